@@ -1,0 +1,35 @@
+# The verbs of the project; continuous integration calls the same ones.
+PYTHON ?= python
+JOBS ?= 2
+
+.PHONY: all lint types test doctest docs figures bench verify
+
+all: lint types docs doctest test
+
+lint:
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+types:
+	$(PYTHON) -m mypy
+
+test:
+	$(PYTHON) -m pytest -n $(JOBS)
+
+# Every example in a docstring, in the README and in the documentation is run.
+doctest:
+	$(PYTHON) -m pytest --doctest-modules --doctest-glob='*.md' src $(wildcard README.md) docs
+
+docs:
+	$(PYTHON) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# The pictures of the documentation, drawn anew from the package into docs/_static.
+figures:
+	$(PYTHON) docs/figures/make_figures.py
+
+bench:
+	for script in bench/bench_*.py; do $(PYTHON) "$$script" || exit 1; done
+
+# Everything, the slow tests too, with the long hypothesis profile.
+verify:
+	$(PYTHON) -m pytest -n $(JOBS) -m 'slow or not slow' --hypothesis-profile=nightly

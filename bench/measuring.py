@@ -1,0 +1,77 @@
+"""Timing calls side by side: each round runs all of them once, so that they meet the same noise."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(slots=True)
+class Timing:
+    """Seconds of one call, a value a round: on the clock, and of all threads together."""
+
+    wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.wall)
+
+    def run(self, call: Callable[[], object]) -> None:
+        wall, processor = time.perf_counter(), time.process_time()
+        call()
+        self.processor.append(time.process_time() - processor)
+        self.wall.append(time.perf_counter() - wall)
+
+    def __str__(self) -> str:
+        figures = [
+            f"{name} median {seconds(statistics.median(values))}, least {seconds(min(values))}"
+            for name, values in (("clock", self.wall), ("processor", self.processor))
+        ]
+        return "; ".join(figures)
+
+
+def alternate(calls: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, Timing]:
+    """Time each call once a round, after one round that is not counted."""
+    timings = {name: Timing() for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            timings[name].run(call)
+    return timings
+
+
+def ratios(ours: Timing, theirs: Timing) -> str:
+    """Return how many times as long ours took, by each way of looking at it."""
+    looks = {
+        "clock, medians": ours.median / theirs.median,
+        "clock, least": min(ours.wall) / min(theirs.wall),
+        "processor, medians": statistics.median(ours.processor)
+        / statistics.median(theirs.processor),
+        "processor, least": min(ours.processor) / min(theirs.processor),
+    }
+    return "; ".join(f"{name} {value:.2f}" for name, value in looks.items())
+
+
+def seconds(value: float) -> str:
+    """Return a duration in the unit that suits it, with three digits."""
+    for unit, size in (("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        if value >= (2 * size if unit == "min" else size):
+            return f"{value / size:.3g} {unit}"
+    return f"{value * 1e6:.3g} µs"
+
+
+def machine() -> str:
+    """Return what the figures depend on."""
+    cores = os.cpu_count()
+    return (
+        f"{cores} cores ({platform.machine()}), Python {platform.python_version()}, "
+        f"NumPy {np.__version__}"
+    )

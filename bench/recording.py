@@ -1,0 +1,72 @@
+"""The last results: kept in ``last_results.json``, shown in the documentation as one table.
+
+Each script owns one section and writes only that one; the table is made anew
+from all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from measuring import machine
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "last_results.json"
+PAGE = ROOT / "docs" / "explanation" / "_generated" / "speed.md"
+SECTIONS = ("compare", "pymc", "import")
+HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
+
+
+class Row(NamedTuple):
+    """One line of the table, as text."""
+
+    what: str
+    measured: str
+    against: str = ""
+    reference: str = ""
+    ratio: str = ""
+    aim: str = ""
+
+
+def wants_writing(description: str | None) -> bool:
+    """Read the command line of a script: is the page to be written?"""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="keep the results for the docs")
+    return bool(parser.parse_args().write)
+
+
+def report(section: str, rows: Sequence[Row], *, write: bool, note: str = "") -> None:
+    """Print the rows of one section, and keep them if asked to."""
+    print()
+    print(_table(rows), end="")
+    print(machine() + (f"; {note}" if note else ""))
+    if write:
+        _keep(section, rows, note)
+        print(f"written to {PAGE.relative_to(ROOT)}")
+
+
+def _keep(section: str, rows: Sequence[Row], note: str) -> None:
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    kept[section] = {"machine": machine(), "note": note, "rows": [list(row) for row in rows]}
+    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(_page(kept), encoding="utf-8")
+
+
+def _page(kept: dict[str, dict[str, object]]) -> str:
+    found = [kept[section] for section in SECTIONS if section in kept]
+    rows = [Row(*row) for section in found for row in section["rows"]]
+    machines = dict.fromkeys(str(section["machine"]) for section in found)
+    notes = [str(section["note"]) for section in found if section["note"]]
+    said = f"Measured with {'; '.join(machines)}. "
+    said += "The two figures of a row come from one run, in turns; they are medians by the clock."
+    return "\n".join([_table(rows), said, *(f"{note}." for note in notes)]) + "\n"
+
+
+def _table(rows: Sequence[Row]) -> str:
+    lines = [HEAD, ("---",) * len(HEAD), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)

@@ -1,0 +1,49 @@
+"""How the documentation is built; nothing is fetched while it is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from outperform._version import __version__
+
+project = "outperform"
+author = "the outperform developers"
+copyright = "the outperform developers"
+release = version = __version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+exclude_patterns = ["_build", "**/_generated"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "signature"
+# Aliases stay as they are written; spelt out, an array takes a line.
+autodoc_type_aliases = {name: name for name in ("AnyArray", "ArrayLike", "FloatArray", "IntArray")}
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+python_maximum_signature_line_length = 88
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_prev_next": False}
+
+
+def setup(app: Any) -> None:
+    """Write an alias inside a union as it is written outside of one."""
+    app.connect("autodoc-process-signature", _plain_aliases)
+
+
+def _plain_aliases(*event: Any) -> tuple[str | None, str | None]:
+    signature, returns = (
+        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in event[-2:]
+    )
+    return signature, returns

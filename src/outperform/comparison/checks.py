@@ -1,0 +1,239 @@
+"""Findings: what a careful reader would doubt about a result, worked out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from outperform._typing import IntArray
+from outperform.comparison.question import Question
+from outperform.decision import Decision, Interval, Rope, decide, margin
+from outperform.findings import Finding
+
+FEW_DISAGREEMENTS = 10
+FEW_DOCUMENTS = 10
+# A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
+# The error of an HDI end is itself known to about a third only: four true errors may
+# be reported as six.
+SAFE_ERRORS = 6.0
+
+
+def table_findings(question: Question) -> Iterator[Finding]:
+    """Yield doubts about the table itself: empty classes, sparse cells, few documents."""
+    yield from question.findings
+    if question.seen.n < FEW_DOCUMENTS:
+        yield Finding(
+            "few_documents",
+            "warning",
+            f"There are only {question.seen.n} documents; the prior speaks louder than the data.",
+        )
+    yield from _class_findings(question)
+    if question.positive is not None and question.seen.kind == "classes":
+        yield from _cell_findings(question)
+
+
+def _class_findings(question: Question) -> Iterator[Finding]:
+    if question.seen.kind == "correct":
+        return
+    margins = {model: question.view.margins(model) for model in question.view.models}
+    actual = np.minimum.reduce([one[1] for one in margins.values()])
+    labels = question.view.labels
+    empty = np.flatnonzero(actual == 0)
+    if empty.size:
+        yield Finding(
+            "class_without_truth",
+            "warning",
+            f"{_classes(question, empty)} never true; what is said of it rests on the prior only.",
+        )
+    for model, (_, truth, predicted) in margins.items():
+        silent = np.flatnonzero((predicted == 0) & (truth > 0))
+        if silent.size:
+            yield Finding(
+                "class_never_predicted",
+                "warning",
+                f"{model} never predicts {_names(labels, silent)}; its precision there is "
+                "undefined in the data (0 by convention) and rests on the prior.",
+            )
+    few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS))
+    if question.positive is None and few.size:
+        yield Finding(
+            "sparse_classes",
+            "warning",
+            f"{few.size} of {len(labels)} classes have fewer than {FEW_DOCUMENTS} documents; "
+            "averages over classes lean on the prior.",
+        )
+
+
+def _cell_findings(question: Question) -> Iterator[Finding]:
+    sparse = []
+    for model in question.view.models:
+        for part in ("tp", "fn", "fp"):
+            count = question.view.part(model, part, positive=question.positive)
+            if count < FEW_DOCUMENTS:
+                sparse.append(f"{model} has {count} {_PARTS[part]}")
+    if sparse:
+        yield Finding(
+            "sparse_cells",
+            "warning",
+            f"Sparse cells: {'; '.join(sparse)}. Intervals may cover less often than they say.",
+        )
+
+
+_PARTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
+
+
+def _classes(question: Question, codes: IntArray) -> str:
+    if question.positive is not None:
+        side = "The positive class" if question.positive in codes else "The negative class"
+        return f"{side} is"
+    verb = "Class" if codes.size == 1 else "Classes"
+    return f"{verb} {_names(question.view.labels, codes)} {'is' if codes.size == 1 else 'are'}"
+
+
+def _names(labels: tuple[object, ...], codes: IntArray) -> str:
+    shown = ", ".join(repr(labels[code]) for code in codes[:5])
+    return shown if codes.size <= 5 else f"{shown} and {codes.size - 5} more"
+
+
+def pull_findings(
+    question: Question, values: list[tuple[str, float, float, float]]
+) -> Iterator[Finding]:
+    """Yield ``prior_pull`` where a posterior mean is far from the observed value.
+
+    ``values`` holds (what, observed, mean, sd).
+    """
+    pulled = [
+        f"{what} (observed {seen:.4f}, posterior mean {mean:.4f})"
+        for what, seen, mean, sd in values
+        if abs(mean - seen) > 0.5 * sd
+    ]
+    if pulled:
+        yield Finding(
+            "prior_pull",
+            "warning",
+            f"The prior pulls by more than half a posterior sd: {'; '.join(pulled)}.",
+        )
+    elif question.model.name == "flat" and question.view.n_classes > 3:
+        yield Finding(
+            "prior_pull",
+            "warning",
+            f"Every cell of {question.view.n_classes} classes has a prior of its own, which "
+            "outweighs the data of small classes; use model='unit' or 'free'.",
+        )
+
+
+def rope_findings(rope: Rope) -> Iterator[Finding]:
+    """Yield what a reader should know about the ROPE."""
+    if rope.default:
+        yield Finding(
+            "default_rope",
+            "note",
+            f"The ROPE of {rope} is the default; choose your own with rope=.",
+        )
+    if rope.low == rope.high:
+        yield Finding(
+            "zero_width_rope",
+            "warning",
+            "The ROPE has no width, so the models can never be called equivalent.",
+        )
+
+
+def interval_findings(
+    question: Question, hdi: Interval, eti: Interval, rope: Rope, *, sampled: bool
+) -> Iterator[Finding]:
+    """Yield doubts about a verdict: near an edge, or another one with equal tails."""
+    gap, error = margin(hdi, rope)
+    if sampled and gap < SAFE_ERRORS * error:
+        yield Finding(
+            "monte_carlo_too_coarse",
+            "warning",
+            f"An end of the HDI is {gap:.2g} from an edge of the ROPE, within {SAFE_ERRORS:g} "
+            f"Monte Carlo errors ({error:.2g}); draw more with n_draws= to settle the verdict.",
+        )
+    lean, blur = abs(hdi.midpoint - rope.midpoint), (hdi.mcse_low + hdi.mcse_high) / 2
+    better = question.metric.greater_is_better
+    by_hdi = decide(hdi, rope, greater_is_better=better)
+    by_eti = decide(eti, rope, greater_is_better=better)
+    if sampled and not by_hdi.decided and lean < SAFE_ERRORS * blur and not is_tie(question, rope):
+        yield Finding(
+            "monte_carlo_too_coarse",
+            "note",
+            f"The midpoints of HDI and ROPE are {lean:.2g} apart, within {SAFE_ERRORS:g} Monte "
+            f"Carlo errors ({blur:.2g}); which way the verdict leans may be the draws' doing.",
+        )
+    if by_hdi is not by_eti and Decision.UNDECIDED not in (by_hdi, by_eti):
+        yield Finding(
+            "hdi_and_equal_tails_disagree",
+            "note",
+            f"With the equal-tailed interval ({eti.low:.4f} to {eti.high:.4f}) the verdict would "
+            f"be {by_eti.symbol} ({by_eti.words}).",
+        )
+
+
+def disagreement_finding(question: Question, decision: Decision) -> Finding | None:
+    """Return ``few_disagreements`` if the data hardly tell the models apart.
+
+    It is serious, and ≈ is withheld, where the prior gives disagreement less
+    than one document in each direction: then an interval of no width would say
+    ≈ whatever the number of documents.
+    """
+    if not question.paired:
+        return None
+    apart = _disagreements(question)
+    if apart >= FEW_DISAGREEMENTS:
+        return None
+    if decision is Decision.EQUIVALENT and prior_disagreement(question) < 1:
+        return Finding(
+            "few_disagreements",
+            "serious",
+            f"The models disagree on {apart} documents only and the prior hardly expects more, so "
+            "the interval is too narrow to be believed; the verdict ≈ is withheld.",
+        )
+    return Finding(
+        "few_disagreements",
+        "warning",
+        f"The models disagree on {apart} documents only; the difference rests on these few.",
+    )
+
+
+def is_tie(question: Question, rope: Rope) -> bool:
+    """Return whether nothing sets A apart from B, so that the posterior is symmetric."""
+    if not rope.symmetric or question.prior.rows.ndim == 3:
+        return False
+    if question.paired:
+        _, a, b = question.view.tables[0].cells.T
+        return bool((a == b).all())
+    one, two = question.view.unpair().tables
+    return np.array_equal(one.cells, two.cells) and np.array_equal(one.counts, two.counts)
+
+
+def _disagreements(question: Question) -> int:
+    """Count the documents on which the models differ as far as the metric can see."""
+    table = question.view.tables[0]
+    truth, a, b = table.cells.T
+    metric, form = question.measured, question.share
+    apart = a != b
+    if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
+        apart = (a == truth) != (b == truth)
+    if question.positive is not None and metric.score in _SEES_ONE_TRUTH:
+        apart &= (truth == question.positive) == _SEES_ONE_TRUTH[metric.score]
+    return table.sum_where(apart)
+
+
+_SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
+# Recall looks at documents of the class only, specificity at the others only.
+_SEES_ONE_TRUTH = {"recall": True, "specificity": False}
+
+
+def prior_disagreement(question: Question) -> float:
+    """Return how many documents the prior lets only A get right, over all classes."""
+    n_classes = question.view.n_classes
+    if question.model.name == "bootstrap":
+        return 0.0
+    if question.model.name == "flat":
+        rows = question.prior.row_shapes(n_classes, 2)
+        return float(
+            sum(rows[truth, truth].sum() - rows[truth, truth, truth] for truth in range(n_classes))
+        )
+    return n_classes / 4  # mass 1 a class, half of it right, independently

@@ -1,0 +1,155 @@
+"""``compare``: does A really outperform B?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import Label, Seed
+from outperform.comparison import engine
+from outperform.comparison.question import Question, ask
+from outperform.comparison.result import Comparison, conclude
+from outperform.decision import Rope, check_prob
+from outperform.errors import UsageError, unknown_name
+from outperform.outcomes import Outcomes
+from outperform.posterior import seed_sequence
+
+ENGINES = ("exact",)
+
+
+def compare(
+    y_true: Any,
+    pred_a: Any,
+    pred_b: Any,
+    *,
+    metric: Any = "f1",
+    rope: Any = None,
+    hdi_prob: float = 0.95,
+    prior: Any = None,
+    model: str | None = None,
+    paired: bool = True,
+    n_draws: int = 20_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    sample_weight: Any = None,
+    engine: str = "exact",
+) -> Comparison:
+    """Compare two classifiers on the same documents.
+
+    The difference is always A − B, in the metric's own units.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    pred_a, pred_b
+        The predicted labels of A and of B, or the names of two models in the outcomes.
+    metric
+        scikit-learn's scorer name, a metric object such as
+        ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array.
+    rope
+        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+    hdi_prob
+        The mass of the interval.
+    prior
+        Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
+    model
+        ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
+        flat for two classes and unit for more.
+    paired
+        Whether to use that the documents are the same, where the data allow it.
+    n_draws
+        How many draws.
+    random_state
+        None, a whole number, a SeedSequence or a Generator.
+    n_jobs
+        Threads; None uses all cores where that pays. The draws do not depend on it.
+    labels
+        The classes averaged over, as in scikit-learn; no row is dropped.
+    pos_label
+        The positive class of a binary metric.
+    names
+        What to call A and B; outcomes know their names.
+    sample_weight
+        Frequency weights: how many documents each row stands for.
+    engine
+        ``"exact"``: independent draws and closed forms.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> news = op.datasets.load_news20()
+    >>> c = op.compare(news.y_true, news.predictions["nb_mult"], news.predictions["svm_l2"],
+    ...                metric="accuracy", rope=0.01, names=("nb_mult", "svm_l2"))
+    >>> c.decision
+    <Decision.BETTER: '≫'>
+    >>> print(round(c.mean, 4), c.mcse)
+    0.0286 0.0
+    """
+    if engine not in ENGINES:
+        raise UsageError(unknown_name("engine", engine, ENGINES))
+    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight)
+    question = ask(
+        outcomes,
+        metric=metric,
+        model=model,
+        default_model="unit",
+        prior=prior,
+        paired=paired,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    return answer_question(
+        question,
+        rope=Rope.from_param(rope, bounds=question.metric.bounds),
+        prob=check_prob(hdi_prob),
+        n_draws=n_draws,
+        seed=seed_sequence(random_state),
+        n_jobs=n_jobs,
+    )
+
+
+def answer_question(
+    question: Question,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: Any,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> Comparison:
+    """Draw, and conclude."""
+    (answered,) = engine.answer(
+        [question], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
+    )
+    return conclude(question, answered, rope=rope, prob=prob, seed=seed)
+
+
+def two_models(
+    y_true: Any,
+    pred_a: Any,
+    pred_b: Any,
+    names: tuple[str, str],
+    labels: Sequence[Label] | None,
+    sample_weight: Any,
+) -> Outcomes:
+    """Return the outcomes of two models, counted or selected."""
+    if isinstance(y_true, Outcomes):
+        if not (isinstance(pred_a, str) and isinstance(pred_b, str)):
+            raise UsageError(
+                "with outcomes, name the models, e.g. compare(outcomes, 'bert', 'gpt')"
+            )
+        if pred_a == pred_b:
+            raise UsageError(f"the two models must differ; got {pred_a!r} twice")
+        if sample_weight is not None:
+            raise UsageError("outcomes are counted already; leave sample_weight out")
+        return y_true.select([pred_a, pred_b])
+    if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"names must be two different names; got {names!r}")
+    predictions = {names[0]: pred_a, names[1]: pred_b}
+    return Outcomes.from_labels(y_true, predictions, labels=labels, sample_weight=sample_weight)

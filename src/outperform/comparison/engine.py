@@ -1,0 +1,224 @@
+"""The exact engine: questions in, draws and closed forms out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import Distribution, FloatArray
+from outperform.comparison.question import Given, Question
+from outperform.decision import Inside, Rope, masses_from_distribution, masses_from_draws
+from outperform.errors import DataError, ResourceError, UsageError
+from outperform.metrics import Margins
+from outperform.outcomes import ClassCounts
+from outperform.posterior import (
+    Posterior,
+    Sums,
+    build_posterior,
+    draw_lumped,
+    draw_values,
+    exact_difference,
+    exact_value,
+)
+
+_MOST_DRAWS = 100_000_000
+_PRIOR_DRAWS = 20_000
+_PRIOR_SEED = 20_160_717
+_NOTHING_GIVEN = Given(model=None, prior=None, paired=True, labels=None, pos_label=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the posterior says of one question."""
+
+    values: FloatArray  # (n_models, n_draws)
+    of_models: tuple[Distribution | None, ...]
+    of_difference: Distribution | None
+
+
+def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
+    """Return a sensible number of draws, or say why it is not one."""
+    if isinstance(n_draws, float) and n_draws.is_integer():
+        n_draws = int(n_draws)
+    if not isinstance(n_draws, (int, np.integer)) or isinstance(n_draws, bool) or n_draws < 100:
+        raise UsageError(f"{name} must be a whole number of at least 100; got {n_draws!r}")
+    if n_draws > _MOST_DRAWS:
+        gigabytes = n_draws * 16 / 1e9
+        raise ResourceError(
+            f"{n_draws:,} draws would take {gigabytes:,.0f} GB; at most {_MOST_DRAWS:,} are allowed"
+        )
+    return int(n_draws)
+
+
+def answer(
+    questions: Sequence[Question], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> list[Answer]:
+    """Answer questions that share a view and a model from one set of draws."""
+    first = questions[0]
+    posterior = build_posterior(first.view, model=first.model, prior=first.prior)
+    n_models = len(first.view.models)
+    values = None
+    if len(questions) == 1:
+        values = draw_lumped(
+            posterior,
+            first.share,
+            positive=first.positive,
+            paired=first.paired,
+            n_draws=n_draws,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+    if values is None:
+        values = _draw(posterior, questions, n_models, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    _refuse_undefined(values, questions)
+    return [
+        Answer(
+            values=values[place * n_models : (place + 1) * n_models],
+            of_models=tuple(
+                exact_value(posterior, question.share, model=model, positive=question.positive)
+                for model in range(n_models)
+            ),
+            of_difference=_difference(posterior, question),
+        )
+        for place, question in enumerate(questions)
+    ]
+
+
+def _refuse_undefined(values: FloatArray, questions: Sequence[Question]) -> None:
+    undefined = np.isnan(values).any(axis=1).reshape(len(questions), -1).any(axis=1)
+    if undefined.any():
+        question = questions[int(undefined.argmax())]
+        raise DataError(
+            f"{question.metric.name} is 0/0 where truth and predictions are all one class, and "
+            f"model {question.model.name!r} expects no other; use another metric or model='unit'"
+        )
+
+
+def _difference(posterior: Posterior, question: Question) -> Distribution | None:
+    if len(question.view.models) != 2:
+        return None
+    return exact_difference(
+        posterior, question.share, positive=question.positive, paired=question.paired
+    )
+
+
+def _draw(
+    posterior: Posterior,
+    questions: Sequence[Question],
+    n_models: int,
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    whole = any(question.measured.needs == "confusion" for question in questions)
+
+    def evaluate(drawn: list[Sums | FloatArray], out: FloatArray) -> None:
+        for model, sums in enumerate(drawn):
+            margins = (
+                Margins(**sums._asdict())
+                if isinstance(sums, Sums)
+                else Margins.from_confusion(sums)
+            )
+            for place, question in enumerate(questions):
+                metric = question.measured
+                seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+                out[place * n_models + model] = metric.evaluate(seen, question.classes)
+
+    return draw_values(
+        posterior,
+        evaluate,
+        needs="confusion" if whole else "margins",
+        n_values=len(questions) * n_models,
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+def observed(question: Question) -> tuple[float, ...]:
+    """Return the plug-in value of each model, equal to scikit-learn's."""
+    found = []
+    for model in question.view.models:
+        if question.measured.needs == "confusion":
+            confusion = question.view.confusion(model).astype(np.float64)
+            value = question.measured.evaluate(confusion, question.classes)
+        else:
+            counts = question.view.margins(model)
+            classes = _occurring(question, counts)
+            value = question.measured.evaluate(Margins(**counts._asdict()), classes)
+        found.append(float(value))
+    return tuple(found)
+
+
+def _occurring(question: Question, counts: ClassCounts) -> tuple[int, ...] | None:
+    """Return the classes that scikit-learn would average over for this model.
+
+    Without ``labels`` it leaves out what occurs neither in the truth nor among
+    the model's own predictions, such as a class that only the other model predicts.
+    """
+    averaged = question.measured.average in ("micro", "macro", "weighted")
+    if not averaged or question.given.labels is not None:
+        return question.classes
+    return tuple(np.flatnonzero((counts.actual > 0) | (counts.predicted > 0)).tolist())
+
+
+def is_defined(question: Question, model: str) -> bool:
+    """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+    form, counts = question.share, question.view
+    if form is None:
+        return not np.isnan(observed(question)[question.view.models.index(model)])
+    return any(counts.part(model, part, positive=question.positive) for part in form.parts)
+
+
+def prior_inside(question: Question, rope: Rope) -> Inside | None:
+    """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
+
+    It depends on the model, the prior, the metric and the ROPE only, not on
+    the data, so it is computed once for each.
+    """
+    return _prior_inside(_before_data(question), rope) if question.model.proper else None
+
+
+def prior_draws(question: Question, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Draw differences from the prior."""
+    (before,) = answer([_before_data(question)], n_draws=n_draws, seed=seed, n_jobs=None)
+    difference: FloatArray = before.values[0] - before.values[1]
+    return difference
+
+
+def prior_difference(question: Question) -> Distribution | None:
+    """Return the exact prior of the difference, or None."""
+    before = _before_data(question)
+    posterior = build_posterior(before.view, model=before.model, prior=before.prior)
+    return _difference(posterior, before)
+
+
+def _before_data(question: Question) -> Question:
+    # Names and labels do not matter to a prior; without them more questions share one.
+    empty = replace(question.view.emptied(), models=("A", "B"))
+    return replace(
+        question,
+        seen=empty,
+        view=empty,
+        metric=question.measured,
+        pos_label=None,
+        given=_NOTHING_GIVEN,
+        findings=(),
+    )
+
+
+@lru_cache(maxsize=256)
+def _prior_inside(before: Question, rope: Rope) -> Inside:
+    exact = prior_difference(before)
+    if exact is not None:
+        masses = masses_from_distribution(exact, rope)
+        return Inside(inside=masses.inside, outside=masses.below + masses.above)
+    n_draws = max(2_000, min(_PRIOR_DRAWS, 100 * _PRIOR_DRAWS // before.view.n_classes))
+    draws = prior_draws(before, n_draws, np.random.SeedSequence(_PRIOR_SEED))
+    masses = masses_from_draws(np.sort(draws), rope)
+    return Inside(inside=masses.inside, outside=masses.below + masses.above, n_draws=n_draws)

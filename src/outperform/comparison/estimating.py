@@ -1,0 +1,278 @@
+"""``estimate``: one classifier's own metric, with its uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from outperform import present
+from outperform._typing import Distribution, FloatArray, Label, Seed
+from outperform.comparison import checks, engine
+from outperform.comparison.question import Question, ask
+from outperform.comparison.summary import (
+    SCHEMA,
+    finding_facts,
+    interval_facts,
+    question_facts,
+    seed_name,
+    sign,
+    summarise,
+)
+from outperform.decision import Interval, check_prob
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.outcomes import Outcomes
+from outperform.posterior import seed_sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Estimate:
+    """The posterior of one classifier's metric.
+
+    Parameters
+    ----------
+    name
+        The classifier.
+    question
+        What was asked.
+    observed
+        The plug-in value, equal to scikit-learn's.
+    mean, sd, mcse
+        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    draws
+        Independent draws of the metric.
+    distribution
+        The closed form, where there is one.
+    findings
+        Doubts.
+    signature
+        What makes the result repeatable.
+    """
+
+    name: str
+    question: Question
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    draws: FloatArray = field(repr=False)
+    distribution: Distribution | None
+    findings: tuple[Finding, ...]
+    signature: str
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.question.metric.name
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers come from a closed form."""
+        return self.distribution is not None
+
+    @property
+    def observed_defined(self) -> bool:
+        """Whether the data define the plug-in value; where it is 0/0 it is 0 by convention."""
+        return engine.is_defined(self.question, self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the draws as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "estimate",
+            "name": self.name,
+            **question_facts(self.question),
+            "observed": None if np.isnan(self.observed) else self.observed,
+            "observed_defined": self.observed_defined,
+            "mean": self.mean,
+            "sd": self.sd,
+            "mcse": self.mcse,
+            "hdi": interval_facts(self.hdi),
+            "eti": interval_facts(self.eti),
+            "n_draws": self.draws.size,
+            "exact": self.exact,
+            "findings": finding_facts(self.findings),
+            "signature": self.signature,
+        }
+
+    def table(self) -> present.Table:
+        """Return the numbers as a table of one row."""
+        return present.estimate_table(self.to_dict())
+
+    def report(self) -> str:
+        """Return a paragraph."""
+        return present.estimate_paragraph(self.to_dict())
+
+    def to_frame(self) -> Any:
+        """Return the numbers as a pandas frame."""
+        return self.table().to_frame()
+
+    def to_polars(self) -> Any:
+        """Return the numbers as a polars frame."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> Any:
+        """Return the numbers as an Arrow table."""
+        return self.table().to_arrow()
+
+    def to_markdown(self) -> str:
+        """Return the numbers as a Markdown table."""
+        return self.table().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the numbers as a LaTeX table."""
+        return self.table().to_latex()
+
+    def to_html(self) -> str:
+        """Return the numbers as HTML."""
+        return present.estimate_html(self.to_dict())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the posterior.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return present.plot_posterior(self.draws, facts=self.to_dict(), ax=ax)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return f"Estimate({present.estimate_headline(self.to_dict())})"
+
+    def __str__(self) -> str:
+        return present.estimate_screen(self.to_dict())
+
+
+def estimate(
+    y_true: Any,
+    prediction: Any,
+    *,
+    metric: Any = "f1",
+    hdi_prob: float = 0.95,
+    prior: Any = None,
+    model: str | None = None,
+    n_draws: int = 20_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    name: str = "A",
+    sample_weight: Any = None,
+) -> Estimate:
+    """Estimate one classifier's metric from its predictions.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    prediction
+        The predicted labels, or the name of a model in the outcomes.
+    metric
+        scikit-learn's scorer name, a metric object, or a function of a confusion array.
+    hdi_prob
+        The mass of the interval.
+    prior
+        Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
+    model
+        ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
+        flat for two classes and free for more.
+    n_draws
+        How many draws.
+    random_state
+        None, a whole number, a SeedSequence or a Generator.
+    n_jobs
+        Threads; None uses all cores where that pays. The draws do not depend on it.
+    labels
+        The classes averaged over, as in scikit-learn; no row is dropped.
+    pos_label
+        The positive class of a binary metric.
+    name
+        What to call the classifier; outcomes know its name.
+    sample_weight
+        Frequency weights: how many documents each row stands for.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_confusion({"spam": [[900, 20], [10, 70]]})
+    >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
+    0.8659
+    """
+    outcomes = _one_model(y_true, prediction, name, labels, sample_weight)
+    prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
+    seed = seed_sequence(random_state)
+    question = ask(
+        outcomes,
+        metric=metric,
+        model=model,
+        default_model="free",
+        prior=prior,
+        paired=False,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    (answered,) = engine.answer([question], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    signature = sign(
+        "estimate", question, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed)
+    )
+    (seen,) = engine.observed(question)
+    return one_estimate(
+        question, answered, 0, observed=seen, prob=prob, signature=signature, checked=True
+    )
+
+
+def one_estimate(
+    question: Question,
+    answered: engine.Answer,
+    place: int,
+    *,
+    observed: float,
+    prob: float,
+    signature: str,
+    checked: bool = False,
+) -> Estimate:
+    """Wrap one model's posterior; doubts are worked out only where it stands alone."""
+    draws, exact = answered.values[place], answered.of_models[place]
+    numbers = summarise(np.sort(draws), exact, prob)
+    name = question.seen.models[place]
+    findings: tuple[Finding, ...] = ()
+    if checked:
+        pulled = [(name, observed, numbers.mean, numbers.sd)]
+        findings = (*checks.table_findings(question), *checks.pull_findings(question, pulled))
+    return Estimate(
+        name=name,
+        question=question,
+        observed=observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        draws=draws,
+        distribution=exact,
+        findings=findings,
+        signature=signature,
+    )
+
+
+def _one_model(
+    y_true: Any, prediction: Any, name: str, labels: Sequence[Label] | None, weights: Any
+) -> Outcomes:
+    if isinstance(y_true, Outcomes):
+        if not isinstance(prediction, str):
+            raise UsageError("with outcomes, name the model, e.g. estimate(outcomes, 'bert')")
+        if weights is not None:
+            raise UsageError("outcomes are counted already; leave sample_weight out")
+        return y_true.select([prediction])
+    return Outcomes.from_labels(y_true, {name: prediction}, labels=labels, sample_weight=weights)

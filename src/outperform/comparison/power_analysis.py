@@ -1,0 +1,294 @@
+"""``power``: how often the wanted verdict would come, for given outcome probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from outperform import metrics, present
+from outperform._typing import FloatArray, Seed
+from outperform.comparison.engine import check_draws
+from outperform.decision import (
+    Decision,
+    Interval,
+    Rope,
+    check_prob,
+    decide,
+    narrowest_ends,
+    probability_error,
+)
+from outperform.errors import UsageError, unknown_name
+from outperform.posterior import (
+    DenseRows,
+    Independent,
+    Posterior,
+    Prior,
+    Sums,
+    child,
+    run_blocks,
+    seed_sequence,
+)
+
+_OUTCOMES = ("11", "10", "01", "00")
+# Simulated data sets that share a random stream; threads take whole bundles.
+_BUNDLE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """How often the goal was reached at each size.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of documents.
+    power
+        The share of simulated data sets that reached the goal, one a size.
+    mcse
+        Its simulation error, one a size.
+    goal
+        The wanted verdict, or ``"decided"``.
+    n_simulations
+        How many data sets were simulated at each size.
+    signature
+        What makes the result repeatable.
+    """
+
+    sizes: tuple[int, ...]
+    power: FloatArray
+    mcse: FloatArray
+    goal: str
+    n_simulations: int
+    signature: str
+
+    def table(self) -> present.Table:
+        """Return one row a size."""
+        rows = [
+            {"n": size, "power": float(power), "mcse": float(error)}
+            for size, power, error in zip(self.sizes, self.power, self.mcse, strict=True)
+        ]
+        columns = (
+            present.count_column("n", "documents"),
+            present.number_column("power", f"P({self.goal})", 3),
+            present.number_column("mcse", "simulation error", 3),
+        )
+        return present.Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
+
+    def to_frame(self) -> Any:
+        """Return one row a size as a pandas frame."""
+        return self.table().to_frame()
+
+    def __str__(self) -> str:
+        return self.table().to_text()
+
+
+def power(
+    *,
+    theta_pos: Mapping[str, float],
+    theta_neg: Mapping[str, float],
+    prevalence: float,
+    sizes: Sequence[int],
+    goal: str | Decision = "decided",
+    metric: Any = "f1",
+    rope: Any = None,
+    paired: bool = True,
+    hdi_prob: float = 0.95,
+    prior: Any = None,
+    n_simulations: int = 2_000,
+    n_draws: int = 4_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> Power:
+    """Simulate test sets and count how often the verdict is the wanted one.
+
+    Each data set draws the number of positive documents, then the outcome
+    pairs of either class; the same data are compared by the paired or the
+    unpaired model.
+
+    Parameters
+    ----------
+    theta_pos, theta_neg
+        In positive and in negative documents, the probability that A and B
+        predict positive: keys ``"11"``, ``"10"``, ``"01"``, ``"00"`` are (A, B).
+    prevalence
+        The probability that a document is positive.
+    sizes
+        Numbers of documents.
+    goal
+        The wanted verdict: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
+        a :class:`Decision`, or ``"decided"`` for any of the three firm ones.
+    metric
+        A binary metric.
+    rope
+        The region of practical equivalence.
+    paired
+        Whether the comparison uses that the documents are the same.
+    hdi_prob
+        The mass of the interval.
+    prior
+        The prior of the flat model.
+    n_simulations
+        Data sets a size.
+    n_draws
+        Draws a data set.
+    random_state
+        None, a whole number, a SeedSequence or a Generator.
+    n_jobs
+        Threads; the result does not depend on it.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> world = {"11": 0.6, "10": 0.3, "01": 0.0, "00": 0.1}
+    >>> found = op.power(theta_pos=world, theta_neg={"11": 0.1, "10": 0.0, "01": 0.0, "00": 0.9},
+    ...                  prevalence=0.5, sizes=[500], goal="≫", rope=0.05, n_simulations=100,
+    ...                  random_state=0)
+    >>> print(found.power)
+    [1.]
+    """
+    measured = metrics.get(metric)
+    if measured.average != "binary":
+        raise UsageError(f"power takes a metric of one class such as 'f1'; got {measured.name!r}")
+    region = Rope.from_param(rope, bounds=measured.bounds)
+    wanted = _goal(goal)
+    world = _World(
+        theta=np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")]),
+        prevalence=_probability(prevalence),
+        prior=Prior.from_param(prior),
+        paired=paired,
+        metric=measured,
+        n_draws=check_draws(n_draws),
+        prob=check_prob(hdi_prob),
+    )
+    if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
+        raise UsageError(f"sizes must be a list of numbers of documents; got {sizes!r}")
+    n_simulations = check_draws(n_simulations, name="n_simulations")
+    seed = seed_sequence(random_state)
+    reached = []
+    for place, size in enumerate(sizes):
+        ends = world.simulate(_size(size), n_simulations, child(seed, place), n_jobs=n_jobs)
+        reached.append(
+            np.mean([_is_reached(low, high, wanted, world, region) for low, high in ends.T])
+        )
+    share = np.array(reached)
+    errors = np.array([probability_error(float(value), n_simulations) for value in share])
+    return Power(
+        sizes=tuple(int(size) for size in sizes),
+        power=share,
+        mcse=errors,
+        goal=goal if isinstance(goal, str) else goal.symbol,
+        n_simulations=n_simulations,
+        signature=(
+            f"power | metric={measured.name} | rope={region} "
+            f"| {'paired' if paired else 'unpaired'} "
+            f"| simulations={n_simulations} | draws={n_draws} | seed={seed.entropy}"
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _World:
+    """Outcome probabilities and how data from them are analysed."""
+
+    theta: FloatArray  # (2, 4): negative and positive documents, outcomes 11, 10, 01, 00
+    prevalence: float
+    prior: Prior
+    paired: bool
+    metric: metrics.Metric
+    n_draws: int
+    prob: float
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)`` of simulated comparisons."""
+
+        def fill(generator: np.random.Generator, out: FloatArray) -> None:
+            for place in range(out.shape[1]):
+                posterior = self._posterior(self._counts(generator, size))
+                a, b = posterior.worker("margins")(generator, self.n_draws)
+                assert isinstance(a, Sums)
+                assert isinstance(b, Sums)
+                values = [
+                    self.metric.evaluate(metrics.Margins(**sums._asdict()), classes=(1,))
+                    for sums in (a, b)
+                ]
+                difference = values[0] - values[1]
+                difference.sort()
+                out[:, place] = narrowest_ends(difference, self.prob)
+
+        return run_blocks(
+            lambda: fill,
+            n_values=2,
+            n_draws=n_simulations,
+            n_gammas=10 * self.n_draws,
+            length=_BUNDLE,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+
+    def _counts(self, generator: np.random.Generator, size: int) -> FloatArray:
+        positive = generator.binomial(size, self.prevalence)
+        counts = np.empty((2, 2, 2))
+        for truth, n in enumerate((size - positive, positive)):
+            both, only_a, only_b, neither = generator.multinomial(n, self.theta[truth])
+            counts[truth] = [[neither, only_b], [only_a, both]]
+        return counts
+
+    def _posterior(self, counts: FloatArray) -> Posterior:
+        prevalence = self.prior.prevalence_shapes(2)
+        if self.paired:
+            return DenseRows(counts, rows=self.prior.row_shapes(2, 2), prevalence=prevalence)
+        rows = self.prior.row_shapes(2, 1)
+        return Independent(
+            [
+                DenseRows(counts.sum(axis=other), rows=rows, prevalence=prevalence)
+                for other in (2, 1)
+            ]
+        )
+
+
+def _is_reached(
+    low: float, high: float, wanted: Decision | None, world: _World, rope: Rope
+) -> bool:
+    hdi = Interval(low=low, high=high, prob=world.prob)
+    decision = decide(hdi, rope, greater_is_better=world.metric.greater_is_better)
+    return decision.decided if wanted is None else decision is wanted
+
+
+def _goal(goal: str | Decision) -> Decision | None:
+    if isinstance(goal, Decision) or goal == "decided":
+        return goal if isinstance(goal, Decision) else None
+    for decision in Decision:
+        if goal in (decision.symbol, decision.name, decision.name.lower()):
+            return decision
+    known = ["decided", *(decision.symbol for decision in Decision)]
+    raise UsageError(unknown_name("goal", goal, known))
+
+
+def _theta(theta: Mapping[str, float], name: str) -> list[float]:
+    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
+        raise UsageError(
+            f"{name} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
+        )
+    values = [_probability(theta[key]) for key in _OUTCOMES]
+    if abs(sum(values) - 1) > 1e-9:
+        raise UsageError(f"the probabilities in {name} must sum to 1; they sum to {sum(values):g}")
+    return values
+
+
+def _probability(value: float) -> float:
+    if not isinstance(value, Real) or not 0 <= value <= 1:
+        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
+    return float(value)
+
+
+def _size(size: int) -> int:
+    if not isinstance(size, Real) or not 1 <= size < math.inf or size != int(size):
+        raise UsageError(f"sizes must be positive whole numbers; got {size!r}")
+    return int(size)

@@ -1,0 +1,110 @@
+"""From draws or a closed form to the numbers that every result shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import Distribution, FloatArray
+from outperform._version import __version__
+from outperform.comparison.question import Question
+from outperform.decision import Interval, equal_tailed, exact_hdi, mean_error, narrowest
+from outperform.findings import Finding
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Mean, spread and intervals of one posterior, with the error of the mean."""
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+
+
+def summarise(ordered: FloatArray, exact: Distribution | None, prob: float) -> Summary:
+    """Summarise a posterior by its closed form, or by its sorted draws."""
+    if exact is None:
+        sd = float(ordered.std(ddof=1))
+        return Summary(
+            mean=float(ordered.mean()),
+            sd=sd,
+            mcse=mean_error(sd, ordered.size),
+            hdi=narrowest(ordered, prob),
+            eti=equal_tailed(ordered, prob),
+        )
+    low, high = exact_hdi(exact, prob)
+    tail = (1 - prob) / 2
+    return Summary(
+        mean=exact.mean,
+        sd=exact.sd,
+        mcse=0.0,
+        hdi=Interval(low=low, high=high, prob=prob),
+        eti=Interval(low=exact.quantile(tail), high=exact.quantile(1 - tail), prob=prob),
+    )
+
+
+def interval_facts(interval: Interval) -> dict[str, float]:
+    """Return an interval as plain values."""
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "prob": interval.prob,
+        "mcse_low": interval.mcse_low,
+        "mcse_high": interval.mcse_high,
+    }
+
+
+def finding_facts(findings: tuple[Finding, ...]) -> list[dict[str, str]]:
+    """Return findings as plain values."""
+    return [{"name": one.name, "level": one.level, "message": one.message} for one in findings]
+
+
+def question_facts(question: Question) -> dict[str, Any]:
+    """Return what was asked as plain values."""
+    return {
+        "metric": question.metric.name,
+        "metric_label": question.metric.label,
+        "greater_is_better": question.metric.greater_is_better,
+        "n": question.seen.n,
+        "n_classes": question.seen.n_classes,
+        "pos_label": question.pos_label,
+        "model": question.model.name,
+        "prior": repr(question.prior) if question.model.takes_prior else None,
+    }
+
+
+def sign(
+    verb: str, question: Question, *, rope: str | None, prob: float, n_draws: int, seed: str
+) -> str:
+    """Return the line that makes a result repeatable and comparable."""
+    labels = "" if question.classes is None or question.positive is not None else "labels=given"
+    parts = [
+        f"outperform {__version__}",
+        verb,
+        f"metric={question.metric.name}",
+        "" if question.pos_label is None else f"pos_label={question.pos_label!r}",
+        labels,
+        "" if rope is None else f"rope={rope}",
+        f"model={question.model.name}",
+        repr(question.prior) if question.model.takes_prior else "",
+        "" if verb == "estimate" else ("paired" if question.paired else "unpaired"),
+        f"n={question.seen.n}",
+        f"classes={question.seen.n_classes}",
+        f"hdi={prob:g}",
+        f"draws={n_draws}",
+        f"seed={seed}",
+        f"numpy={np.__version__}",
+    ]
+    return " | ".join(part for part in parts if part)
+
+
+def seed_name(seed: np.random.SeedSequence) -> str:
+    """Return a seed so that it can be given again."""
+    spawned = "".join(f".{key}" for key in seed.spawn_key)
+    return f"{seed.entropy}{spawned}"

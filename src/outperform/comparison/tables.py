@@ -1,0 +1,343 @@
+"""Several comparisons side by side: one per class, or one per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from outperform import metrics, nhst, present
+from outperform._typing import Label, Seed
+from outperform.comparison import engine
+from outperform.comparison.comparing import answer_question, two_models
+from outperform.comparison.question import Question, ask
+from outperform.comparison.result import Comparison, conclude
+from outperform.decision import BayesFactor, Rope, check_prob
+from outperform.errors import UsageError, unknown_name
+from outperform.posterior import child, seed_sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ComparisonTable:
+    """Comparisons with a key each, as a table with the papers' columns.
+
+    Parameters
+    ----------
+    what
+        What the keys are: ``"class"`` or ``"metric"``.
+    keys
+        One for each comparison.
+    comparisons
+        The comparisons.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> card = op.scorecard([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0],
+    ...                     metrics=["recall", "accuracy"], rope=0.05, random_state=1)
+    >>> card["recall"].names
+    ('A', 'B')
+    >>> len(card)
+    2
+    """
+
+    what: str
+    keys: tuple[Label, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def __getitem__(self, key: Label) -> Comparison:
+        if key not in self.keys:
+            raise UsageError(unknown_name(self.what, key, map(str, self.keys)))
+        return self.comparisons[self.keys.index(key)]
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def table(self) -> present.Table:
+        """Return the rows: p-values, posterior, verdict."""
+        rows = [
+            _row(self.what, key, comparison)
+            for key, comparison in zip(self.keys, self.comparisons, strict=True)
+        ]
+        first = self.comparisons[0]
+        title = f"{first.names[0]} − {first.names[1]}, ROPE {first.rope}"
+        return present.Table(_columns(self.what, self.comparisons), tuple(rows), title=title)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all comparisons as plain values, with a schema version."""
+        return {
+            "schema": 1,
+            "kind": "comparisons",
+            "by": self.what,
+            "keys": list(self.keys),
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas frame."""
+        return self.table().to_frame()
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars frame."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table."""
+        return self.table().to_arrow()
+
+    def to_markdown(self) -> str:
+        """Return the rows as a Markdown table."""
+        return self.table().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the rows as a LaTeX table."""
+        return self.table().to_latex()
+
+    def to_html(self) -> str:
+        """Return the rows as an HTML table."""
+        return self.table().to_html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return self.table().to_text()
+
+    def __repr__(self) -> str:
+        symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)
+        return f"ComparisonTable(by {self.what}, {len(self)} comparisons: {symbols})"
+
+
+def compare_classes(comparison: Comparison) -> ComparisonTable:
+    """Compare each class against the rest with the metric's one-class form."""
+    asked = comparison.question
+    metric = _of_one_class(asked)
+    given = asked.given
+    found = []
+    for code, label in enumerate(asked.seen.labels):
+        question = ask(
+            asked.seen,
+            metric=metric,
+            model=given.model,
+            default_model="unit",
+            prior=given.prior,
+            paired=given.paired,
+            labels=None,
+            pos_label=label,
+        )
+        found.append(
+            answer_question(
+                question,
+                rope=comparison.rope,
+                prob=comparison.hdi.prob,
+                n_draws=comparison.draws.size,
+                # One stream per class, so that a class's row does not depend on the others.
+                seed=child(comparison.seed, code),
+                n_jobs=None,
+            )
+        )
+    return ComparisonTable(what="class", keys=asked.seen.labels, comparisons=tuple(found))
+
+
+def _of_one_class(question: Question) -> metrics.Metric:
+    """Return the one-class form of a metric; F1 for metrics that have none."""
+    metric = question.metric
+    if metric.beta is not None:
+        return metrics.fbeta(metric.beta)
+    binary = [name for name in metrics.names() if metrics.get(name).average == "binary"]
+    return metrics.get(metric.score if metric.score in binary else "f1")
+
+
+def scorecard(
+    y_true: Any,
+    pred_a: Any,
+    pred_b: Any,
+    *,
+    metrics: Sequence[Any],
+    rope: Any = None,
+    hdi_prob: float = 0.95,
+    prior: Any = None,
+    model: str | None = None,
+    paired: bool = True,
+    n_draws: int = 20_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    sample_weight: Any = None,
+) -> ComparisonTable:
+    """Compare two classifiers in several metrics from one set of draws.
+
+    Metrics that look at the same table under the same model share every draw.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    pred_a, pred_b
+        The predicted labels of A and of B, or the names of two models in the outcomes.
+    metrics
+        The metrics, as :func:`compare` takes them.
+    rope
+        The region of practical equivalence of every metric.
+    hdi_prob
+        The mass of the interval.
+    prior
+        Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
+    model
+        As for :func:`compare`.
+    paired
+        Whether to use that the documents are the same.
+    n_draws
+        How many draws.
+    random_state
+        None, a whole number, a SeedSequence or a Generator.
+    n_jobs
+        Threads; the draws do not depend on it.
+    labels
+        The classes averaged over.
+    pos_label
+        The positive class of binary metrics.
+    names
+        What to call A and B.
+    sample_weight
+        Frequency weights.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> news = op.datasets.load_news20()
+    >>> card = op.scorecard(news.y_true, news.predictions["nb_mult"], news.predictions["svm_l2"],
+    ...                     metrics=["accuracy", "f1_macro"], rope=0.01, random_state=0)
+    >>> [c.decision.symbol for c in card]
+    ['≫', '≫']
+    """
+    if isinstance(metrics, str) or not metrics:
+        raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
+    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight)
+    prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
+    questions = [
+        ask(
+            outcomes,
+            metric=metric,
+            model=model,
+            default_model="unit",
+            prior=prior,
+            paired=paired,
+            labels=labels,
+            pos_label=pos_label,
+        )
+        for metric in metrics
+    ]
+    answers = _answer_together(questions, engine.check_draws(n_draws), seed, n_jobs)
+    found = tuple(
+        conclude(
+            question,
+            answered,
+            rope=Rope.from_param(rope, bounds=question.metric.bounds),
+            prob=prob,
+            seed=seed,
+        )
+        for question, answered in zip(questions, answers, strict=True)
+    )
+    return ComparisonTable(
+        what="metric", keys=tuple(question.metric.name for question in questions), comparisons=found
+    )
+
+
+def _answer_together(
+    questions: Sequence[Question],
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> list[engine.Answer]:
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for place, question in enumerate(questions):
+        # The labels False and True may be the data's own, or a class against the rest.
+        view = question.view.labels, question.positive is None
+        groups.setdefault((*view, question.model.name), []).append(place)
+    answers: dict[int, engine.Answer] = {}
+    for places in groups.values():
+        together = [questions[place] for place in places]
+        answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        answers.update(zip(places, answered, strict=True))
+    return [answers[place] for place in range(len(questions))]
+
+
+def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[present.Column, ...]:
+    sampled = [one.draws.size for one in comparisons if not one.exact]
+    n_draws = min(sampled, default=None)
+    hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
+    return (
+        present.text_column(what),
+        present.count_column("n_true", "n"),
+        present.Column(key="sign_test_p", heading="sign test p", write=_p_value, align="right"),
+        present.Column(key="t_test_p", heading="t test p", write=_p_value, align="right"),
+        present.signed_column("observed", "observed", 4),
+        present.signed_column("mean", "mean", 4),
+        present.number_column("sd", "sd", 4),
+        present.number_column("log10_bf10", "log10 BF10", 2),
+        present.probability_column("p_below_zero", "P(<0)", n_draws),
+        present.probability_column("p_above_zero", "P(>0)", n_draws),
+        present.probability_column("p_equivalent", "P(ROPE)", n_draws),
+        present.signed_column("hdi_low", f"{hdi} low", 4),
+        present.signed_column("hdi_high", "high", 4),
+        present.text_column("decision", "verdict"),
+        present.text_column("flags", "flags"),
+    )
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
+    factor = comparison.bayes_factor
+    return {
+        what: key if isinstance(key, str) else str(key),
+        "n_true": _n_true(comparison.question),
+        **_p_values(comparison.question),
+        "observed": comparison.observed,
+        "mean": comparison.mean,
+        "sd": comparison.sd,
+        "log10_bf10": None if factor is None else factor.log10_bf10,
+        "p_below_zero": 1 - comparison.p_greater,
+        "p_above_zero": comparison.p_greater,
+        "p_equivalent": comparison.p_equivalent,
+        "hdi_low": comparison.hdi.low,
+        "hdi_high": comparison.hdi.high,
+        "decision": f"{comparison.decision.symbol} {comparison.decision.words}",
+        "flags": ", ".join(_flags(comparison, factor)) or None,
+    }
+
+
+def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
+    """Name the doubts that concern this row alone."""
+    shown = ("monte_carlo_too_coarse", "sparse_cells", "few_disagreements", "prior_pull")
+    flags = [finding.name for finding in comparison.findings if finding.name in shown]
+    if factor is not None and factor.bound is not None:
+        flags.append("bayes_factor_is_a_bound")
+    return flags
+
+
+def _n_true(question: Question) -> int:
+    if question.positive is None or question.seen.kind == "correct":
+        return question.seen.n
+    actual = question.view.margins(question.view.models[0])[1]
+    return int(actual[question.positive])
+
+
+def _p_values(question: Question) -> dict[str, float | None]:
+    """Return the s-test and the p-test on correctness, where the documents are shared."""
+    if not question.view.paired:
+        return {"sign_test_p": None, "t_test_p": None}
+    both, only_a, only_b, neither = question.view.agreement()
+    n = both + only_a + only_b + neither
+    t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None
+    return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": t_test}

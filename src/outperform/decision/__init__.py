@@ -1,0 +1,51 @@
+"""FROM DRAWS TO A VERDICT: intervals, the ROPE, Bayes factors, the rule."""
+
+from outperform.decision.bayes_factor import (
+    BayesFactor,
+    Inside,
+    interval_null,
+    point_null,
+    point_null_kde,
+)
+from outperform.decision.exact_hdi import exact_hdi
+from outperform.decision.intervals import (
+    Interval,
+    check_prob,
+    equal_tailed,
+    narrowest,
+    narrowest_ends,
+)
+from outperform.decision.probabilities import (
+    Masses,
+    masses_from_distribution,
+    masses_from_draws,
+    mean_error,
+    probability_error,
+)
+from outperform.decision.rope import Rope
+from outperform.decision.verdict import CurveStep, Decision, decide, margin, rope_curve
+
+__all__ = [
+    "BayesFactor",
+    "CurveStep",
+    "Decision",
+    "Inside",
+    "Interval",
+    "Masses",
+    "Rope",
+    "check_prob",
+    "decide",
+    "equal_tailed",
+    "exact_hdi",
+    "interval_null",
+    "margin",
+    "masses_from_distribution",
+    "masses_from_draws",
+    "mean_error",
+    "narrowest",
+    "narrowest_ends",
+    "point_null",
+    "point_null_kde",
+    "probability_error",
+    "rope_curve",
+]

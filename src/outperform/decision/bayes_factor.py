@@ -1,0 +1,174 @@
+"""Bayes factors, each with its kind, its direction and what limits it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from outperform._typing import Distribution, FloatArray
+from outperform.decision.probabilities import probability_error
+from outperform.errors import UndefinedBayesFactor
+from outperform.findings import Finding
+
+Findings = tuple[Finding, ...]
+
+# A mass or a density below this may have lost its digits, or all of itself, to underflow.
+_SMALLEST = 1e-300
+
+KDE_FINDING = Finding(
+    "kde_bayes_factor",
+    "warning",
+    "A kernel density estimate stands for the densities at zero; its bandwidth decides the value "
+    "where the true density is infinite or far out in the tail.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BayesFactor:
+    """Evidence for the null over the alternative (bf01) or the other way round (bf10).
+
+    Parameters
+    ----------
+    log_bf01
+        The natural logarithm of the factor in favour of the null.
+    kind
+        ``"interval"``: the difference lies in the ROPE; ``"point"``: it is exactly zero.
+    method
+        ``"exact"``, ``"draws"`` or ``"kde"``.
+    bound
+        ``"upper"`` or ``"lower"`` where bf01 is only known to be below or above the value.
+    mcse
+        The Monte Carlo error of ``log_bf01``.
+    findings
+        Doubts about it.
+
+    Examples
+    --------
+    >>> bf = BayesFactor(log_bf01=0.0, kind="interval", method="exact")
+    >>> bf.bf01, bf.bf10, bf.log10_bf10
+    (1.0, 1.0, 0.0)
+    """
+
+    log_bf01: float
+    kind: Literal["interval", "point"]
+    method: Literal["exact", "draws", "kde"]
+    bound: Literal["upper", "lower"] | None = None
+    mcse: float = 0.0
+    findings: Findings = ()
+
+    @property
+    def bf01(self) -> float:
+        """The factor in favour of the null."""
+        return _exp(self.log_bf01)
+
+    @property
+    def bf10(self) -> float:
+        """The factor in favour of the alternative."""
+        return _exp(-self.log_bf01)
+
+    @property
+    def log10_bf10(self) -> float:
+        """The decimal logarithm of the factor in favour of the alternative."""
+        return -self.log_bf01 / math.log(10) + 0.0
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709 else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """Mass inside and outside a ROPE; ``n_draws`` is None where it is exact."""
+
+    inside: float
+    outside: float
+    n_draws: int | None = None
+
+
+def interval_null(posterior: Inside, prior: Inside) -> BayesFactor | None:
+    """Return posterior odds of the ROPE over its prior odds; None if the prior rules it out.
+
+    Odds beyond what the draws can resolve become a bound at three draws, exact
+    odds beyond what floats can hold a bound at 10⁻³⁰⁰.
+
+    Examples
+    --------
+    >>> interval_null(Inside(inside=0.5, outside=0.5), Inside(inside=0.2, outside=0.8)).bf01
+    4.0
+    """
+    if min(prior.inside, prior.outside) <= 0:
+        return None
+    bound: Literal["upper", "lower"] | None = None
+    inside, outside = posterior.inside, posterior.outside
+    least = _SMALLEST if posterior.n_draws is None else 3 / posterior.n_draws
+    if inside <= 0:
+        inside, outside, bound = least, 1 - least, "upper"
+    elif outside <= 0:
+        inside, outside, bound = 1 - least, least, "lower"
+    sampled = posterior.n_draws is not None or prior.n_draws is not None
+    return BayesFactor(
+        log_bf01=_log_odds(inside, outside) - _log_odds(prior.inside, prior.outside),
+        kind="interval",
+        method="draws" if sampled else "exact",
+        bound=bound,
+        mcse=math.hypot(_log_odds_error(posterior), _log_odds_error(prior)),
+    )
+
+
+def _log_odds(inside: float, outside: float) -> float:
+    return math.log(inside) - math.log(outside)
+
+
+def _log_odds_error(mass: Inside) -> float:
+    if mass.n_draws is None:
+        return 0.0
+    # d log(p / (1 - p)) = dp / (p (1 - p)); half a draw keeps it finite.
+    smoothed = (mass.inside * mass.n_draws + 0.5) / (mass.n_draws + 1)
+    return probability_error(mass.inside, mass.n_draws) / (smoothed * (1 - smoothed))
+
+
+def point_null(posterior: Distribution | None, prior: Distribution | None) -> BayesFactor:
+    """Return the Savage–Dickey ratio of exact densities at zero."""
+    if posterior is None or prior is None:
+        raise UndefinedBayesFactor(
+            "this metric and model have no closed form for the density of the difference at zero; "
+            "use the interval null, c.bayes_factor"
+        )
+    before, after = prior.pdf(0.0), posterior.pdf(0.0)
+    if not (math.isfinite(before) and before > 0):
+        raise UndefinedBayesFactor(
+            "the prior density of the difference at zero is not a positive number, so the point "
+            "null has no Bayes factor; use the interval null, c.bayes_factor"
+        )
+    return _density_ratio(after, before, method="exact")
+
+
+def point_null_kde(posterior: FloatArray, prior: FloatArray) -> BayesFactor:
+    """Return the ratio of kernel density estimates at zero, as the papers did."""
+    from scipy.stats import gaussian_kde
+
+    densities = []
+    for draws in (posterior, prior):
+        if np.ptp(draws) == 0:
+            raise UndefinedBayesFactor(
+                "all draws of the difference are equal, so there is no density to estimate; "
+                "use the interval null, c.bayes_factor"
+            )
+        densities.append(float(gaussian_kde(draws)(0.0)[0]))
+    after, before = densities
+    return _density_ratio(after, before, method="kde", findings=(KDE_FINDING,))
+
+
+def _density_ratio(
+    after: float, before: float, *, method: Literal["exact", "kde"], findings: Findings = ()
+) -> BayesFactor:
+    return BayesFactor(
+        log_bf01=math.log(max(after, _SMALLEST)) - math.log(max(before, _SMALLEST)),
+        kind="point",
+        method=method,
+        bound="upper" if after < _SMALLEST else None,
+        findings=findings,
+    )

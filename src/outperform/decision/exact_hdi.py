@@ -1,0 +1,200 @@
+"""The narrowest interval of an exact distribution."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import ndtri
+
+from outperform._typing import Distribution
+from outperform.decision.intervals import check_prob
+
+_MASS_ERROR = 1e-11
+_DENSITY_ERROR = 1e-9
+_NUDGE = 1e-4  # of the width, for the slope of the log density
+_TIE = 1e-9
+
+
+def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
+    """Return the ends of the narrowest interval that holds ``prob``.
+
+    Of all intervals ``[q(p), q(p + prob)]`` it is the one of least width. Inside the
+    support its ends have equal density. A density that is highest at one end of the
+    support has its interval there. A U-shaped density has two candidates, one at each
+    end, and the narrower of them is returned; where neither is narrower, as for a
+    uniform or a symmetric U, it is the equal-tailed interval, which mirrors with the
+    distribution.
+
+    Parameters
+    ----------
+    distribution
+        Any distribution with finite support.
+    prob
+        The mass between the ends.
+
+    Examples
+    --------
+    >>> from math import sqrt
+    >>> class Rising:
+    ...     mean, sd, support = 2 / 3, sqrt(1 / 18), (0.0, 1.0)
+    ...     def cdf(self, value): return value**2
+    ...     def sf(self, value): return 1 - value**2
+    ...     def pdf(self, value): return 2 * value
+    ...     def quantile(self, probability): return sqrt(probability)
+    >>> low, high = exact_hdi(Rising(), 0.75)
+    >>> round(low, 12), high
+    (0.5, 1.0)
+    """
+    prob = check_prob(prob)
+    candidates = _at_the_ends(distribution, prob)
+    if not candidates:
+        return _inside(distribution, prob) or _search(distribution, prob)
+    if len(candidates) == 2:
+        return _narrower(distribution, prob, candidates)
+    return candidates[0] if _monotone(distribution, *candidates[0]) else _search(distribution, prob)
+
+
+def _at_the_ends(distribution: Distribution, prob: float) -> list[tuple[float, float]]:
+    """Return the intervals at an end of the support that gain nothing by moving inwards."""
+    lowest, highest = distribution.support
+    found = []
+    density = distribution.pdf(lowest)
+    if density > 0.0:
+        inner = distribution.quantile(prob)
+        if density >= distribution.pdf(inner):
+            found.append((lowest, inner))
+    density = distribution.pdf(highest)
+    if density > 0.0:
+        inner = distribution.quantile(1.0 - prob)
+        if density >= distribution.pdf(inner):
+            found.append((inner, highest))
+    return found
+
+
+def _narrower(
+    distribution: Distribution, prob: float, candidates: list[tuple[float, float]]
+) -> tuple[float, float]:
+    first, second = (high - low for low, high in candidates)
+    if abs(first - second) <= _TIE * max(first, second):
+        tail = 0.5 * (1.0 - prob)
+        return distribution.quantile(tail), distribution.quantile(1.0 - tail)
+    return candidates[0] if first < second else candidates[1]
+
+
+def _monotone(distribution: Distribution, low: float, high: float) -> bool:
+    """Whether the density only falls from one end of an interval to the other."""
+    at_low = low == distribution.support[0]
+    shares = np.linspace(0.1, 1.0, 6) if at_low else np.linspace(0.9, 0.0, 6)
+    heights = [distribution.pdf(low + float(share) * (high - low)) for share in shares]
+    return all(before >= after for before, after in pairwise(heights))
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of the interval, on the scale ``z = log[(t - lowest) / (highest - t)]``."""
+
+    z: float
+    value: float
+    log_density: float
+    stretch: float  # dt/dz
+
+    @property
+    def mass_slope(self) -> float:
+        return math.exp(self.log_density) * self.stretch
+
+
+def _inside(distribution: Distribution, prob: float) -> tuple[float, float] | None:
+    """Newton's method for equal densities at both ends and the right mass between them."""
+    start, stop = _start(distribution, prob)
+    low = _end(distribution, _place(distribution, start))
+    high = _end(distribution, _place(distribution, stop))
+    nudge = _NUDGE * (high.z - low.z)
+    up = _slope(low, _end(distribution, low.z + nudge))
+    down = _slope(high, _end(distribution, high.z - nudge))
+    for _ in range(60):
+        if not (math.isfinite(low.log_density) and math.isfinite(high.log_density)):
+            return None
+        excess = (1.0 - prob) - (distribution.cdf(low.value) + distribution.sf(high.value))
+        gap = low.log_density - high.log_density
+        if abs(excess) < _MASS_ERROR and abs(gap) < _DENSITY_ERROR:
+            return low.value, high.value
+        left, right = _step(low, high, up, down, excess, gap)
+        new_low, new_high = _end(distribution, low.z + left), _end(distribution, high.z + right)
+        if (new_low.value, new_high.value) == (low.value, high.value):
+            return low.value, high.value
+        up, down = _secant(low, new_low, up), _secant(high, new_high, down)
+        low, high = new_low, new_high
+    return None
+
+
+def _step(
+    low: _End, high: _End, up: float, down: float, excess: float, gap: float
+) -> tuple[float, float]:
+    """Solve the two linear equations; where an end is past the mode, walk it outwards."""
+    limit = 0.4 * (high.z - low.z)
+    if up <= 0.0 or down >= 0.0:
+        return (-limit if up <= 0.0 else 0.0), (limit if down >= 0.0 else 0.0)
+    determinant = low.mass_slope * down - high.mass_slope * up
+    left = (excess * down + high.mass_slope * gap) / determinant
+    right = (low.mass_slope * gap + up * excess) / determinant
+    return min(max(left, -limit), limit), min(max(right, -limit), limit)
+
+
+def _slope(first: _End, second: _End) -> float:
+    return (second.log_density - first.log_density) / (second.z - first.z)
+
+
+def _secant(before: _End, after: _End, slope: float) -> float:
+    """Return the slope of the log density between two places, or the old one if too close."""
+    if abs(after.z - before.z) < 1e-6 * (1.0 + abs(after.z)) * min(1.0, 1.0 / abs(slope or 1.0)):
+        return slope
+    found = _slope(before, after)
+    return found if math.isfinite(found) else slope
+
+
+def _end(distribution: Distribution, z: float) -> _End:
+    lowest, highest = distribution.support
+    width = highest - lowest
+    odds = math.exp(-abs(z))
+    near = width * odds / (1.0 + odds)
+    value = lowest + near if z < 0.0 else highest - near
+    if lowest == -highest:
+        value = highest * math.tanh(0.5 * z)  # exact around 0
+    density = distribution.pdf(value)
+    log_density = math.log(density) if 0.0 < density < math.inf else -math.inf
+    return _End(z, value, log_density, near / (1.0 + odds))
+
+
+def _place(distribution: Distribution, value: float) -> float:
+    lowest, highest = distribution.support
+    tiny = 1e-300
+    return math.log(max(value - lowest, tiny)) - math.log(max(highest - value, tiny))
+
+
+def _start(distribution: Distribution, prob: float) -> tuple[float, float]:
+    lowest, highest = distribution.support
+    mean = distribution.mean
+    reach = float(ndtri(0.5 + 0.5 * prob)) * distribution.sd
+    if min(mean - lowest, highest - mean) > 1.5 * reach:
+        return mean - reach, mean + reach
+    tail = 0.5 * (1.0 - prob)
+    return distribution.quantile(tail), distribution.quantile(1.0 - tail)
+
+
+def _search(distribution: Distribution, prob: float) -> tuple[float, float]:
+    """Look at the width of every interval, for densities of no simple shape."""
+    low, high = 0.0, 1.0 - prob
+    best = 0.0
+    for _ in range(12):  # each round narrows the places left to a quarter
+        places = np.linspace(low, high, 9)
+        best = float(places[int(np.argmin([_width(distribution, prob, p) for p in places]))])
+        step = float(places[1] - places[0])
+        low, high = max(best - step, 0.0), min(best + step, 1.0 - prob)
+    return distribution.quantile(best), distribution.quantile(min(best + prob, 1.0))
+
+
+def _width(distribution: Distribution, prob: float, p: float) -> float:
+    return distribution.quantile(min(p + prob, 1.0)) - distribution.quantile(p)

@@ -1,0 +1,44 @@
+"""Exceptions that say what must hold, what came, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OutperformError(Exception):
+    """Base class of every error that outperform raises on purpose."""
+
+
+class UsageError(OutperformError, ValueError):
+    """An argument is not one of the values it may take."""
+
+
+class DataError(OutperformError, ValueError):
+    """The data cannot be counted as they are."""
+
+
+class ResourceError(OutperformError, MemoryError):
+    """The request needs more memory or draws than is sensible."""
+
+
+class UndefinedBayesFactor(OutperformError, ArithmeticError):
+    """The Bayes factor that was asked for does not exist."""
+
+
+class MissingExtra(OutperformError, ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """Return the sentence for a misspelt name, with the nearest right one.
+
+    Examples
+    --------
+    >>> unknown_name("metric", "f1macro", ["f1", "f1_macro"])
+    "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1, f1_macro"
+    """
+    known = list(known)
+    close = get_close_matches(str(name), known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(known)}"

@@ -1,0 +1,235 @@
+"""The one table of metrics, by scikit-learn's scorer names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, cast
+
+from outperform.errors import UsageError, unknown_name
+from outperform.metrics.averages import AVERAGES, Average
+from outperform.metrics.functions import ConfusionFunction
+from outperform.metrics.metric import Metric
+from outperform.metrics.scores import miss_weight
+from outperform.metrics.share import Share
+
+_ADJECTIVES: dict[Average, str] = {
+    "binary": "",
+    "micro": "micro-averaged ",
+    "macro": "macro-averaged ",
+    "weighted": "prevalence-weighted ",
+}
+
+_ACCURACY = Share("correct", (("wrong", 1.0),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """What the four averages of one score have in common."""
+
+    word: str
+    of_class: Share | None
+    pooled: Share | None
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+
+_FAMILIES: dict[str, _Family] = {
+    "precision": _Family("precision", Share("tp", (("fp", 1.0),)), _ACCURACY),
+    "recall": _Family("recall", Share("tp", (("fn", 1.0),)), _ACCURACY),
+    "specificity": _Family("specificity", Share("tn", (("fp", 1.0),)), None),
+    "jaccard": _Family(
+        "Jaccard index",
+        Share("tp", (("fn", 1.0), ("fp", 1.0))),
+        Share("correct", (("wrong", 2.0),)),
+    ),
+    "informedness": _Family("informedness", None, None, (-1.0, 1.0)),
+}
+
+_FBETA_NAME = re.compile(
+    rf"f(?P<beta>\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_(?P<average>{'|'.join(AVERAGES[1:])}))?"
+)
+
+
+def get(metric: str | Metric | Callable[..., Any]) -> Metric:
+    """Return a metric by its name, as itself, or made of a function.
+
+    Parameters
+    ----------
+    metric
+        A name such as ``"f1_macro"`` or ``"f2_macro"``, a :class:`Metric`, or
+        a function of one confusion array, see :func:`from_function`.
+
+    Examples
+    --------
+    >>> get("balanced_accuracy").bounds
+    (0.0, 1.0)
+    >>> get("f1macro")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    outperform.errors.UsageError: unknown metric 'f1macro'; did you mean 'f1_macro'? ...
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        return _by_name(metric)
+    if callable(metric):
+        return from_function(metric)
+    raise UsageError(
+        "a metric must be a name, a Metric or a function of a confusion array; "
+        f"got {type(metric).__name__}"
+    )
+
+
+def names() -> list[str]:
+    """Return the names of all metrics of the table.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['accuracy', 'balanced_accuracy', 'f1']
+    """
+    return list(_METRICS)
+
+
+def fbeta(beta: float, *, average: Average = "binary") -> Metric:
+    """Return F-beta, (1+β²) tp / ((1+β²) tp + β² fn + fp).
+
+    Parameters
+    ----------
+    beta
+        How many times as much recall counts as precision.
+    average
+        How the classes' values become one.
+
+    Examples
+    --------
+    >>> fbeta(2, average="macro").name
+    'f2_macro'
+    >>> fbeta(1) == get("f1")
+    True
+    """
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.0 < beta < math.inf:
+        raise UsageError(
+            f"beta must be a positive number; got {beta!r}; "
+            "for 0 take precision, for infinity recall"
+        )
+    beta = float(beta)
+    word = f"F{int(beta) if beta.is_integer() else beta}"
+    share = Share("tp", (("fn", miss_weight(beta)), ("fp", miss_weight(1.0 / beta))))
+    return _averaged("fbeta", word.lower(), average, _Family(word, share, _ACCURACY), beta=beta)
+
+
+def from_function(
+    function: ConfusionFunction,
+    *,
+    name: str | None = None,
+    vectorized: bool = False,
+    bounds: tuple[float, float] | None = None,
+    greater_is_better: bool = True,
+) -> Metric:
+    """Make a metric of a function of a confusion array.
+
+    The function gets one array of shape (n_classes, n_classes), rows the
+    truth, and returns one number. For posterior draws the entries are
+    proportions that sum to 1, for the observed value they are counts, so a
+    metric must not depend on the scale.
+
+    Parameters
+    ----------
+    function
+        The function; one defined in a module, not a lambda, if the metric is
+        to be pickled.
+    name
+        What to call it; the function's own name by default.
+    vectorized
+        Whether the function takes (n_classes, n_classes, n) and returns (n,),
+        which is faster by far.
+    bounds
+        The least and the greatest value; unbounded by default.
+    greater_is_better
+        Whether the larger of two values is the better one.
+
+    Examples
+    --------
+    >>> def error_rate(confusion):
+    ...     return 1 - confusion.trace() / confusion.sum()
+    >>> metric = from_function(error_rate, bounds=(0, 1), greater_is_better=False)
+    >>> metric.evaluate([[8, 2], [1, 5]])
+    array(0.1875)
+    """
+    if not callable(function):
+        raise UsageError(
+            f"function must be a function of a confusion array; got {type(function).__name__}"
+        )
+    own = str(getattr(function, "__name__", type(function).__name__))
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "sklearn":
+        raise UsageError(
+            f"{own} takes labels, not a confusion array; give the metric by its name, "
+            f"one of {', '.join(names())}"
+        )
+    name = name or own.replace("<lambda>", "custom")
+    return Metric(
+        name=name,
+        label=name,
+        function=function,
+        vectorized=vectorized,
+        greater_is_better=greater_is_better,
+        bounds=_as_bounds(bounds),
+    )
+
+
+def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    if bounds is None:
+        return (-math.inf, math.inf)
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
+    return (low, high)
+
+
+def _by_name(name: str) -> Metric:
+    if name in _METRICS:
+        return _METRICS[name]
+    match = _FBETA_NAME.fullmatch(name)
+    if match is None or not 0.0 < float(match["beta"]) < math.inf:
+        raise UsageError(unknown_name("metric", name, names()))
+    return fbeta(float(match["beta"]), average=cast(Average, match["average"] or "binary"))
+
+
+def _averaged(
+    score: str, name: str, average: Average, family: _Family, *, beta: float | None = None
+) -> Metric:
+    if average not in AVERAGES:
+        raise UsageError(unknown_name("average", average, AVERAGES))
+    # The weights of the weighted recall are its denominators: what is left is accuracy.
+    pooled = average == "micro" or (score, average) == ("recall", "weighted")
+    return Metric(
+        name=name if average == "binary" else f"{name}_{average}",
+        label=_ADJECTIVES[average] + family.word,
+        score=score,
+        average=average,
+        beta=beta,
+        bounds=family.bounds,
+        share=family.of_class if average == "binary" else family.pooled if pooled else None,
+    )
+
+
+def _all_metrics() -> Iterator[Metric]:
+    yield Metric(name="accuracy", label="accuracy", score="accuracy", share=_ACCURACY)
+    yield Metric(name="balanced_accuracy", label="balanced accuracy", score="balanced_accuracy")
+    for average in AVERAGES:
+        yield fbeta(1.0, average=average)
+    for score, family in _FAMILIES.items():
+        for average in AVERAGES:
+            yield _averaged(score, score, average, family)
+    for score, label in (
+        ("matthews_corrcoef", "Matthews correlation"),
+        ("cohen_kappa", "Cohen's kappa"),
+    ):
+        yield Metric(name=score, label=label, score=score, bounds=(-1.0, 1.0))
+
+
+_METRICS: dict[str, Metric] = {metric.name: metric for metric in _all_metrics()}

@@ -1,0 +1,258 @@
+"""Columns of labels as they come, read into codes without changing what they say."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding
+
+Kind = Literal["text", "int", "bool", "float"]
+
+# A chunk bounds the memory that Python objects take while a long column is read.
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of labels: its distinct values and a code for each row."""
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    codes: IntArray  # (n_rows,) into values
+
+
+class _Codes(dict[Any, int]):
+    """A dictionary that gives each new key the next code."""
+
+    def __missing__(self, key: Any) -> int:
+        code = self[key] = len(self)
+        return code
+
+
+def read_column(values: Any, *, name: str) -> Column:
+    """Read one column of labels; refuse what cannot be a class."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
+    if isinstance(values, (list, tuple)):
+        return _read_objects(values, name=name)
+    array = np.asarray(values)
+    if array.ndim == 2 and array.dtype.kind == "f":
+        raise UsageError(
+            f"{name} must be one label a document; got shape {array.shape}. If these are "
+            "probabilities, take the class of the largest one, e.g. classes[proba.argmax(axis=1)], "
+            "or apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
+        )
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one-dimensional; got shape {array.shape}")
+    if array.dtype.kind in "iu":
+        distinct, codes = np.unique(array, return_inverse=True)
+        return Column(name=name, kind="int", values=tuple(distinct.tolist()), codes=codes)
+    if array.dtype.kind == "b":
+        return Column(name=name, kind="bool", values=(False, True), codes=array.astype(np.int64))
+    if array.dtype.kind == "f":
+        _refuse_missing(np.flatnonzero(~np.isfinite(array)), array, name=name)
+        distinct, codes = np.unique(array, return_inverse=True)
+        return Column(name=name, kind="float", values=tuple(distinct.tolist()), codes=codes)
+    if array.dtype.kind in "OUT":
+        return _read_objects(array, name=name)
+    raise DataError(
+        f"{name} has labels of type {array.dtype}; labels must be text, whole numbers or booleans"
+    )
+
+
+def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
+    index = _Codes()
+    codes = np.empty(len(values), dtype=np.int64)
+    types: set[type] = set()
+    text = isinstance(values, np.ndarray) and values.dtype.kind == "U"
+    for start, chunk in _chunks(values):
+        found = {str} if text else set(map(type, chunk))
+        # 1, 1.0 and True are one dictionary key, so mixtures must be refused
+        # before they meet in the index.
+        types |= found
+        _check_types(types, chunk, start, name=name)
+        codes[start : start + len(chunk)] = np.fromiter(
+            map(index.__getitem__, chunk), dtype=np.int64, count=len(chunk)
+        )
+    kind = _kind(types)
+    distinct = [value.item() if isinstance(value, np.generic) else value for value in index]
+    if kind == "bool":
+        bits = np.array(distinct, dtype=np.int64)[codes]
+        return Column(name=name, kind=kind, values=(False, True), codes=bits)
+    if kind == "float":
+        bad = [position for position, value in enumerate(distinct) if not math.isfinite(value)]
+        _refuse_missing(np.flatnonzero(np.isin(codes, bad)), values, name=name)
+    return Column(name=name, kind=kind, values=tuple(distinct), codes=codes)
+
+
+def _chunks(values: Sequence[Any] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
+    if isinstance(values, np.ndarray):
+        for start in range(0, len(values), _CHUNK):
+            yield start, values[start : start + _CHUNK].tolist()
+    elif len(values):
+        yield 0, values
+
+
+def _kind(types: set[type]) -> Kind:
+    if all(issubclass(kind, str) for kind in types):
+        return "text"
+    if all(issubclass(kind, (bool, np.bool_)) for kind in types):
+        return "bool"
+    if all(issubclass(kind, (int, np.integer)) for kind in types):
+        return "int"
+    return "float"
+
+
+def _check_types(types: set[type], chunk: Sequence[Any], start: int, *, name: str) -> None:
+    missing = {
+        kind for kind in types if kind is type(None) or kind.__name__ in ("NAType", "NaTType")
+    }
+    if missing:
+        rows = [row for row, value in enumerate(chunk, start) if type(value) in missing]
+        _refuse_missing(rows, None, name=name)
+    families = {_family(kind) for kind in types}
+    if families == {"text", "float"}:
+        rows = [row for row, value in enumerate(chunk, start) if value != value]
+        _refuse_missing(rows, None, name=name)
+    if "other" in families:
+        row, value = next(
+            (row, value)
+            for row, value in enumerate(chunk, start)
+            if _family(type(value)) == "other"
+        )
+        raise DataError(
+            f"{name} has a label of type {type(value).__name__} in row {row}; "
+            "labels must be text, whole numbers or booleans"
+        )
+    if len(families) > 1 and families != {"int", "float"}:
+        raise DataError(
+            f"{name} mixes labels of types {' and '.join(sorted(families))}; "
+            "make them one type first, e.g. with astype(str)"
+        )
+
+
+def _family(kind: type) -> str:
+    if issubclass(kind, str):
+        return "text"
+    if issubclass(kind, (bool, np.bool_)):
+        return "bool"
+    if issubclass(kind, (int, np.integer)):
+        return "int"
+    return "float" if issubclass(kind, (float, np.floating)) else "other"
+
+
+def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
+    if len(rows):
+        what = "" if values is None else f" ({values[rows[0]]})"
+        raise DataError(
+            f"{name} has {len(rows)} missing or non-finite label(s), the first in row "
+            f"{rows[0]}{what}; drop those rows from all columns or give them a class of their own"
+        )
+
+
+def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
+    """Bring columns to one kind of label where that loses nothing; refuse the rest."""
+    kinds = {column.kind for column in columns if column.codes.size}
+    converted = [column for column in columns if column.kind == "float"]
+    for column in converted:
+        _refuse_scores(column)
+    if "bool" in kinds and len(kinds) > 1:
+        odd = next(column for column in columns if column.kind == "bool")
+        other = next(column for column in columns if column.kind not in ("bool",))
+        raise DataError(
+            f"{odd.name} holds True/False and {other.name} holds {other.kind} labels such as "
+            f"{other.values[0]!r}; map one to the other first, e.g. y.astype(int)"
+        )
+    if "text" in kinds and len(kinds) > 1:
+        converted += [_text_as_numbers(column) for column in columns if column.kind == "text"]
+    if not converted:
+        return list(columns), ()
+    columns = [_as_whole_numbers(column) for column in columns]
+    names = ", ".join(dict.fromkeys(column.name for column in converted))
+    note = f"Labels of {names} were read as whole numbers so that 1, 1.0 and '1' are one class."
+    return columns, (Finding("labels_converted", "warning", note),)
+
+
+def _refuse_scores(column: Column) -> None:
+    for value in column.values:
+        if value != int(value):
+            raise DataError(
+                f"{column.name} holds {value!r}, which looks like scores, not labels; "
+                "turn scores into labels first, e.g. (score >= 0.5).astype(int)"
+            )
+
+
+def _text_as_numbers(column: Column) -> Column:
+    for value in column.values:
+        text = str(value)
+        if not (text.lstrip("-").isdecimal() and str(int(text)) == text):
+            raise DataError(
+                f"{column.name} holds text such as {text!r} while another column holds numbers; "
+                "make them one type first, e.g. with astype(str)"
+            )
+    return column
+
+
+def _as_whole_numbers(column: Column) -> Column:
+    values = tuple(int(value) for value in column.values)
+    return Column(name=column.name, kind="int", values=values, codes=column.codes)
+
+
+LABEL_FINDINGS = ("empty_label", "near_duplicate_labels")
+
+
+def label_findings(labels: Sequence[Label]) -> tuple[Finding, ...]:
+    """Name what may be a slip in the labels: near-duplicates and an empty class."""
+    found = []
+    texts = [label for label in labels if isinstance(label, str)]
+    if "" in texts:
+        found.append(
+            Finding("empty_label", "warning", "One class has the empty text as its label, (empty).")
+        )
+    twins = _near_duplicates(texts)
+    if twins:
+        pairs = "; ".join(f"{left!a} and {right!a}" for left, right in twins[:5])
+        found.append(
+            Finding(
+                "near_duplicate_labels",
+                "warning",
+                f"Labels that look alike are kept apart: {pairs}.",
+            )
+        )
+    return tuple(found)
+
+
+def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
+    seen: dict[str, str] = {}
+    twins = []
+    for text in texts:
+        key = unicodedata.normalize("NFC", text).strip().casefold()
+        key = (key.lstrip("0") or "0") if key.isdecimal() else key
+        if seen.setdefault(key, text) != text:
+            twins.append((seen[key], text))
+    return twins
+
+
+def check_label(value: Any, *, name: str) -> Label:
+    """Return a single label as Python text, int or bool."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, (str, int, bool)):
+        raise DataError(f"{name} must be text, a whole number or a boolean; got {value!r}")
+    return value
+
+
+def sort_labels(labels: Mapping[Label, None] | set[Label]) -> tuple[Label, ...]:
+    """Return labels in canonical order: numbers by value, text by code point."""
+    return tuple(sorted(labels))

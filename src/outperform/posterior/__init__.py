@@ -1,0 +1,28 @@
+"""FROM OUTCOMES TO WEIGHTS: priors, one model per file, closed forms."""
+
+from outperform.posterior.dense import DenseRows
+from outperform.posterior.exact import exact_difference, exact_value
+from outperform.posterior.lumped import draw_lumped
+from outperform.posterior.models import MODELS, Model, build_posterior, get_model
+from outperform.posterior.priors import Prior
+from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
+from outperform.posterior.streams import child, run_blocks, seed_sequence
+
+__all__ = [
+    "MODELS",
+    "DenseRows",
+    "Independent",
+    "Model",
+    "Posterior",
+    "Prior",
+    "Sums",
+    "build_posterior",
+    "child",
+    "draw_lumped",
+    "draw_values",
+    "exact_difference",
+    "exact_value",
+    "get_model",
+    "run_blocks",
+    "seed_sequence",
+]

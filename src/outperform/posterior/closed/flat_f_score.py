@@ -1,0 +1,224 @@
+"""The posterior of F-beta when prevalence has a prior of its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from outperform._typing import FloatArray
+from outperform.posterior.closed.inversion import invert
+from outperform.posterior.closed.odds_product import OddsProduct
+from outperform.posterior.closed.quadrature import log_integrals
+from outperform.posterior.closed.share import Share
+from outperform.posterior.closed.table import Table, tabulate
+from outperform.posterior.closed.tails import density, log_expected, one_tail
+from outperform.posterior.closed.unit_interval import PointWise, positive
+
+_Number = TypeVar("_Number", float, FloatArray)
+
+
+@dataclass(frozen=True, slots=True)
+class FlatFScore(PointWise):
+    """F-beta of ``tp = mu theta_pos``, ``fp = (1 - mu) theta_neg``, ``fn = mu (1 - theta_pos)``.
+
+    Prevalence ``mu`` and the two rates are independent Beta variables. Unless the
+    shapes of ``mu`` are the masses of the two rows, this is no ratio of gamma sums.
+    ``F > t`` is ``C < theta_pos ((1 + beta^2)/t - 1) - beta^2`` with
+    ``C = theta_neg (1 - mu)/mu``; the distribution of ``C`` is tabulated once, and one
+    integral over ``theta_pos`` or ``C`` does the rest.
+
+    Parameters
+    ----------
+    pos
+        Shapes of true positives and false negatives.
+    neg
+        Shapes of false positives and true negatives.
+    prevalence
+        Shapes of positives and negatives.
+    beta
+        How many times as much recall counts as precision.
+
+    Examples
+    --------
+    >>> prior = FlatFScore((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
+    >>> round(prior.sf(0.5), 12)
+    0.420541357294
+    """
+
+    pos: tuple[float, float]
+    neg: tuple[float, float]
+    prevalence: tuple[float, float]
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        shapes = {"pos": self.pos, "neg": self.neg, "prevalence": self.prevalence}
+        for name, pair in shapes.items():
+            positive(**{f"{name}[{i}]": shape for i, shape in enumerate(pair)})
+        positive(beta=self.beta)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The smallest and the largest possible value."""
+        return 0.0, 1.0
+
+    @property
+    def mean(self) -> float:
+        """The expected value."""
+        return tabulate(self).mean
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        return tabulate(self).sd
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Powers ``s`` of the density ``distance^(s - 1)`` at 0 and at 1."""
+        return (
+            min(self.pos[0], self.prevalence[0]),
+            self.pos[1] + min(self.neg[0], self.prevalence[1]),
+        )
+
+    @property
+    def centre(self) -> float:
+        """About the mean, quickly."""
+        recall, square = self._recall.mean, self.beta * self.beta
+        ratio = self.prevalence[1] / self.prevalence[0] * self.neg[0] / sum(self.neg)
+        return (1.0 + square) * recall / (recall + square + ratio)
+
+    @property
+    def log_odds_spread(self) -> float:
+        """About the standard deviation of the log odds."""
+        tp, fn = self.pos
+        p0, p1 = self.prevalence
+        ratio = p1 / p0 * self.neg[0] / sum(self.neg)
+        rest = self.beta * self.beta * fn / (tp + fn) + ratio
+        share = ratio / rest
+        variance = self.neg[1] / (self.neg[0] * sum(self.neg)) + 1.0 / p0 + 1.0 / p1
+        return math.sqrt(1.0 / tp + (1.0 - share) ** 2 / fn + share * share * variance)
+
+    @property
+    def precision(self) -> float:
+        """Relative error that rounding alone can cause."""
+        return 2e-13 + 2e-15 * math.sqrt(sum(self.pos) + sum(self.neg) + sum(self.prevalence))
+
+    def cdf(self, value: float) -> float:
+        """Return the probability of at most ``value``."""
+        if not 0.0 < value < 1.0:
+            return 1.0 if value >= 1.0 else 0.0
+        return self.tail(value, 1.0 - value, upper=False)
+
+    def sf(self, value: float) -> float:
+        """Return the probability of more than ``value``."""
+        if not 0.0 < value < 1.0:
+            return 0.0 if value >= 1.0 else 1.0
+        return self.tail(value, 1.0 - value, upper=True)
+
+    def pdf(self, value: float) -> float:
+        """Return the density at ``value``."""
+        return density(self.log_pdf(value))
+
+    def log_pdf(self, value: float) -> float:
+        """Return the log of the density at ``value``."""
+        if not 0.0 <= value <= 1.0:
+            return -math.inf
+        # at an end the limit, taken where the density has long settled to it
+        x, y = np.array([max(value, 1e-300)]), np.array([max(1.0 - value, 1e-300)])
+        return float(self.log_densities(x, y)[0])
+
+    def quantile(self, probability: float) -> float:
+        """Return the value that is not exceeded with the given probability."""
+        return invert(self, probability)
+
+    @property
+    def _recall(self) -> Share:
+        return Share(*self.pos)
+
+    @property
+    def _ratio(self) -> Table:
+        """The distribution of ``C / (1 + C)``."""
+        return tabulate(OddsProduct(Share(*self.neg), Share(*self.prevalence)))
+
+    def tail(self, x: float, y: float, *, upper: bool) -> float:
+        """Return one tail at ``x``, where ``y`` is ``1 - x``."""
+        recall, ratio = self._recall, self._ratio
+        square = self.beta * self.beta
+        centre = recall.centre
+        weight = ratio.centre / (1.0 - ratio.centre)
+        # which of the two moves F less
+        recall_effect = recall.spread / centre * (square + weight)
+        ratio_effect = weight * ratio.source.log_odds_spread
+        integrate = self._over_recall if recall_effect < ratio_effect else self._over_ratio
+        return one_tail(lambda value, upper: integrate(x, y, upper), x, self.centre, upper=upper)
+
+    def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Return the log of the density at each ``x``, where ``y`` is ``1 - x``."""
+        recall, ratio = self._recall, self._ratio
+        least, width, grow = self._recall_interval(x[:, None], y[:, None])
+
+        def log_function(left: FloatArray, right: FloatArray) -> FloatArray:
+            point = least + left
+            share, rest = _share(grow * left)
+            log_ratio = ratio.log_density(share, rest) + 2.0 * np.log(rest)
+            return recall.log_density(point, right) + log_ratio + np.log(point)
+
+        slopes, scale = (ratio.ends[0], recall.b), np.minimum(x, y)
+        rows = log_integrals(log_function, width[:, 0], slopes=slopes, scale=scale)
+        # the rest of dC/dF, beside the theta_pos above
+        return rows + math.log(1.0 + self.beta * self.beta) - 2.0 * np.log(x)
+
+    def _recall_interval(self, x: _Number, y: _Number) -> tuple[_Number, _Number, _Number]:
+        """Least ``theta_pos`` for an F of ``x``, the rest up to 1, and ``C`` per unit of it."""
+        square = self.beta * self.beta
+        return square * x / (square + y), (1.0 + square) * y / (square + y), (square + y) / x
+
+    def _over_recall(self, x: float, y: float, upper: bool) -> float:
+        recall, ratio = self._recall, self._ratio
+        least, width, grow = self._recall_interval(x, y)
+        log_part = log_expected(
+            recall,
+            lambda left, right: (least + left, right),
+            ratio.log_lower if upper else ratio.log_upper,
+            ratio.guide_lower if upper else ratio.guide_upper,
+            lambda left, right: _share(grow * left),
+            width,
+            (1.0 + ratio.ends[0] if upper else 1.0, recall.b),
+            min(x, y),
+        )
+        if upper:
+            return math.exp(log_part)
+        below = recall.log_lower(np.array([least]), np.array([width]))
+        return math.exp(log_part) + math.exp(float(below[0]))
+
+    def _over_ratio(self, x: float, y: float, upper: bool) -> float:
+        recall, ratio = self._recall, self._ratio
+        square = self.beta * self.beta
+        most, beyond = (1.0 + square) * y, x
+        most, beyond = most / (most + beyond), beyond / (most + beyond)
+
+        def where(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+            rest = beyond + right
+            point = (square + left / rest) * x / (square + y)
+            return point, x * right / (beyond * rest * (square + y))
+
+        log_part = log_expected(
+            ratio,
+            lambda left, right: (left, beyond + right),
+            recall.log_upper if upper else recall.log_lower,
+            recall.guide_upper if upper else recall.guide_lower,
+            where,
+            most,
+            (ratio.ends[0], 1.0 + recall.b if upper else 1.0),
+            min(x, y),
+        )
+        if upper:
+            return math.exp(log_part)
+        above = ratio.log_upper(np.array([most]), np.array([beyond]))
+        return math.exp(log_part) + math.exp(float(above[0]))
+
+
+def _share(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)

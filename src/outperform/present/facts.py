@@ -1,0 +1,163 @@
+"""Reading the facts of a result: a plain dictionary, ready for JSON, with everything to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from outperform.present import numbers
+from outperform.present.escape import for_text
+
+Facts: TypeAlias = Mapping[str, Any]
+
+_LEVELS = ("serious", "warning", "note")
+
+
+def names(facts: Facts, *, limit: int | None = None) -> tuple[str, str]:
+    """Return the names of the two models, A and B, as harmless text.
+
+    Examples
+    --------
+    >>> names({"names": ["bert", ""]})
+    ('bert', '(empty)')
+    """
+    a, b = facts["names"]
+    return for_text(a, limit=limit), for_text(b, limit=limit)
+
+
+def difference(facts: Facts, *, limit: int | None = None) -> str:
+    """Return what was subtracted from what.
+
+    Examples
+    --------
+    >>> difference({"names": ["bert", "gpt"]})
+    'bert − gpt'
+    """
+    return " − ".join(names(facts, limit=limit))
+
+
+def metric(facts: Facts) -> str:
+    """Return the metric in words.
+
+    Examples
+    --------
+    >>> metric({"metric": "f1_macro", "metric_label": "macro-averaged F1"})
+    'macro-averaged F1'
+    """
+    return for_text(facts.get("metric_label") or facts["metric"])
+
+
+def hdi_label(facts: Facts) -> str:
+    """Return the name of the interval with its mass.
+
+    Examples
+    --------
+    >>> hdi_label({"hdi": {"low": 0.1, "high": 0.2, "prob": 0.95}})
+    '95% HDI'
+    """
+    return f"{numbers.percent(facts['hdi']['prob'])} HDI"
+
+
+def rope_text(facts: Facts) -> str:
+    """Return the region of practical equivalence, and whether it is the default.
+
+    Examples
+    --------
+    >>> rope_text({"rope": {"low": -0.01, "high": 0.01, "default": True}})
+    '±0.01 (the default)'
+    """
+    rope = facts["rope"]
+    text = numbers.rope(rope["low"], rope["high"])
+    return text + " (the default)" if rope.get("default") else text
+
+
+def digits(facts: Facts) -> int:
+    """Return how many decimals the result needs.
+
+    So many that the standard deviation shows, and that an end of the HDI which
+    differs from an end of the ROPE is seen to differ.
+
+    Examples
+    --------
+    >>> digits({"sd": 0.0076, "hdi": {"low": 0.010004, "high": 0.04},
+    ...         "rope": {"low": -0.01, "high": 0.01}})
+    6
+    """
+    places = numbers.decimals(facts.get("sd"))
+    rope = facts.get("rope")
+    if rope is None:
+        return places
+    ends = [(facts["hdi"][i], rope[j]) for i in ("low", "high") for j in ("low", "high")]
+    most = places + 4
+    while places < most and any(x != y and round(x - y, places) == 0 for x, y in ends):
+        places += 1
+    return places
+
+
+def probability(facts: Facts, key: str) -> str:
+    """Return one of the result's probabilities, exact or from its draws.
+
+    Examples
+    --------
+    >>> probability({"p_better": 1.0, "n_draws": 20_000, "exact": False}, "p_better")
+    '>99.985%'
+    """
+    return numbers.probability(facts[key], n_draws=draws_behind(facts))
+
+
+def draws_behind(facts: Facts) -> int | None:
+    """Return how many draws the probabilities rest on; None if they are exact.
+
+    Examples
+    --------
+    >>> draws_behind({"n_draws": 20_000, "exact": True}) is None
+    True
+    """
+    return None if facts.get("exact") else facts.get("n_draws")
+
+
+def findings(facts: Facts, *levels: str) -> list[tuple[str, str, str]]:
+    """Return level, message and name of each finding, the gravest first.
+
+    Examples
+    --------
+    >>> findings({"findings": [{"name": "x", "level": "note", "message": "So."}]}, "warning")
+    []
+    """
+    wanted = [level for level in _LEVELS if not levels or level in levels]
+    return [
+        (level, for_text(finding["message"]), for_text(finding["name"]))
+        for level in wanted
+        for finding in facts.get("findings") or ()
+        if finding["level"] == level
+    ]
+
+
+def data(facts: Facts) -> str:
+    """Return in a few words what was seen and which model read it.
+
+    Examples
+    --------
+    >>> data({"n": 7532, "n_classes": 20, "paired": True, "model": "unit", "n_draws": 20_000})
+    '7,532 items, 20 classes, paired, model unit, 20,000 draws'
+    """
+    parts = []
+    if facts.get("n") is not None:
+        parts.append(_counted(facts["n"], "item", "items"))
+    if facts.get("n_classes") is not None:
+        parts.append(_counted(facts["n_classes"], "class", "classes"))
+    if facts.get("pos_label") is not None:
+        parts.append(f"positive class {for_text(facts['pos_label'], limit=40)}")
+    if facts.get("paired") is not None:
+        parts.append("paired" if facts["paired"] else "unpaired")
+    if facts.get("model") is not None:
+        parts.append(f"model {for_text(facts['model'])}")
+    if facts.get("exact"):
+        parts.append("exact")
+    elif facts.get("n_draws") is not None:
+        parts.append(_counted(facts["n_draws"], "draw", "draws"))
+    return ", ".join(parts)
+
+
+def _counted(number: float, one: str, many: str) -> str:
+    return f"{numbers.count(number)} {one if number == 1 else many}"

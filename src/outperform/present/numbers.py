@@ -1,0 +1,227 @@
+"""How numbers are written: enough digits to compare them, never more than is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from math import ceil, floor, isfinite, isnan, log10, sqrt
+from typing import Any
+
+from outperform.errors import UsageError
+
+DIGITS = 4
+UNDEFINED = "undefined"
+_EXACT_EDGE = 1e-4  # exact probabilities nearer to 0 or 1 than this are shown as a bound
+_LARGEST_PLAIN_FACTOR = 1000.0
+
+
+def plain(value: float, digits: int = DIGITS) -> str:
+    """Return a number with a fixed number of decimals and thousands separators.
+
+    Examples
+    --------
+    >>> plain(0.60234), plain(-0.00001), plain(1234.5, 1)
+    ('0.6023', '0.0000', '1,234.5')
+    """
+    if isnan(value):
+        return UNDEFINED
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if _is_zero(text) else text
+
+
+def signed(value: float, digits: int = DIGITS) -> str:
+    """Return a difference with its sign; what rounds to zero has none.
+
+    Examples
+    --------
+    >>> signed(0.0222), signed(-0.10863), signed(0.0)
+    ('+0.0222', '-0.1086', '0.0000')
+    """
+    text = plain(value, digits)
+    return text if isnan(value) or value <= 0 or _is_zero(text) else "+" + text
+
+
+def count(value: float) -> str:
+    """Return a count with thousands separators; a sum of weights keeps one decimal.
+
+    Examples
+    --------
+    >>> count(7532), count(12.5)
+    ('7,532', '12.5')
+    """
+    if isinstance(value, float) and not value.is_integer():
+        return plain(value, 1)
+    return f"{int(value):,d}"
+
+
+def percent(share: float) -> str:
+    """Return a nominal level such as 0.95 as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * share:.6g}%"
+
+
+def decimals(spread: float | None) -> int:
+    """Return how many decimals suit values that vary by ``spread``.
+
+    Four for scores between 0 and 1; more where the standard deviation is so
+    small that four would hide it, fewer where it exceeds one unit.
+
+    Examples
+    --------
+    >>> decimals(0.0076), decimals(0.00002), decimals(120.0), decimals(0.0)
+    (4, 6, 0, 4)
+    """
+    if spread is None or not isfinite(spread) or spread <= 0:
+        return DIGITS
+    two_figures = 1 - floor(log10(spread))
+    if spread >= 1:
+        return max(0, two_figures)
+    return min(12, max(DIGITS, two_figures))
+
+
+def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:
+    """Return a probability in per cent, never as a bare 0% or 100%.
+
+    A probability that none, or all, of S draws show is written as the bound
+    3/S, the upper end of a 95% interval after no event in S trials. An exact
+    probability (no ``n_draws`` and no ``mcse``) has two decimals.
+
+    Parameters
+    ----------
+    p
+        The probability, between 0 and 1.
+    n_draws
+        How many draws estimated it; None if it is exact.
+    mcse
+        Its Monte Carlo standard error, if it is known better than from ``n_draws``.
+
+    Examples
+    --------
+    >>> probability(0.9731, 20_000), probability(0.0, 20_000), probability(1.0, 20_000)
+    ('97.3%', '<0.015%', '>99.985%')
+    >>> probability(0.9731), probability(1e-30)
+    ('97.31%', '<0.01%')
+    """
+    if isnan(p):
+        return UNDEFINED
+    if not -1e-9 <= p <= 1 + 1e-9:
+        raise UsageError(f"a probability must lie between 0 and 1, but {p!r} came; check its sum")
+    p = min(1.0, max(0.0, float(p)))
+    if p > 0.5:
+        return _from_above(_rare(1 - p, n_draws, mcse))
+    return _rare(p, n_draws, mcse)
+
+
+def interval(low: float, high: float, digits: int = DIGITS, *, sign: bool = False) -> str:
+    """Return an interval in words, with signs if it is one of differences.
+
+    Examples
+    --------
+    >>> interval(0.59, 0.613), interval(-0.118, 0.0213, sign=True)
+    ('0.5900 to 0.6130', '-0.1180 to +0.0213')
+    """
+    write = signed if sign else plain
+    return f"{write(low, digits)} to {write(high, digits)}"
+
+
+def rope(low: float, high: float) -> str:
+    """Return a region of practical equivalence as briefly as it was given.
+
+    Examples
+    --------
+    >>> rope(-0.01, 0.01), rope(-0.02, 0.01)
+    ('±0.01', '-0.02 to +0.01')
+    """
+    if low == -high:
+        return f"±{high:.6g}"
+    return " to ".join(f"{end:+.6g}" if end else "0" for end in (low, high))
+
+
+def bayes_factor(bf: Mapping[str, Any]) -> str:
+    """Return a Bayes factor in the direction in which it exceeds one.
+
+    Parameters
+    ----------
+    bf
+        ``bf01`` or ``log10_bf10`` or both, and ``bound``: whether ``bf01`` is
+        only an ``"upper"`` or a ``"lower"`` bound of the factor.
+
+    Examples
+    --------
+    >>> bayes_factor({"bf01": 12.34}), bayes_factor({"bf01": 1 / 4100, "bound": "upper"})
+    ('BF01 = 12.3', 'BF10 > 4.1e+03')
+    """
+    log10_bf01 = _log10_bf01(bf)
+    if isnan(log10_bf01):
+        return f"BF01 {UNDEFINED}"
+    relation = {None: "=", "upper": "<", "lower": ">"}[bf.get("bound")]
+    if log10_bf01 >= 0:
+        return f"BF01 {_factor(log10_bf01, relation)}"
+    flipped = {"=": "=", "<": ">", ">": "<"}[relation]
+    return f"BF10 {_factor(-log10_bf01, flipped)}"
+
+
+def _is_zero(text: str) -> bool:
+    return not text.strip("-0.")
+
+
+def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
+    """Write a probability of at most a half."""
+    if n_draws is None and not mcse:
+        return f"<{100 * _EXACT_EDGE:g}%" if p < _EXACT_EDGE else f"{100 * p:.2f}%"
+    if n_draws is not None and p < 0.5 / n_draws:
+        return f"<{_two_figures(min(1.0, 3 / n_draws))}%"
+    error = mcse or (sqrt(p * (1 - p) / n_draws) if n_draws else 0.0)
+    places = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
+    text = f"{100 * p:.{places}f}"
+    return f"<{_two_figures(min(1.0, p + 2 * error))}%" if _is_zero(text) else text + "%"
+
+
+def _two_figures(share: float) -> str:
+    """Write a bound in per cent, rounded up to two significant figures."""
+    return _fixed(_significant(Decimal(repr(float(share))) * 100, 2, ROUND_CEILING))
+
+
+def _from_above(rare: str) -> str:
+    """Turn the text of 1 - p into that of p, with the same decimals."""
+    complement = Decimal(100) - Decimal(rare.strip("<%"))
+    return (">" if rare.startswith("<") else "") + f"{complement:f}%"
+
+
+def _significant(value: Decimal, figures: int, rounding: str) -> Decimal:
+    unit = Decimal(1).scaleb(value.adjusted() - figures + 1)
+    return value.quantize(unit, rounding=rounding)
+
+
+def _fixed(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _log10_bf01(bf: Mapping[str, Any]) -> float:
+    if bf.get("log10_bf10") is not None:
+        return -float(bf["log10_bf10"])
+    bf01 = float(bf["bf01"])
+    return log10(bf01) if bf01 > 0 else float("-inf" if bf01 == 0 else "nan")
+
+
+def _factor(log10_value: float, relation: str) -> str:
+    """Write 10**log10_value; a bound is rounded to the side on which it still holds."""
+    if log10_value == float("inf"):
+        return "> 1e+300"
+    exponent = floor(log10_value)
+    mantissa = 10 ** (log10_value - exponent)
+    rounding = {"=": ROUND_HALF_EVEN, ">": ROUND_FLOOR, "<": ROUND_CEILING}[relation]
+    nudge = {"=": 0.0, ">": 1e-9, "<": -1e-9}[relation]  # the logarithm's own rounding
+    value = Decimal(repr(mantissa * (1 + nudge))).scaleb(exponent)
+    figures = 3 if log10_value < log10(_LARGEST_PLAIN_FACTOR) else 2
+    rounded = _significant(value, figures, rounding)
+    if rounded < Decimal(_LARGEST_PLAIN_FACTOR):
+        return f"{relation} {rounded:f}"
+    rounded = _significant(rounded, 2, rounding)
+    return f"{relation} {rounded.scaleb(-rounded.adjusted()):.1f}e+{rounded.adjusted():02d}"

@@ -1,0 +1,143 @@
+"""A result on one screen of text."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+from outperform.present import facts as read
+from outperform.present import numbers
+from outperform.present.escape import for_text
+from outperform.present.facts import Facts
+from outperform.present.sentences import (
+    bayes_factor_text,
+    estimate_headline,
+    headline,
+    rope_curve_sentence,
+)
+from outperform.present.summary import comparison_table, estimate_table
+
+WIDTH = 96
+HEIGHT = 24
+NAME_LIMIT = 30
+_MARGIN = 14
+_LONGEST = 3 * WIDTH
+
+
+def screen(facts: Facts) -> str:
+    """Return a comparison on one screen: the headline, the numbers, the doubts.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> a = {"name": "bert", "observed": 0.7, "mean": 0.7, "sd": 0.1, "hdi": hdi}
+    >>> c = {"names": ["bert", "gpt"], "metric": "f1", "a": a, "b": a | {"name": "gpt"},
+    ...      "observed": 0.2, "mean": 0.2, "sd": 0.05, "hdi": hdi, "n": 90, "exact": True,
+    ...      "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
+    ...      "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}}
+    >>> print(screen(c).splitlines()[0])
+    bert is better than gpt: f1 higher by 0.2000 (95% HDI +0.1000 to +0.3000), ROPE ±0.01.
+    """
+    body = [headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
+    return _fill(body, comparison_details(facts), facts)
+
+
+def estimate_screen(facts: Facts) -> str:
+    """Return an estimate on one screen: the headline, the numbers, the doubts.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
+    ...          "hdi": hdi, "n": 90, "exact": True}
+    >>> print(estimate_screen(facts).splitlines()[0])
+    bert: f1 0.2000 (95% HDI 0.1000 to 0.3000), observed 0.2000.
+    """
+    body = [estimate_headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
+    return _fill(body, estimate_details(facts), facts)
+
+
+def comparison_details(facts: Facts) -> list[tuple[str, str]]:
+    """Return what stands under the numbers of a comparison, as pairs of label and text.
+
+    Examples
+    --------
+    >>> comparison_details({"names": ["bert", "gpt"], "metric": "f1", "exact": True, "n": 90,
+    ...     "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
+    ...     "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}})[1]
+    ('practically', 'worse 1.00%, equivalent 1.00%, better 98.00%; ROPE ±0.01')
+    """
+    lower = "" if facts.get("greater_is_better", True) else ", lower is better"
+    subject = read.difference(facts, limit=NAME_LIMIT)
+    shares = ", ".join(
+        f"{word} {read.probability(facts, 'p_' + word)}"
+        for word in ("worse", "equivalent", "better")
+    )
+    details = [
+        ("difference", f"{subject} in {read.metric(facts)}{lower}"),
+        ("practically", f"{shares}; ROPE {read.rope_text(facts)}"),
+    ]
+    if facts.get("p_greater") is not None:
+        details.append(("above zero", f"P({subject} > 0) {read.probability(facts, 'p_greater')}"))
+    factor = bayes_factor_text(facts)
+    if factor is not None:
+        details.append(("Bayes factor", factor))
+    if facts.get("rope_curve"):
+        curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
+        details.append(("other ROPEs", curve))
+    return details + estimate_details(facts)
+
+
+def estimate_details(facts: Facts) -> list[tuple[str, str]]:
+    """Return what stands under the numbers of an estimate, as pairs of label and text.
+
+    Examples
+    --------
+    >>> estimate_details({"n": 90, "exact": True, "mcse": 0.0})
+    [('data', '90 items, exact')]
+    """
+    details = []
+    if facts.get("mcse"):
+        details.append(("Monte Carlo", f"error of the mean {facts['mcse']:.2g}"))
+    text = read.data(facts)
+    return details + ([("data", text)] if text else [])
+
+
+def _table_lines(facts: Facts) -> list[str]:
+    table = comparison_table(facts) if "names" in facts else estimate_table(facts)
+    return table.to_text().splitlines()[2:]  # the headline has said the title
+
+
+def _fill(body: list[str], details: list[tuple[str, str]], facts: Facts) -> str:
+    lines = [line for part in body for line in _wrapped(part)]
+    for label, text in details:
+        lines.extend(_wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN))
+    signature = facts.get("signature")
+    ending = _wrapped(for_text(signature, limit=_LONGEST), indent=2) if signature else []
+    lines.extend(_finding_lines(facts, room=HEIGHT - len(lines) - len(ending)))
+    return "\n".join(lines + ending)
+
+
+def _finding_lines(facts: Facts, *, room: int) -> list[str]:
+    """Write the gravest findings in the room that is left, and count the others."""
+    found = read.findings(facts)
+    lines: list[str] = []
+    for position, (level, message, name) in enumerate(found):
+        more = _wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
+        reserve = 1 if position + 1 < len(found) else 0
+        if lines and len(lines) + len(more) + reserve > room:
+            lines.append(f"and {numbers.count(len(found) - position)} more findings")
+            break
+        lines.extend(more)
+    return lines
+
+
+def _wrapped(text: str, *, indent: int = 0) -> list[str]:
+    if len(text) <= WIDTH:
+        return [text]
+    return wrap(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,156 @@
+"""A table that prints itself in every format from one set of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from outperform._optional import require
+from outperform.errors import UsageError, unknown_name
+from outperform.present import formats
+from outperform.present.columns import Column
+from outperform.present.escape import for_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of raw values and the columns that say how to write them.
+
+    Parameters
+    ----------
+    columns
+        The columns, from left to right.
+    rows
+        One mapping a row, with a value (or None) for the key of every column.
+    title
+        What the table shows, in a few words.
+
+    Examples
+    --------
+    >>> from outperform.present.columns import signed_column, text_column
+    >>> table = Table((text_column("class"), signed_column("mean")),
+    ...               ({"class": "spam", "mean": 0.0222},))
+    >>> table["mean"]
+    (0.0222,)
+    >>> print(table.to_markdown())
+    | class | mean |
+    | :--- | ---: |
+    | spam | +0.0222 |
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, object], ...]
+    title: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        keys = [column.key for column in self.columns]
+        if not keys or len(set(keys)) < len(keys):
+            raise UsageError(f"a table needs columns with different keys, but {keys} came")
+        frozen = []
+        for number, row in enumerate(self.rows):
+            missing = [key for key in keys if key not in row]
+            if missing:
+                raise UsageError(
+                    f"every row needs a value for every column, but row {number} "
+                    f"lacks {missing}; use None for what is not known"
+                )
+            frozen.append(MappingProxyType({key: formats.plain_value(row[key]) for key in keys}))
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "rows", tuple(frozen))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, object]]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: str) -> tuple[Any, ...]:
+        if key not in self.keys:
+            raise UsageError(unknown_name("column", key, self.keys))
+        return tuple(row[key] for row in self.rows)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        name = "" if self.title is None else f"{for_text(self.title, limit=60)}: "
+        rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        keys = ", ".join(for_text(key, limit=formats.LIMIT) for key in self.keys)
+        return f"<Table {name}{rows} of {keys}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read-only views of dictionaries cannot be pickled; their contents can.
+        return _rebuild, (self.columns, tuple(dict(row) for row in self.rows), self.title)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the columns, from left to right."""
+        return tuple(column.key for column in self.columns)
+
+    def to_text(self) -> str:
+        """Return the table aligned for a terminal."""
+        return formats.as_text(self.columns, self.rows, self.title)
+
+    def to_markdown(self) -> str:
+        """Return the table in GitHub's Markdown."""
+        return formats.as_markdown(self.columns, self.rows, self.title)
+
+    def to_latex(self) -> str:
+        """Return the table for LaTeX with the booktabs package."""
+        return formats.as_latex(self.columns, self.rows, self.title)
+
+    def to_html(self) -> str:
+        """Return the table as one self-contained HTML element."""
+        return formats.as_html(self.columns, self.rows, self.title)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_csv(self) -> str:
+        """Return the raw values as CSV; text that looks like a formula is disarmed."""
+        return formats.as_csv(self.keys, self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the raw values for JSON; NaN and infinities become their names."""
+        return {
+            "schema": SCHEMA,
+            "kind": "table",
+            "title": self.title,
+            "columns": [{"key": c.key, "heading": c.title} for c in self.columns],
+            "rows": [{k: formats.json_value(v) for k, v in row.items()} for row in self.rows],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the raw values as a pandas data frame."""
+        pandas = require("pandas", extra="all", purpose="to_frame()")
+        frame: pd.DataFrame = pandas.DataFrame({key: list(self[key]) for key in self.keys})
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the raw values as a polars data frame."""
+        polars = require("polars", extra="all", purpose="to_polars()")
+        frame: pl.DataFrame = polars.DataFrame(self._uniform_columns())
+        return frame
+
+    def to_arrow(self) -> pa.Table:
+        """Return the raw values as an Arrow table."""
+        pyarrow = require("pyarrow", extra="all", purpose="to_arrow()")
+        return pyarrow.table(self._uniform_columns())
+
+    def _uniform_columns(self) -> dict[str, list[Any]]:
+        return {key: formats.uniform(self[key]) for key in self.keys}
+
+
+def _rebuild(
+    columns: tuple[Column, ...], rows: tuple[Mapping[str, object], ...], title: str | None
+) -> Table:
+    return Table(columns, rows, title=title)

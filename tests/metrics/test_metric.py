@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from outperform import metrics
+from outperform.errors import UsageError
+
+MARGINS = metrics.Margins.from_confusion([[8, 2, 0], [1, 5, 4], [0, 3, 7]])
+ALL = [*map(metrics.get, metrics.names()), metrics.fbeta(2, average="macro")]
+
+
+def error_rate(confusion):
+    return 1 - np.trace(confusion) / confusion.sum()
+
+
+@pytest.mark.parametrize("metric", [*ALL, metrics.from_function(error_rate)], ids=lambda m: m.name)
+def test_a_metric_is_a_value(metric):
+    again = pickle.loads(pickle.dumps(metric))
+    assert again == metric
+    assert hash(again) == hash(metric)
+    assert {metric: 1}[again] == 1
+    assert dataclasses.replace(metric) == metric
+
+
+def test_metrics_differ_from_each_other():
+    assert len(set(ALL)) == len(ALL)
+    assert metrics.fbeta(2) != metrics.fbeta(3)
+    assert metrics.from_function(error_rate) != metrics.from_function(error_rate, vectorized=True)
+
+
+def test_a_metric_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        metrics.get("f1").name = "mine"
+
+
+def test_labels_are_words_for_people():
+    words = {name: metrics.get(name).label for name in metrics.names()}
+    assert words["f1_macro"] == "macro-averaged F1"
+    assert words["jaccard_weighted"] == "prevalence-weighted Jaccard index"
+    assert metrics.fbeta(0.5, average="micro").label == "micro-averaged F0.5"
+    assert len(set(words.values())) == len(words)
+    assert not any("_" in word for word in words.values())
+
+
+def test_what_a_metric_needs():
+    assert {metric.needs for metric in ALL} == {"margins"}
+    assert metrics.from_function(error_rate).needs == "confusion"
+
+
+def test_all_metrics_of_the_table_rise_with_quality():
+    perfect = metrics.Margins.from_confusion(np.diag([3, 4, 5]))
+    wrong = metrics.Margins.from_confusion(np.roll(np.diag([4, 4, 4]), 1, axis=0))
+    for metric in ALL:
+        classes = [0] if metric.average == "binary" else None
+        assert metric.greater_is_better
+        assert metric.evaluate(perfect, classes) == metric.bounds[1] == 1.0
+        assert metric.evaluate(wrong, classes) < 0.6
+
+
+@pytest.mark.parametrize("name", ["f1", "recall", "f2"])
+@pytest.mark.parametrize("classes", [None, [0, 1], [0, 1, 2]])
+def test_a_binary_metric_needs_one_class(name, classes):
+    message = f"{name} is the value of one class.*exactly one.*{name}_macro"
+    with pytest.raises(UsageError, match=message):
+        metrics.get(name).evaluate(MARGINS, classes)
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([], "at least one"),
+        ([[0]], "list of class numbers"),
+        (0, "list of class numbers"),
+        ([0.0], "list of class numbers"),
+        ([True, False, True], "list of class numbers"),
+        (["a"], "list of class numbers"),
+        ([3], "between 0 and 2 in a table of 3 classes; got [3]"),
+        ([-1], "between 0 and 2"),
+        ([1, 1], "must be distinct; got [1, 1]"),
+    ],
+)
+def test_classes_must_be_distinct_numbers_of_classes(classes, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        metrics.get("f1_macro").evaluate(MARGINS, classes)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "cohen_kappa"])
+@pytest.mark.parametrize("classes", [[1], [0, 1]])
+def test_a_score_of_the_whole_table_takes_no_choice_of_classes(name, classes):
+    with pytest.raises(UsageError, match=f"{name} reads the whole table"):
+        metrics.get(name).evaluate(MARGINS, classes)
+
+
+def test_all_classes_are_no_choice():
+    accuracy = metrics.get("accuracy")
+    assert accuracy.evaluate(MARGINS, np.array([2, 0, 1])) == accuracy.evaluate(MARGINS)
+    f1 = metrics.get("f1_macro")
+    assert f1.evaluate(MARGINS, np.array([2, 0, 1])) == f1.evaluate(MARGINS)
+
+
+def test_margins_and_confusion_arrays_are_told_apart():
+    with pytest.raises(UsageError, match=r"f1_macro is evaluated on Margins.*from_confusion"):
+        metrics.get("f1_macro").evaluate(np.eye(2))
+    with pytest.raises(UsageError, match="error_rate is evaluated on the confusion array"):
+        metrics.from_function(error_rate).evaluate(MARGINS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"score": "accuracy", "average": "mean"}, "unknown average 'mean'"),
+        ({"score": "acuracy"}, "unknown score 'acuracy'; did you mean 'accuracy'?"),
+        ({"score": "recall"}, "unknown score 'recall'"),
+        ({"score": "accuracy", "average": "macro"}, "unknown score 'accuracy'"),
+        ({}, "unknown score 'None'"),
+        ({"score": "fbeta", "average": "macro"}, "beta must be given"),
+        ({"score": "recall", "average": "macro", "beta": 2.0}, "beta must be given"),
+        ({"score": "accuracy", "bounds": (1.0, 0.0)}, "bounds must be"),
+        ({"score": "accuracy", "bounds": (float("nan"), 0.0)}, "bounds must be"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused(fields, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        metrics.Metric(name="mine", label="mine", **fields)

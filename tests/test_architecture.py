@@ -1,0 +1,448 @@
+"""The rooms of the package and what each of them may import."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "outperform"
+
+FRAMES = {"pandas", "polars", "pyarrow"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """One row of the table: the rooms, imports and gated imports that are allowed."""
+
+    rooms: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+    gated: set[str] = field(default_factory=set)
+    random: bool = False
+
+
+GROUND = {"_typing", "_check", "_optional", "_version", "errors", "findings"}
+MIDDLE = {"posterior", "metrics", "decision", "nhst", "present"}
+DOCUMENTS = {"report", "slices", "monitor", "testing"}
+BESIDE = {"datasets", "reproduce"}
+BELOW_DOCUMENTS = GROUND | {"outcomes", "ingest", "comparison"} | MIDDLE
+PUBLIC = {"outperform"}
+
+ROOMS: dict[str, Room] = {
+    **{name: Room(rooms=GROUND, imports={"numpy"}, random=True) for name in GROUND},
+    "outcomes": Room(rooms=GROUND, imports={"numpy"}),
+    "ingest": Room(
+        rooms=GROUND | {"outcomes"},
+        imports={"numpy", "narwhals"},
+        gated={"duckdb", "ibis"} | FRAMES,
+    ),
+    "posterior": Room(
+        rooms=GROUND | {"outcomes"},
+        imports={"numpy", "scipy"},
+        gated={"pymc", "arviz"},
+        random=True,
+    ),
+    "metrics": Room(rooms=GROUND, imports={"numpy"}),
+    "decision": Room(rooms=GROUND, imports={"numpy", "scipy"}),
+    "nhst": Room(rooms=GROUND, imports={"numpy", "scipy"}),
+    "present": Room(rooms=GROUND, imports={"numpy"}, gated={"matplotlib"} | FRAMES),
+    "comparison": Room(
+        rooms=GROUND | {"outcomes"} | MIDDLE, imports={"numpy"}, gated={"sklearn"}, random=True
+    ),
+    **{
+        name: Room(
+            rooms=BELOW_DOCUMENTS,
+            imports={"numpy"},
+            gated={"jinja2", "altair", "vl_convert"} | FRAMES,
+        )
+        for name in DOCUMENTS
+    },
+    "cli": Room(
+        rooms=PUBLIC | BELOW_DOCUMENTS | DOCUMENTS | BESIDE, imports={"typer", "rich"}, gated=set()
+    ),
+    "datasets": Room(rooms=PUBLIC | GROUND, imports={"numpy"}),
+    "reproduce": Room(rooms=PUBLIC | GROUND | {"datasets"}, imports={"numpy"}),
+    # The package itself: its __init__ hands out the public names of every room.
+    "outperform": Room(rooms=BELOW_DOCUMENTS | DOCUMENTS | BESIDE),
+}
+
+NEVER_AT_IMPORT = {"scipy.stats", "pandas", "matplotlib", "sklearn", "duckdb", "pymc"}
+INSIDE_FUNCTIONS_ONLY = {"sklearn"}
+NAMES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "misc", "util", "helper"}
+SOURCES = {"random", "numpy.random", "secrets"}
+UNSAFE_MODULES = {"pickle", "cPickle", "dill", "joblib", "cloudpickle", "marshal", "shelve"}
+DISTRIBUTIONS = {
+    "sklearn": "scikit-learn",
+    "vl_convert": "vl-convert-python",
+    "ibis": "ibis-framework",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, and whether importing the file imports it too."""
+
+    module: str
+    line: int
+    at_import: bool
+    for_types: bool
+
+
+def _is_type_checking(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in (
+        "TYPE_CHECKING",
+        "typing.TYPE_CHECKING",
+    )
+
+
+def _module_of(path: Path, package: Path) -> str:
+    """Return the dotted name, so that relative imports can be resolved."""
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _targets(node: ast.Import | ast.ImportFrom, path: Path, package: Path) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        here = _module_of(path, package).split(".")
+        up = node.level - (path.name == "__init__.py")
+        base = ".".join(here[: len(here) - up] + ([base] if base else []))
+    # `from scipy import stats` and `from outperform import present` name modules too.
+    return [f"{base}.{alias.name}" for alias in node.names]
+
+
+def imports_of(path: Path, package: Path) -> Iterator[Import]:
+    """Yield every import in a file, wherever it stands."""
+
+    def walk(nodes: list[ast.stmt], at_import: bool, for_types: bool) -> Iterator[Import]:
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for module in _targets(node, path, package):
+                    yield Import(module, node.lineno, at_import and not for_types, for_types)
+                continue
+            in_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for name in ("body", "orelse", "finalbody"):
+                typed = for_types or (_is_type_checking(node) and name == "body")
+                yield from walk(getattr(node, name, []), at_import and not in_function, typed)
+            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                yield from walk(part.body, at_import and not in_function, for_types)
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8")).body, True, False)
+
+
+def required_by(path: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield module, extra and line of every call to the gate for extras."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "require":
+            extra = next((word.value for word in node.keywords if word.arg == "extra"), None)
+            if not (node.args and isinstance(node.args[0], ast.Constant)):
+                yield "", "", node.lineno
+            else:
+                extra_name = extra.value if isinstance(extra, ast.Constant) else ""
+                yield str(node.args[0].value), str(extra_name), node.lineno
+
+
+def room_of(path: Path, package: Path) -> str:
+    """Return the room a file belongs to: the folder or module right under the package."""
+    first = path.relative_to(package).parts[0]
+    return "outperform" if first == "__init__.py" else first.removesuffix(".py")
+
+
+def _internal_fault(room: str, imported: Import, package: Path) -> str | None:
+    parts = imported.module.split(".")
+    target = parts[1] if len(parts) > 1 else "outperform"
+    is_room = (package / target).is_dir() or (package / f"{target}.py").is_file()
+    if not is_room:
+        target = "outperform"  # a public name taken from the package itself
+    if target == room or target in ROOMS[room].rooms:
+        return None
+    return f"{room} may not import {target}"
+
+
+def _outside_fault(room: str, imported: Import) -> str | None:
+    top = imported.module.partition(".")[0]
+    allowed = ROOMS[room]
+    if any(f"{imported.module}.".startswith(f"{heavy}.") for heavy in NEVER_AT_IMPORT) and (
+        imported.at_import
+    ):
+        return f"{imported.module} may not be imported at module level"
+    if imported.for_types and top in allowed.imports | allowed.gated:
+        return None
+    if top in allowed.imports:
+        return None
+    if top in INSIDE_FUNCTIONS_ONLY & allowed.gated and not imported.at_import:
+        return None
+    if top in allowed.gated:
+        return f"{top} must come through _optional.require"
+    return f"{room} may not import {top}"
+
+
+def import_faults(package: Path) -> list[str]:
+    """Return every import in a package tree that breaks the table of rooms."""
+    faults = []
+    for path in sorted(package.rglob("*.py")):
+        where, room = path.relative_to(package), room_of(path, package)
+        if room not in ROOMS:
+            faults.append(f"{where}: {room} is not in the table of rooms")
+            continue
+        for imported in imports_of(path, package):
+            top = imported.module.partition(".")[0]
+            if top in UNSAFE_MODULES:
+                fault = f"{top} reads code, not data"
+            elif top == "outperform":
+                fault = _internal_fault(room, imported, package)
+            elif top in sys.stdlib_module_names:
+                fault = None
+            else:
+                fault = _outside_fault(room, imported)
+            if fault:
+                faults.append(f"{where}:{imported.line}: {fault}")
+    return faults
+
+
+def gate_faults(package: Path, extras: dict[str, set[str]]) -> list[str]:
+    """Return every use of the gate by the wrong room or naming an extra that does not help."""
+    faults = []
+    for path in sorted(package.rglob("*.py")):
+        room = room_of(path, package)
+        for module, extra, line in required_by(path) if room != "_optional" else ():
+            top = module.partition(".")[0]
+            distribution = DISTRIBUTIONS.get(top, top)
+            where = f"{path.relative_to(package)}:{line}"
+            if not module:
+                faults.append(f"{where}: require takes the module as a literal")
+            elif room not in ROOMS or top not in ROOMS[room].gated:
+                faults.append(f"{where}: {room} may not require {top}")
+            elif distribution not in extras.get(extra, set()):
+                faults.append(f"{where}: the extra {extra!r} does not bring {distribution}")
+    return faults
+
+
+def unsafe_calls(package: Path) -> list[str]:
+    """Return every call that would run code found in data."""
+    faults = []
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            pickles = any(
+                word.arg == "allow_pickle"
+                and not (isinstance(word.value, ast.Constant) and word.value.value is False)
+                for word in node.keywords
+            )
+            if name in ("eval", "exec", "builtins.eval", "builtins.exec", "yaml.load") or pickles:
+                faults.append(f"{path.relative_to(package)}:{node.lineno}: {ast.unparse(node)}")
+    return faults
+
+
+def random_uses(package: Path) -> list[str]:
+    """Return every use of numpy's generators in a room that must not draw."""
+    faults = []
+    for path in sorted(package.rglob("*.py")):
+        room = room_of(path, package)
+        if room in ROOMS and ROOMS[room].random:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            used = isinstance(node, ast.Attribute) and ast.unparse(node) in ("np.random", *SOURCES)
+            if isinstance(node, ast.ImportFrom):
+                used = node.module in SOURCES
+            elif isinstance(node, ast.Import):
+                used = any(alias.name in SOURCES for alias in node.names)
+            if used:
+                faults.append(f"{path.relative_to(package)}:{node.lineno}: {room} draws numbers")
+    return faults
+
+
+def _is_reexport(node: ast.stmt, *, top: bool) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom) or _is_type_checking(node):
+        return True
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        return names == {"__all__"} or (top and all(name.startswith("_") for name in names))
+    return top and isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__dir__")
+
+
+def init_faults(package: Path) -> list[str]:
+    """Return every statement in an ``__init__`` that does more than hand names on."""
+    return [
+        f"{path.relative_to(package)}:{node.lineno}: {type(node).__name__}"
+        for path in sorted(package.rglob("__init__.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if not _is_reexport(node, top=path.parent == package)
+    ]
+
+
+def declared_extras() -> dict[str, set[str]]:
+    """Return the distributions that each extra brings, with extras of extras resolved."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared: dict[str, list[str]] = project["optional-dependencies"]
+
+    def bring(extra: str) -> set[str]:
+        found: set[str] = set()
+        for requirement in declared[extra]:
+            name = requirement.split(">")[0].split("=")[0].split("<")[0].strip()
+            if name.startswith("outperform["):
+                for inner in name.removeprefix("outperform[").removesuffix("]").split(","):
+                    found |= bring(inner)
+            else:
+                found.add(name)
+        return found
+
+    return {extra: bring(extra) for extra in declared}
+
+
+def test_every_room_imports_only_what_the_table_allows():
+    assert import_faults(PACKAGE) == []
+
+
+def test_the_gate_is_used_by_the_right_rooms_and_names_an_extra_that_helps():
+    assert gate_faults(PACKAGE, declared_extras()) == []
+
+
+def test_nothing_runs_code_found_in_data():
+    assert unsafe_calls(PACKAGE) == []
+
+
+def test_only_the_rooms_that_draw_use_a_generator():
+    assert random_uses(PACKAGE) == []
+
+
+def test_init_files_only_reexport():
+    assert init_faults(PACKAGE) == []
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    names = {path.stem.strip("_") for path in PACKAGE.rglob("*")}
+    assert names & NAMES_THAT_SAY_NOTHING == set()
+
+
+def test_the_extra_named_all_brings_every_other():
+    extras = declared_extras()
+    assert extras["all"] >= set().union(*extras.values())
+
+
+# What follows shows that the checks above bite: each plants one fault in a small tree.
+
+
+@pytest.fixture
+def package(tmp_path):
+    tree = tmp_path / "outperform"
+    for room in ("posterior", "metrics", "outcomes", "present", "comparison", "ingest"):
+        (tree / room).mkdir(parents=True)
+        (tree / room / "__init__.py").write_text('"""A room."""\n')
+    (tree / "__init__.py").write_text('"""The package."""\n')
+    (tree / "errors.py").write_text('"""Errors."""\n')
+    return tree
+
+
+def test_the_small_tree_is_clean(package):
+    assert import_faults(package) == init_faults(package) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "fault"),
+    [
+        ("posterior/a.py", "from outperform.metrics import f1", "posterior may not import metrics"),
+        ("posterior/a.py", "from ..metrics import f1", "posterior may not import metrics"),
+        ("posterior/a.py", "from .. import metrics", "posterior may not import metrics"),
+        ("posterior/__init__.py", "from ..metrics import f1", "posterior may not import metrics"),
+        ("posterior/a.py", "import outperform.present.words", "posterior may not import present"),
+        ("posterior/a.py", "from outperform import compare", "posterior may not import outperform"),
+        ("comparison/a.py", "from outperform import ingest", "comparison may not import ingest"),
+        ("outcomes/a.py", "def f():\n    from outperform.posterior import g", "outcomes may not"),
+        ("outcomes/a.py", "import scipy.special", "outcomes may not import scipy"),
+        ("posterior/a.py", "import scipy.stats", "scipy.stats may not be imported at module level"),
+        ("posterior/a.py", "from scipy import stats", "scipy.stats may not be"),
+        ("posterior/a.py", "from scipy.stats import beta", "scipy.stats.beta may not be"),
+        ("posterior/a.py", "class A:\n    import scipy.stats", "scipy.stats may not be"),
+        (
+            "posterior/a.py",
+            "try:\n    import scipy.stats\nexcept ImportError:\n    pass",
+            "scipy.st",
+        ),
+        ("present/a.py", "import matplotlib.pyplot as plt", "matplotlib.pyplot may not be"),
+        ("present/a.py", "def f():\n    import pandas", "pandas must come through _optional"),
+        ("metrics/a.py", "import sklearn", "sklearn may not be imported at module level"),
+        ("metrics/a.py", "def f():\n    import pickle", "pickle reads code"),
+        ("cellar/a.py", "import math", "cellar is not in the table of rooms"),
+    ],
+)
+def test_a_planted_import_is_caught(package, file, line, fault):
+    planted = package / file
+    planted.parent.mkdir(exist_ok=True)
+    planted.write_text(f"{line}\n")
+    (found,) = import_faults(package)
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("posterior/a.py", "def f():\n    from scipy import stats"),
+        ("posterior/a.py", "from outperform.outcomes import table\nfrom outperform import errors"),
+        ("posterior/a.py", "from .b import c\nfrom . import d\nfrom ..errors import e"),
+        ("present/a.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
+        ("comparison/a.py", "def f():\n    from sklearn.base import clone"),
+        ("__init__.py", "from outperform.comparison import compare"),
+    ],
+)
+def test_a_rightful_import_passes(package, file, line):
+    (package / file).write_text(f"{line}\n")
+    assert import_faults(package) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["eval('1')", "np.load(f, allow_pickle=True)", "np.load(f, allow_pickle=x)", "yaml.load(f)"],
+)
+def test_a_planted_unsafe_call_is_caught(package, call):
+    (package / "metrics" / "a.py").write_text(f"def g(f, x):\n    return {call}\n")
+    assert len(unsafe_calls(package)) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["x = np.random.default_rng(1)", "from random import shuffle", "import random"]
+)
+def test_a_planted_draw_is_caught(package, line):
+    (package / "metrics" / "a.py").write_text(f"{line}\n")
+    assert len(random_uses(package)) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("metrics/__init__.py", "TABLE = {}"),
+        ("metrics/__init__.py", "def __getattr__(name): ..."),
+        ("__init__.py", "def compare(): ..."),
+        ("__init__.py", "for name in []: pass"),
+    ],
+)
+def test_a_planted_definition_in_an_init_is_caught(package, file, line):
+    (package / file).write_text(f"{line}\n")
+    assert len(init_faults(package)) == 1
+
+
+@pytest.mark.parametrize(
+    ("room", "call"),
+    [
+        ("metrics", 'require("matplotlib.pyplot", extra="plot", purpose="x")'),
+        ("present", 'require("matplotlib.pyplot", extra="cli", purpose="x")'),
+        ("present", 'require("pandas", extra="plot", purpose="x")'),
+        ("present", 'require(name, extra="plot", purpose="x")'),
+    ],
+)
+def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
+    (package / room / "a.py").write_text(f"{call}\n")
+    assert len(gate_faults(package, {"plot": {"matplotlib"}})) == 1

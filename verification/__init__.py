@@ -1,0 +1,7 @@
+"""Is what the package says true? Simulation studies with gates; run ``python -m verification``.
+
+``worlds``, ``quantities`` and ``calibration`` hold simulation-based
+calibration, ``plants`` the bugs that it must find, ``uniformity`` the tests
+that judge the ranks, ``coverage`` the real data resampled, and ``honesty`` the
+Monte Carlo errors over seeds.
+"""

@@ -1,0 +1,116 @@
+"""What the package draws from the posterior, in the form that calibration needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from outperform._typing import FloatArray, IntArray
+from outperform.posterior import DenseRows, Independent, Posterior, Sums, build_posterior, get_model
+from outperform.posterior.free import Free
+from outperform.posterior.sparse import SparseWeights
+from outperform.posterior.unit import sparse_unit
+from verification.worlds import World, as_outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """Draws of one posterior; draws on the last axis.
+
+    Parameters
+    ----------
+    tables
+        Cell probabilities of each table, ``(n_classes, n_classes, …, n_draws)``.
+    sums
+        What the metrics of each model are computed from: drawn on their own,
+        by the road that ``compare`` takes.
+    hyper
+        Hyper-parameters by name.
+    """
+
+    tables: tuple[FloatArray, ...]
+    sums: tuple[Sums, ...]
+    hyper: dict[str, FloatArray]
+
+
+Sampler = Callable[[World, Sequence[IntArray], np.random.Generator, int], Draws]
+
+
+def sample(
+    world: World, counts: Sequence[IntArray], generator: np.random.Generator, n_draws: int
+) -> Draws:
+    """Draw from the package's posterior given counts."""
+    outcomes = as_outcomes(counts)
+    if world.sticks:
+        posterior: Posterior = sparse_unit(outcomes)
+    else:
+        posterior = build_posterior(outcomes, model=get_model(world.model), prior=world.prior)
+    sums = posterior.worker("margins")(generator, n_draws)
+    return Draws(
+        tables=tuple(_tables(posterior, generator, n_draws)),
+        sums=tuple(Sums(*one) for one in sums),
+        hyper=_hyper(posterior, world, generator, n_draws),
+    )
+
+
+def _tables(posterior: Posterior, generator: np.random.Generator, n_draws: int) -> list[FloatArray]:
+    if posterior.n_models == 1 or isinstance(posterior, Independent):
+        return [np.array(table) for table in posterior.worker("confusion")(generator, n_draws)]
+    if isinstance(posterior, DenseRows):
+        cells = posterior.cell_worker()(generator, n_draws)
+    else:
+        assert isinstance(posterior, SparseWeights)
+        (drawn,) = posterior.tallied(_JointTally(posterior))(generator, n_draws)
+        cells = np.asarray(drawn)
+    return [cells.reshape((posterior.n_classes,) * 3 + (n_draws,))]
+
+
+class _JointTally:
+    """Keeps every cell of the joint table of two models apart, and scales them to sum to 1."""
+
+    def __init__(self, posterior: SparseWeights) -> None:
+        self.n_classes = posterior.n_classes
+        truth, a, b = posterior.cells.T
+        self.places = self._place(truth, a, b)
+
+    def _place(self, truth: IntArray, a: IntArray, b: IntArray) -> IntArray:
+        return (truth * self.n_classes + a) * self.n_classes + b
+
+    def of_cells(self, gammas: FloatArray) -> FloatArray:
+        sums = np.zeros((self.n_classes**3, gammas.shape[1]))
+        sums[self.places] = gammas
+        return sums
+
+    def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
+        truth = np.arange(self.n_classes)[:, None]
+        a, b = (self._predicted(truth, ticket.astype(np.int64)) for ticket in tickets)
+        draws = np.arange(sums.shape[1])
+        for stick, mass in enumerate(masses):
+            # Within one stick every class has one place, so nothing is added twice.
+            sums[self._place(truth, a[stick], b[stick]), draws] += mass
+
+    def _predicted(self, truth: IntArray, ticket: IntArray) -> IntArray:
+        """Return the class a stick falls on: the true one, or the i-th one after it."""
+        right = self.n_classes - 1
+        return np.where(ticket < right, truth, (truth + ticket - right + 1) % self.n_classes)
+
+    def split(self, sums: FloatArray) -> list[Sums | FloatArray]:
+        return [sums / sums.sum(axis=0)]
+
+
+def _hyper(
+    posterior: Posterior, world: World, generator: np.random.Generator, n_draws: int
+) -> dict[str, FloatArray]:
+    """Draw the hyper-parameters from the quadrature that the weights are drawn from."""
+    if isinstance(posterior, Free):
+        logit, log_mass = posterior.grid.draw(generator, n_draws)
+        return {"η A": expit(logit), "s A": np.exp(log_mass)}
+    if world.model == "hierarchical":
+        assert isinstance(posterior, SparseWeights)
+        assert posterior.right_rates is not None
+        rates = posterior.right_rates(generator, n_draws)
+        return {f"η {name}": np.asarray(rate) for name, rate in zip("AB", rates, strict=False)}
+    return {}

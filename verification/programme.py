@@ -1,0 +1,267 @@
+"""The programme: what is run, at which size, what must hold, and the tables made of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from outperform import Prior
+from verification import coverage, honesty, markdown
+from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
+from verification.plants import PLANTS, Plant
+from verification.worlds import World
+
+# The chance that a run of all calibrations without any fault raises an alarm.
+BUDGET = 1e-3
+DOCUMENTS = (0, 1, 5, 50, 500)
+
+Task = TypeVar("Task")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How much of everything is run."""
+
+    simulations: int = 2_000
+    plant_simulations: int = 20_000
+    repetitions: int = 1_000
+    seeds: int = 1_000
+    jobs: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A finished part: its tables, by file name, and what did not hold."""
+
+    tables: dict[str, str]
+    failures: list[str]
+
+
+def all_worlds() -> list[World]:
+    """Return every generative model of the package, with its priors."""
+    skewed = Prior(rows=[[2.0, 0.7], [0.4, 1.5]], prevalence=[3.0, 0.8])
+    skewed_3 = Prior(rows=[[2.0, 0.3, 1.0], [0.5, 3.0, 0.5], [0.2, 0.9, 1.4]], prevalence=0.7)
+    uniform, jeffreys = Prior.from_param("uniform"), Prior.from_param("jeffreys")
+    binary = World(model="flat", n_classes=2)
+    shapes = (binary, replace(binary, n_models=2, paired=False), replace(binary, n_models=2))
+    unit, pair = World(model="unit", n_classes=3), World(model="unit", n_classes=3, n_models=2)
+    hierarchical = World(model="hierarchical", n_classes=3)
+    return [
+        *(replace(one, prior=prior) for one in shapes for prior in (uniform, jeffreys, skewed)),
+        *(World(model="flat", n_classes=3, prior=one) for one in (uniform, jeffreys, skewed_3)),
+        World(model="flat", n_classes=10, prior=uniform),
+        unit,
+        replace(unit, n_classes=10),
+        replace(unit, n_classes=10, sticks=True),
+        hierarchical,
+        replace(hierarchical, n_classes=10),
+        World(model="free", n_classes=3),
+        pair,
+        replace(pair, sticks=True),
+        replace(hierarchical, n_models=2),
+    ]
+
+
+def run_calibration(sizes: Sizes) -> Part:
+    """Calibrate every world at every number of documents."""
+    settings = [
+        Setting(world=world, n=n, simulations=sizes.simulations, seed=100 * place + n)
+        for place, world in enumerate(all_worlds())
+        for n in DOCUMENTS
+    ]
+    found = _spread("calibration", calibrate, settings, sizes.jobs)
+    by_world: dict[str, list[Calibration]] = {}
+    for one in found:
+        by_world.setdefault(one.setting.world.name, []).append(one)
+    rows = [_calibration_row(name, group) for name, group in by_world.items()]
+    adjusted = smallest_adjusted(found)
+    n_tests = sum(len(one.p_values) for one in found)
+    header = ("model", "p-values", "smallest", "of", "by", "documents")
+    text = markdown.table(header, rows) + (
+        f"\n{len(settings)} configurations of {sizes.simulations:,} simulations each, {n_tests:,} "
+        f"p-values; the smallest after Holm's correction over all of them is "
+        f"{markdown.p_value(adjusted)} and must be above {BUDGET:g}.\n"
+    )
+    failures = [] if adjusted > BUDGET else [f"calibration: Holm p {adjusted:.2g}"]
+    return Part(tables={"calibration.md": text}, failures=failures)
+
+
+def _calibration_row(name: str, group: Sequence[Calibration]) -> list[str]:
+    worst = min(group, key=lambda one: one.smallest)
+    p, quantity, test = worst.smallest
+    n_tests = sum(len(one.p_values) for one in group)
+    shown = (markdown.p_value(p), quantity, test.replace("_", " "), str(worst.setting.n))
+    return [name, f"{n_tests:,}", *shown]
+
+
+def run_plants(sizes: Sizes) -> Part:
+    """Calibrate with each planted bug in place; every one must be rejected."""
+    tasks = [(plant, _plant_size(plant, sizes), place) for place, plant in enumerate(PLANTS)]
+    found = _spread("plants", _plant, tasks, sizes.jobs)
+    rows, failures = [], []
+    for (plant, size, _), one in zip(tasks, found, strict=True):
+        p, quantity, test = one.smallest
+        caught = one.adjusted < BUDGET
+        if not caught:
+            failures.append(f"planted bug {plant.name!r} was not found: Holm p {one.adjusted:.2g}")
+        model = plant.world.name
+        shown = (str(plant.n), f"{size:,}", markdown.p_value(p), quantity, test.replace("_", " "))
+        rows.append([plant.name, model, *shown, "yes" if caught else "**no**"])
+    header = ("planted bug", "model", "documents", "simulations", "smallest p", "of", "by", "found")
+    return Part(
+        tables={"plants.md": markdown.table(header, rows, numbers_from=2)}, failures=failures
+    )
+
+
+def _plant_size(plant: Plant, sizes: Sizes) -> int:
+    # Tables of three classes take ten times as long, and those two bugs are coarse.
+    return sizes.plant_simulations if plant.world.n_classes == 2 else sizes.simulations
+
+
+def _plant(task: tuple[Plant, int, int]) -> Calibration:
+    plant, size, seed = task
+    return plant.calibrate(size, seed)
+
+
+def run_coverage(sizes: Sizes) -> Part:
+    """Resample 20 Newsgroups and count how often intervals hold the truth."""
+    step = 20
+    tasks = [
+        (n, first, min(first + step, sizes.repetitions))
+        for n in coverage.SIZES
+        for first in range(0, sizes.repetitions, step)
+    ]
+    hits = [hit for chunk in _spread("coverage", _cover, tasks, sizes.jobs) for hit in chunk]
+    found = coverage.summarise(hits)
+    failures = []
+    for row in found:
+        bounds = coverage.gate(row)
+        if bounds is not None and not bounds[0] <= row.covered <= bounds[1]:
+            failures.append(
+                f"coverage of {row.what} at {row.n} under {row.road}: {row.covered:.3f}"
+            )
+    roads = [road for road, _, _ in coverage.DIFFERENCES]
+    return Part(
+        tables={
+            "coverage_differences.md": _coverage_table(found, "A − B", roads),
+            "coverage_levels.md": _coverage_table(found, "classifier", list(coverage.LEVELS)),
+        },
+        failures=failures,
+    )
+
+
+def _cover(task: tuple[int, int, int]) -> list[coverage.Hit]:
+    return coverage.repeat(*task)
+
+
+def _coverage_table(found: Sequence[coverage.Coverage], first: str, roads: Sequence[str]) -> str:
+    pairs = first == "A − B"
+    rows: dict[tuple[str, int], dict[str, coverage.Coverage]] = {}
+    for one in found:
+        if ("−" in one.what) == pairs:
+            rows.setdefault((one.what, one.n), {})[one.road] = one
+    ordered = sorted(rows.items(), key=lambda item: item[0][1])
+    lines = []
+    for (what, n), group in ordered:
+        cells = [
+            f"{markdown.percent(group[road].covered, group[road].error)} "
+            f"({group[road].width:.3f}, {group[road].bias:+.3f})"
+            for road in roads
+        ]
+        lines.append([what, f"{n:,}", *cells])
+    return markdown.table((first, "documents", *roads), lines)
+
+
+def run_honesty(sizes: Sizes) -> Part:
+    """Repeat comparisons from many seeds: are their errors true, their verdicts flagged?"""
+    step = 50
+    tasks = [
+        (place, range(first, min(first + step, sizes.seeds)))
+        for place in range(len(honesty.CASES))
+        for first in range(0, sizes.seeds, step)
+    ]
+    runs: dict[int, list[Any]] = {}
+    for (place, _), chunk in zip(
+        tasks, _spread("honesty", _run_case, tasks, sizes.jobs), strict=True
+    ):
+        runs.setdefault(place, []).extend(chunk)
+    found = [row for place, group in runs.items() for row in honesty.judge_case(place, group)]
+    failures = [
+        f"{row.case}: the error of {row.number} is off by {row.ratio:.2f}"
+        for row in found
+        if not row.bounds[0] <= row.ratio <= row.bounds[1]
+    ]
+    flips, more = _flips(sizes)
+    tables = {"honesty.md": _honesty_table(found), "flips.md": flips}
+    return Part(tables=tables, failures=failures + more)
+
+
+def _run_case(task: tuple[int, range]) -> list[Any]:
+    return honesty.run_case(*task)
+
+
+def _honesty_table(found: Sequence[honesty.Honesty]) -> str:
+    numbers = list(dict.fromkeys(row.number for row in found))
+    ratios = {(row.case, row.number): row.ratio for row in found}
+    rows = []
+    for case in dict.fromkeys(row.case for row in found):
+        shown = (ratios.get((case, number)) for number in numbers)
+        rows.append([case, *("" if ratio is None else f"{ratio:.2f}" for ratio in shown)])
+    return markdown.table(("comparison", *numbers), rows)
+
+
+def _flips(sizes: Sizes) -> tuple[str, list[str]]:
+    near = _spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.jobs)
+    edges = [edge for group in near for edge in group] + honesty.midpoint_edges()
+    found = _spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.jobs)
+    rows = [
+        [
+            one.what,
+            " ".join(f"{symbol} {count}" for symbol, count in one.verdicts.items()),
+            str(one.flagged),
+            str(one.unflagged_flips),
+        ]
+        for one in found
+    ]
+    failures = [
+        f"{one.what}: {one.unflagged_flips} verdicts changed with the seed and carry no flag"
+        for one in found
+        if one.unflagged_flips
+    ]
+    return markdown.table(
+        ("comparison", "verdicts", "flagged", "changed, not flagged"), rows
+    ), failures
+
+
+def _count(task: tuple[honesty.Edge, int]) -> honesty.Flips:
+    return honesty.count_flips(*task)
+
+
+PARTS: dict[str, Callable[[Sizes], Part]] = {
+    "calibration": run_calibration,
+    "plants": run_plants,
+    "coverage": run_coverage,
+    "honesty": run_honesty,
+}
+
+
+def _spread(
+    name: str, work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int
+) -> list[Found]:
+    """Run tasks on several processes; the results do not depend on how many."""
+    if jobs == 1:
+        return list(_counted(name, map(work, tasks), len(tasks)))
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(_counted(name, pool.map(work, tasks), len(tasks)))
+
+
+def _counted(name: str, results: Iterable[Found], total: int) -> Iterator[Found]:
+    tenth = max(total // 10, 1)
+    for place, result in enumerate(results, start=1):
+        if place % tenth == 0 or place == total:
+            print(f"{name}: {place} of {total}", file=sys.stderr, flush=True)
+        yield result

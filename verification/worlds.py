@@ -1,0 +1,158 @@
+"""Worlds: the priors of the models, drawn as the textbook says and not as the package does.
+
+A world draws the truth from the prior, then documents from the truth, and then
+asks the package for the posterior. In all models ``μ ~ Dir(β)`` and, in each
+true class, ``θ_j ~ Dir(α_j)`` over the models' predictions; they differ only
+in ``α``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from outperform import Outcomes, Prior
+from outperform._typing import FloatArray, IntArray
+from outperform.outcomes.table import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """Cell probabilities of each table, ``(n_classes, n_classes, …)``, and hyper-parameters."""
+
+    tables: tuple[FloatArray, ...]
+    hyper: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A model of the package together with its prior.
+
+    Parameters
+    ----------
+    model
+        The package's name of the model.
+    n_classes, n_models
+        The size of the tables.
+    paired
+        Whether two models see the same documents.
+    prior
+        Of model ``"flat"``.
+    sticks
+        Draw model ``"unit"`` by sticks even where the package would draw every cell.
+    """
+
+    model: str
+    n_classes: int
+    n_models: int = 1
+    paired: bool = True
+    prior: Prior = field(default_factory=Prior)
+    sticks: bool = False
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table."""
+        classes = "binary" if self.n_classes == 2 else f"{self.n_classes} classes"
+        models = "single" if self.n_models == 1 else "paired" if self.paired else "unpaired"
+        given = {"uniform": "uniform", "jeffreys": "Jeffreys"}.get(self.prior.name or "", "skewed")
+        prior = f", {given} prior" if self.model == "flat" else ""
+        return f"{models}, {classes}, {self.model}{prior}{' by sticks' if self.sticks else ''}"
+
+    @property
+    def by_sticks(self) -> bool:
+        """Whether the package draws the prior's mass by sticks, not cell by cell."""
+        return self.sticks or self.model == "hierarchical"
+
+    @property
+    def n_tables(self) -> int:
+        """One joint table, or one for each model."""
+        return 1 if self.paired else self.n_models
+
+    def draw_truth(self, generator: np.random.Generator) -> Truth:
+        """Draw every table's cell probabilities from the prior."""
+        together = self.n_models if self.paired else 1
+        tables, hyper = [], {}
+        for _ in range(self.n_tables):
+            rows, drawn = self._rows(generator, together)
+            hyper.update(drawn)
+            prevalence = np.broadcast_to(self._prevalence(), (self.n_classes,))
+            mu = dirichlet(generator, prevalence)
+            theta = dirichlet(generator, rows.reshape(self.n_classes, -1))
+            tables.append((mu[:, None] * theta).reshape(rows.shape))
+        return Truth(tables=tuple(tables), hyper=hyper)
+
+    def _prevalence(self) -> Any:
+        return self.prior.prevalence if self.model == "flat" else 1.0
+
+    def _rows(
+        self, generator: np.random.Generator, n_models: int
+    ) -> tuple[FloatArray, dict[str, float]]:
+        """Return prior shapes ``(n_classes, n_classes, …)`` and the hyper-parameters drawn."""
+        n_classes = self.n_classes
+        if self.model == "flat":
+            given = np.asarray(self.prior.rows)
+            if given.ndim == 0:
+                return np.full((n_classes,) * (1 + n_models), float(given)), {}
+            return product([given] * n_models, given.sum(axis=1)), {}
+        mass, rates = 1.0, [0.5] * n_models
+        drawn: dict[str, float] = {}
+        if self.model in ("hierarchical", "free"):
+            rates = generator.random(n_models).tolist()
+            drawn = {f"η {name}": rate for name, rate in zip("AB", rates, strict=False)}
+        if self.model == "free":
+            uniform = float(generator.random())
+            mass = uniform / (1 - uniform)  # of density 1 / (1 + s)²
+            drawn["s A"] = mass
+        rows = [mass * diagonal_rows(n_classes, rate) for rate in rates]
+        return product(rows, np.full(n_classes, mass)), drawn
+
+
+def diagonal_rows(n_classes: int, right: float) -> FloatArray:
+    """Return rows of mass 1 with ``right`` on the diagonal and the rest spread evenly."""
+    wrong = (1 - right) / (n_classes - 1)
+    return wrong + (right - wrong) * np.eye(n_classes)
+
+
+def product(rows: Sequence[FloatArray], mass: FloatArray) -> FloatArray:
+    """Return ``α_jkl = ω_jk · ω_jl / s_j``, or ``ω`` itself for one model."""
+    if len(rows) == 1:
+        return rows[0]
+    first, second = rows
+    joint: FloatArray = first[:, :, None] * second[:, None, :] / mass[:, None, None]
+    return joint
+
+
+def dirichlet(generator: np.random.Generator, shapes: FloatArray) -> FloatArray:
+    """Draw from a Dirichlet distribution along the last axis, in log space.
+
+    ``log G(a) = log G(a + 1) + log(U) / a``: small shapes would underflow otherwise.
+    """
+    logs = np.log(generator.standard_gamma(shapes + 1.0))
+    logs = logs + np.log(generator.random(shapes.shape)) / shapes
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    proportions: FloatArray = weights / weights.sum(axis=-1, keepdims=True)
+    return proportions
+
+
+def draw_counts(truth: Truth, n: int, generator: np.random.Generator) -> tuple[IntArray, ...]:
+    """Draw ``n`` documents for each table."""
+    return tuple(
+        generator.multinomial(n, table.ravel()).reshape(table.shape) for table in truth.tables
+    )
+
+
+def as_outcomes(counts: Sequence[IntArray]) -> Outcomes:
+    """Return counts as the package's outcomes; no documents at all are allowed here."""
+    tables = []
+    for table in counts:
+        cells = np.argwhere(table)
+        tables.append(Table(cells, table[tuple(cells.T)]))
+    n_models = sum(table.ndim - 1 for table in counts)
+    return Outcomes(
+        models=("A", "B")[:n_models],
+        labels=tuple(range(len(counts[0]))),
+        tables=tuple(tables),
+    )
