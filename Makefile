@@ -30,6 +30,8 @@ figures:
 bench:
 	for script in bench/bench_*.py; do $(PYTHON) "$$script" || exit 1; done
 
-# Everything, the slow tests too, with the long hypothesis profile.
+# Everything: the slow tests too, with the long hypothesis profile, and the simulation
+# studies, whose tables docs/explanation/verification.md shows. It takes hours.
 verify:
 	$(PYTHON) -m pytest -n $(JOBS) -m 'slow or not slow' --hypothesis-profile=nightly
+	$(PYTHON) -m verification --jobs $(JOBS)

@@ -248,7 +248,9 @@ def test_27_no_seed_is_drawn_and_shown():
 
 
 def test_28_unknown_metrics_and_classes():
-    with pytest.raises(UsageError, match=r"unknown metric 'F1'; did you mean 'f1'\?.*f1_macro"):
+    with pytest.raises(UsageError, match=r"unknown metric 'f1macro'; did you mean 'f1_macro'\?"):
+        op.compare(TRUTH, A, B, metric="f1macro")
+    with pytest.raises(UsageError, match=r"unknown metric 'F1'.*Known: accuracy.*f1_macro"):
         op.compare(TRUTH, A, B, metric="F1")
     with pytest.raises(UsageError, match=r"unknown class '7'.*0, 1"):
         op.compare(TRUTH, A, B, pos_label=7)
@@ -382,7 +384,7 @@ def test_44_the_ends_of_int64():
     assert c.observed == op.compare(TRUTH, A, B, **FEW).observed
 
 
-@pytest.mark.parametrize("count", [-1, 0.5, "3", None, True, float("nan")])
+@pytest.mark.parametrize("count", [-1, 0.5, "3", None, float("nan")])
 def test_45_counts_that_are_none(count):
     with pytest.raises(DataError, match=r"counts must"):
         op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [5, count])

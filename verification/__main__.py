@@ -35,12 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m verification", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all of them by default")
+    parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; all by default")
     parser.add_argument("--tables", type=Path, default=TABLES, help="where the tables are written")
     for field in fields(Sizes):
         option = f"--{field.name.replace('_', '-')}"
         parser.add_argument(option, type=int, default=field.default, help="%(default)s by default")
-    return parser.parse_args(arguments)
+    asked = parser.parse_args(arguments)
+    unknown = [part for part in asked.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+    return asked
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ def test_equal_models_are_hardly_ever_called_different():
 
 
 def test_goals_are_symbols_names_or_any_decision():
-    asked = {"theta_pos": BETTER, "theta_neg": REST, "sizes": [100], "rope": 0.05, **FEW}
+    few = {**FEW, "n_simulations": 100, "n_draws": 200}
+    asked = {"theta_pos": BETTER, "theta_neg": REST, "sizes": [60], "rope": 0.05, **few}
     better = op.power(goal="≫", **asked)
     for goal in ("BETTER", "better", op.Decision.BETTER):
         assert op.power(goal=goal, **asked).power == better.power

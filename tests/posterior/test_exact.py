@@ -20,6 +20,7 @@ SHARES = [
     ("precision", "flat", ONE_DIRICHLET, True, False),
     ("precision", "unit", Prior(), False, True),
     ("f1", "flat", ONE_DIRICHLET, True, False),
+    ("f1", "flat", Prior(), False, True),
     ("f1", "unit", Prior(), False, True),
     ("f1", "unit", Prior(), True, False),
     ("f2", "unit", Prior(), False, True),
@@ -84,7 +85,6 @@ def test_many_classes_have_the_same_forms(ternary, moments):
     ("name", "model", "prior", "paired"),
     [
         ("f1", "flat", Prior(), True),
-        ("f1", "flat", Prior(), False),
         ("precision", "flat", Prior(), False),
         ("accuracy", "flat", Prior(), True),
         ("f1_macro", "unit", Prior(), True),

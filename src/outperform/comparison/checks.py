@@ -44,7 +44,8 @@ def _class_findings(question: Question) -> Iterator[Finding]:
         yield Finding(
             "class_without_truth",
             "warning",
-            f"{_classes(question, empty)} never true; what is said of it rests on the prior only.",
+            f"{_classes(question, empty)} never true; what is said of "
+            f"{'it' if empty.size == 1 else 'them'} rests on the prior only.",
         )
     for model, (_, truth, predicted) in margins.items():
         silent = np.flatnonzero((predicted == 0) & (truth > 0))
@@ -190,11 +191,9 @@ def disagreement_finding(question: Question, decision: Decision) -> Finding | No
             f"The models disagree on {apart} documents only and the prior hardly expects more, so "
             "the interval is too narrow to be believed; the verdict ≈ is withheld.",
         )
-    return Finding(
-        "few_disagreements",
-        "warning",
-        f"The models disagree on {apart} documents only; the difference rests on these few.",
-    )
+    never = "The models never disagree; the difference rests on the prior alone."
+    few = f"The models disagree on {apart} documents only; the difference rests on these few."
+    return Finding("few_disagreements", "warning", few if apart else never)
 
 
 def is_tie(question: Question, rope: Rope) -> bool:

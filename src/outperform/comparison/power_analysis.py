@@ -12,7 +12,9 @@ import numpy as np
 
 from outperform import metrics, present
 from outperform._typing import FloatArray, Seed
+from outperform._version import __version__
 from outperform.comparison.engine import check_draws
+from outperform.comparison.summary import seed_name
 from outperform.decision import (
     Decision,
     Interval,
@@ -183,11 +185,7 @@ def power(
         mcse=errors,
         goal=goal if isinstance(goal, str) else goal.symbol,
         n_simulations=n_simulations,
-        signature=(
-            f"power | metric={measured.name} | rope={region} "
-            f"| {'paired' if paired else 'unpaired'} "
-            f"| simulations={n_simulations} | draws={n_draws} | seed={seed.entropy}"
-        ),
+        signature=_signature(world, sizes, goal, region, n_simulations, seed),
     )
 
 
@@ -251,6 +249,36 @@ class _World:
                 for other in (2, 1)
             ]
         )
+
+
+def _signature(
+    world: _World,
+    sizes: Sequence[int],
+    goal: str | Decision,
+    rope: Rope,
+    n_simulations: int,
+    seed: np.random.SeedSequence,
+) -> str:
+    rates = ["/".join(f"{rate:g}" for rate in row) for row in world.theta[::-1]]
+    parts = [
+        f"outperform {__version__}",
+        "power",
+        f"metric={world.metric.name}",
+        f"goal={goal if isinstance(goal, str) else goal.symbol}",
+        f"rope={rope}",
+        "paired" if world.paired else "unpaired",
+        repr(world.prior),
+        f"theta_pos={rates[0]}",
+        f"theta_neg={rates[1]}",
+        f"prevalence={world.prevalence:g}",
+        f"sizes={'/'.join(map(str, sizes))}",
+        f"hdi={world.prob:g}",
+        f"simulations={n_simulations}",
+        f"draws={world.n_draws}",
+        f"seed={seed_name(seed)}",
+        f"numpy={np.__version__}",
+    ]
+    return " | ".join(parts)
 
 
 def _is_reached(

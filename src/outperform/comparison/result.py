@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -153,7 +153,13 @@ class Comparison:
         ['≫', '>', '≈']
         """
         better = self.question.metric.greater_is_better
-        return rope_curve(self.hdi, self.rope, greater_is_better=better)
+        steps = rope_curve(self.hdi, self.rope, greater_is_better=better)
+        if not checks.is_tie(self.question, self.rope):
+            return steps
+        return tuple(
+            step if step.decision.decided else replace(step, decision=Decision.UNDECIDED)
+            for step in steps
+        )
 
     @property
     def bayes_factor(self) -> BayesFactor | None:
@@ -442,8 +448,7 @@ def _refuse_divergent(question: Question) -> None:
         raise UndefinedBayesFactor(
             f"both classifiers' {question.metric.label} go to zero together with the prevalence, "
             "so the prior density of their difference at zero is infinite and the point null has "
-            "no Bayes factor; use the interval null, c.bayes_factor, or a prevalence prior with "
-            "shapes above 1, e.g. op.Prior(rows=1, prevalence=2)"
+            "no Bayes factor; use the interval null, c.bayes_factor"
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
@@ -95,16 +96,24 @@ def _above_or_below(hdi: Interval, rope: Rope) -> Decision:
 
 
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
-    """Return how far the nearest HDI end is from a ROPE edge, and that end's error.
+    """Return how far an HDI end is from the ROPE edge whose crossing would change the verdict.
 
-    The verdict can only change by an end crossing an edge, so this is how much
-    the draws may be off before it does.
+    With it comes that end's error: how much the draws may be off before the
+    verdict turns firm, or stops being so.
     """
-    gaps = []
-    for end, error in ((hdi.low, hdi.mcse_low), (hdi.high, hdi.mcse_high)):
+    here, gaps = _firmly(hdi, rope), []
+    for end in ("low", "high"):
+        place, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
         for edge in (rope.low, rope.high):
-            gaps.append((abs(end - edge), error))
-    return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else float("inf"))
+            beyond = math.nextafter(edge, math.inf if place <= edge else -math.inf)
+            if _firmly(replace(hdi, **{end: beyond}), rope) is not here:
+                gaps.append((abs(place - edge), error))
+    return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
+
+
+def _firmly(hdi: Interval, rope: Rope) -> Decision:
+    decision = _above_or_below(hdi, rope)
+    return decision if decision.decided else Decision.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,8 +154,9 @@ def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
     if len(rows):
         what = "" if values is None else f" ({values[rows[0]]})"
         raise DataError(
-            f"{name} has {len(rows)} missing or non-finite label(s), the first in row "
-            f"{rows[0]}{what}; drop those rows from all columns or give them a class of their own"
+            f"{name} has {len(rows)} missing or non-finite label(s), the first in row {rows[0]} "
+            f"(counted from 0){what}; drop those rows from all columns or give them a class of "
+            "their own"
         )
 
 

@@ -14,12 +14,17 @@ from outperform._typing import AnyArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
 from outperform.outcomes import serial
+from outperform.outcomes.checking import (
+    check_labels,
+    frequency_weights,
+    named,
+    same_length,
+)
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.labels import (
     LABEL_FINDINGS,
     Column,
-    check_label,
     label_findings,
     read_column,
     sort_labels,
@@ -107,9 +112,9 @@ class Outcomes:
         ('01', '1', 'NA')
         """
         columns = [read_column(y_true, name="y_true")]
-        for name, values in _named(predictions).items():
+        for name, values in named(predictions).items():
             columns.append(read_column(values, name=f"predictions of {name!r}"))
-        weights = _frequency_weights(sample_weight, len(columns[0].codes))
+        weights = frequency_weights(sample_weight, len(columns[0].codes))
         return cls._from_columns(tuple(predictions), columns, weights=weights, labels=labels)
 
     @classmethod
@@ -141,7 +146,7 @@ class Outcomes:
         100000000000000000005
         """
         columns = [read_column(truth, name="truth")]
-        for name, values in _named(predictions).items():
+        for name, values in named(predictions).items():
             columns.append(read_column(values, name=f"predictions of {name!r}"))
         weights = as_counts(counts)
         if weights.shape != columns[0].codes.shape:
@@ -175,9 +180,9 @@ class Outcomes:
         >>> seen.paired, seen.n
         (False, 16)
         """
-        arrays = read_confusions(_named(matrices))
+        arrays = read_confusions(named(matrices))
         size = len(next(iter(arrays.values())))
-        given = tuple(range(size)) if labels is None else _check_labels(labels)
+        given = tuple(range(size)) if labels is None else check_labels(labels)
         if len(given) != size:
             raise DataError(f"{size} rows need {size} labels; got {len(given)}")
         order = np.array([given.index(label) for label in sort_labels(set(given))])
@@ -209,13 +214,13 @@ class Outcomes:
         'correct'
         """
         columns = []
-        for name, values in _named(correct).items():
+        for name, values in named(correct).items():
             column = read_column(values, name=f"correct of {name!r}")
             if not set(column.values) <= {0, 1}:
                 raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
             bits = np.array(column.values, dtype=np.int64)[column.codes]
             columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
-        _same_length(columns)
+        same_length(columns)
         truth = Column(
             name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
         )
@@ -231,11 +236,11 @@ class Outcomes:
         weights: AnyArray | None,
         labels: Sequence[Label] | None,
     ) -> Outcomes:
-        _same_length(columns)
+        same_length(columns)
         columns, findings = unify(columns)
         known = {value for column in columns for value in column.values}
         if labels is not None:
-            known |= set(_check_labels(labels, like=known))
+            known |= set(check_labels(labels, like=known))
         ordered = sort_labels(known)
         place = {label: code for code, label in enumerate(ordered)}
         codes = [
@@ -400,7 +405,7 @@ class Outcomes:
         labels
             The classes to add, beside those that are there.
         """
-        wanted = sort_labels(set(self.labels) | set(_check_labels(labels, like=set(self.labels))))
+        wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)
 
     def emptied(self) -> Outcomes:
@@ -426,7 +431,7 @@ class Outcomes:
             return NotImplemented
         self._refuse_other_kind(other)
         labels = sort_labels(
-            set(self.labels) | set(_check_labels(other.labels, like=set(self.labels)))
+            set(self.labels) | set(check_labels(other.labels, like=set(self.labels)))
         )
         left, right = self._relabel(labels), other.select(self.models)._relabel(labels)
         tables = tuple(
@@ -530,48 +535,3 @@ class Outcomes:
             f"Outcomes(n={self.n}, models={self.models}, labels={labels}, "
             f"paired={self.paired}, cells={cells})"
         )
-
-
-def _named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not isinstance(columns, Mapping) or not columns:
-        raise UsageError("give the models by name, e.g. {'bert': predictions}")
-    for name in columns:
-        if not isinstance(name, str):
-            raise UsageError(f"model names must be text; got {name!r}")
-    return columns
-
-
-def _same_length(columns: Sequence[Column]) -> None:
-    first = columns[0]
-    for column in columns[1:]:
-        if len(column.codes) != len(first.codes):
-            raise DataError(
-                f"{first.name} has {len(first.codes)} rows and {column.name} has "
-                f"{len(column.codes)}; they must be the same documents in the same order"
-            )
-    if not len(first.codes):
-        raise DataError(f"{first.name} has no rows; at least one document is needed")
-
-
-def _frequency_weights(weights: Any, n_rows: int) -> AnyArray | None:
-    if weights is None:
-        return None
-    counts = as_counts(weights, name="sample_weight")
-    if counts.shape != (n_rows,):
-        raise DataError(f"sample_weight must have {n_rows} values; got shape {counts.shape}")
-    if not counts.any():
-        raise DataError("sample_weight is zero everywhere; at least one document must count")
-    return counts
-
-
-def _check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
-    if isinstance(labels, (str, bytes)):
-        raise UsageError(f"labels must be a list of classes; got {labels!r}")
-    checked = tuple(check_label(label, name="labels") for label in labels)
-    if not checked or len(set(checked)) != len(checked):
-        raise UsageError(f"labels must be distinct classes; got {list(labels)}")
-    kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
-    if len(kinds) > 1:
-        names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"labels must be of the type of the data; got a mixture of {names}")
-    return checked

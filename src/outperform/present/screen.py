@@ -125,7 +125,8 @@ def _finding_lines(facts: Facts, *, room: int) -> list[str]:
         more = _wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
         reserve = 1 if position + 1 < len(found) else 0
         if lines and len(lines) + len(more) + reserve > room:
-            lines.append(f"and {numbers.count(len(found) - position)} more findings")
+            left = len(found) - position
+            lines.append(f"and {numbers.count(left)} more finding{'s' if left > 1 else ''}")
             break
         lines.extend(more)
     return lines

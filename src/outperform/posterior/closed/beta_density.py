@@ -114,8 +114,8 @@ def deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     near = np.abs(gap) < _NEAR * min(a, b)
     if near.all():
         return a * log1p_minus(gap / a) + b * log1p_minus(-gap / b)
-    result = a * (_log_share(x, y) - _log_shape_share(a, b))
-    result += b * (_log_share(y, x) - _log_shape_share(b, a))
+    result = a * (_log_share(x, y) - log_shape_share(a, b))
+    result += b * (_log_share(y, x) - log_shape_share(b, a))
     if near.any():
         close = gap[near]
         result[near] = a * log1p_minus(close / a) + b * log1p_minus(-close / b)
@@ -141,7 +141,7 @@ def rough_deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArr
     >>> float(rough_deviance(1.0, 1.0, np.array([0.5]), np.array([0.5]))[0])
     0.0
     """
-    at_mean = a * _log_shape_share(a, b) + b * _log_shape_share(b, a)
+    at_mean = a * log_shape_share(a, b) + b * log_shape_share(b, a)
     return a * np.log(x) + b * np.log(y) - at_mean
 
 
@@ -150,6 +150,13 @@ def _log_share(part: FloatArray, rest: FloatArray) -> FloatArray:
     return np.where(part > rest, np.log1p(-np.minimum(rest, 0.5)), np.log(part))
 
 
-def _log_shape_share(part: float, rest: float) -> float:
+def log_shape_share(part: float, rest: float) -> float:
+    """Return ``log[part / (part + rest)]`` without loss next to 0.
+
+    Examples
+    --------
+    >>> log_shape_share(1e20, 1.0)
+    -1e-20
+    """
     total = part + rest
     return math.log1p(-rest / total) if part > rest else math.log(part) - math.log(total)

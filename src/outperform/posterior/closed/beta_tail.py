@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, ndtri
 
 from outperform._typing import FloatArray
-from outperform.posterior.closed.beta_density import log_peak, log_power
+from outperform.posterior.closed.beta_density import log_peak, log_power, log_shape_share
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
@@ -44,7 +44,7 @@ def lower_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     0.25
     """
     if a + b <= _SCIPY_ENOUGH:
-        return np.asarray(betainc(a, b, x), dtype=np.float64)
+        return _scipy_tail(a, b, x, y)
     if x.ndim > 1:
         return lower_tail(a, b, x.ravel(), y.ravel()).reshape(x.shape)
     below = b * x <= a * y
@@ -57,6 +57,18 @@ def lower_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     above = ~below
     result[above] = 1.0 - _near_tail(b, a, y[above], x[above])
     return result
+
+
+def _scipy_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
+    tail: FloatArray = betainc(a, b, x)
+    steep = x > y
+    if b >= 1.0 or not steep.any():
+        return tail
+    # next to 1 the density is so high that x has not the digits for it, but y has
+    other = betainc(b, a, y)
+    tail = np.where(steep, 1.0 - other, tail)
+    small = steep & (other > 0.9)
+    return np.where(small, betaincc(b, a, y), tail) if small.any() else tail
 
 
 def upper_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -195,8 +207,7 @@ def _first_term_quantile(a: float, b: float, log_probability: float) -> float:
     if a >= 1.0:
         return 1.0
     # log(a B(a, b)) by the peak, because log Gamma(a) has no digits left for tiny a
-    n = a + b
-    log_beta = a * math.log(a / n) + b * math.log1p(-a / n) - log_peak(a, b)
+    log_beta = a * log_shape_share(a, b) + b * log_shape_share(b, a) - log_peak(a, b)
     exponent = (log_probability + math.log(a) + log_beta) / a
     return math.exp(max(exponent, -1e4)) if exponent < 0.0 else 1.0
 

@@ -12,6 +12,7 @@ from outperform.posterior.closed.tails import density
 from outperform.posterior.closed.unit_interval import check_probability
 
 _ENOUGH = 1e-8  # Newton doubles the digits, so that the step after this one changes nothing
+_COLLAPSED = 1e-14
 _LIMIT = 640.0  # closer to an end than exp(-640) is the end
 
 
@@ -53,16 +54,16 @@ def invert(distribution: LogDensity, probability: float) -> float:
         tail = tail_of(value)
         gap = sign * (math.log(target) - math.log(tail)) if tail > 0.0 else sign * math.inf
         low, high = (z, high) if gap > 0.0 else (low, z)
+        if high - low < _COLLAPSED or abs(z) > _LIMIT - 1.0:
+            return _value(high, lowest, highest) if z > 0.0 else _value(low, lowest, highest)
         stretch = (value - lowest) * (highest - value) / (highest - lowest)  # dt/dz
         rate = density(distribution.log_pdf(value) + _log(stretch))
-        step = gap * tail / rate if rate > 0.0 and math.isfinite(gap) else math.inf
-        if not low <= z + step <= high:
-            step = 0.5 * (low + high) - z
-        if abs(z + step) > _LIMIT - 1.0:
-            return highest if z > 0.0 else lowest
-        z += step
+        usable = 0.0 < rate < math.inf and math.isfinite(gap)
+        step = gap * tail / rate if usable else math.inf
+        trusted = low <= z + step <= high
+        z += step if trusted else 0.5 * (low + high) - z
         value = _value(z, lowest, highest)
-        if abs(step) * stretch < _ENOUGH * min(stretch, scale):
+        if trusted and abs(step) * stretch < _ENOUGH * min(stretch, scale):
             break
     return value
 

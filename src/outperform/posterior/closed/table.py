@@ -20,6 +20,7 @@ _TO_SERIES[:, 0] /= 2.0
 _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DROP = 120.0  # the table ends where the density is exp(-120) of its peak
 _FARTHEST = 640.0
+_VISIBLE = 45.0  # below exp(-45) of the peak, digits are given up
 _DEPTH = 10
 _TAIL_PIECE = 2.5  # in standard deviations of the log odds
 
@@ -155,8 +156,8 @@ def tabulate(distribution: PointWise) -> Table:
     >>> abs(tabulate(f2).cdf(0.8) - f2.cdf(0.8)) < 1e-13
     True
     """
-    low, high = _range(distribution)
-    pieces = _pieces(distribution, low, high, _DEPTH)
+    low, high, peak = _range(distribution)
+    pieces = _pieces(distribution, low, high, peak)
     edges = np.array([low] + [edge for edge, _ in pieces])
     below, above = distribution.ends
     density = Series(edges, np.stack([series for _, series in pieces]), (below, -above))
@@ -199,16 +200,22 @@ def _series(values: FloatArray) -> FloatArray:
 
 
 def _pieces(
-    distribution: PointWise, low: float, high: float, depth: int
+    distribution: PointWise, low: float, high: float, peak: float, depth: int = _DEPTH
 ) -> list[tuple[float, FloatArray]]:
-    """Halve a piece until its series has died away within the number of nodes."""
+    """Halve a piece until its series has died away within the number of nodes.
+
+    Far out in the tails fewer digits do: there the density itself is so small
+    that nobody can see them, and its own table may end.
+    """
     nodes = 0.5 * (low + high) + 0.5 * (high - low) * _CHEBYSHEV
-    series = _series(_heights(distribution, nodes))
-    if depth == 0 or float(np.abs(series[-2:]).max()) < distribution.precision:
+    heights = _heights(distribution, nodes)
+    series = _series(heights)
+    hidden = max(peak - float(heights.max()) - _VISIBLE, 0.0)
+    if depth == 0 or float(np.abs(series[-2:]).max()) < distribution.precision * math.exp(hidden):
         return [(high, series)]
     middle = 0.5 * (low + high)
-    lower = _pieces(distribution, low, middle, depth - 1)
-    return lower + _pieces(distribution, middle, high, depth - 1)
+    lower = _pieces(distribution, low, middle, peak, depth - 1)
+    return lower + _pieces(distribution, middle, high, peak, depth - 1)
 
 
 def _heights(distribution: PointWise, z: FloatArray) -> FloatArray:
@@ -218,11 +225,13 @@ def _heights(distribution: PointWise, z: FloatArray) -> FloatArray:
     return distribution.log_densities(x, y) + np.log(x) + np.log(y)
 
 
-def _range(distribution: PointWise) -> tuple[float, float]:
-    """Walk outwards until the density of the log odds has fallen far enough."""
+def _range(distribution: PointWise) -> tuple[float, float, float]:
+    """Walk outwards until the density of the log odds has fallen far enough from its centre."""
     centre = math.log(distribution.centre) - math.log1p(-distribution.centre)
-    least = float(_heights(distribution, np.array([centre]))[0]) - _DROP
-    return _walk(distribution, centre, least, -1.0), _walk(distribution, centre, least, 1.0)
+    peak = float(_heights(distribution, np.array([centre]))[0])
+    least = peak - _DROP
+    low = _walk(distribution, centre, least, -1.0)
+    return low, _walk(distribution, centre, least, 1.0), peak
 
 
 def _walk(distribution: PointWise, start: float, least: float, sign: float) -> float:

@@ -1,0 +1,58 @@
+"""A short run of what ``python -m verification`` does at full size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from outperform import Prior
+from verification.calibration import Setting, calibrate
+from verification.plants import PLANTS
+from verification.worlds import World, as_outcomes, dirichlet
+
+# One false alarm in a thousand for each configuration.
+LEVEL = 1e-3
+
+WORLDS = {
+    "single": World(model="flat", n_classes=2, prior=Prior.from_param("uniform")),
+    "paired": World(model="flat", n_classes=2, n_models=2, prior=Prior.from_param("jeffreys")),
+    "hierarchical": World(model="hierarchical", n_classes=3),
+}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_truth_ranks_anywhere_among_the_draws(name):
+    setting = Setting(world=WORLDS[name], n=5, simulations=250, seed=2_016)
+    assert calibrate(setting).adjusted > LEVEL
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        plant
+        for plant in PLANTS
+        if plant.name in ("return the prior", "prior ½ for 1", "independent draws, same documents")
+    ],
+    ids=lambda plant: plant.name,
+)
+def test_a_planted_bug_is_found(plant):
+    assert plant.calibrate(simulations=250, seed=2_016).adjusted < LEVEL
+
+
+def test_ten_classic_bugs_and_two_more_are_planted():
+    assert len({plant.name for plant in PLANTS}) == len(PLANTS) == 12
+
+
+def test_dirichlet_has_the_textbook_moments():
+    generator = np.random.default_rng(0)
+    shapes = np.array([0.02, 0.5, 3.0])
+    drawn = dirichlet(generator, np.broadcast_to(shapes, (40_000, 3)))
+    mean = shapes / shapes.sum()
+    variance = mean * (1 - mean) / (shapes.sum() + 1)
+    assert np.all(np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(variance / 40_000))
+
+
+def test_a_world_without_documents_can_be_asked():
+    outcomes = as_outcomes([np.zeros((3, 3, 3), dtype=np.int64)])
+    assert outcomes.n == 0
+    assert outcomes.models == ("A", "B")
