@@ -39,6 +39,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1, f1_macro"
     """
     known = list(known)
-    close = get_close_matches(str(name), known, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
+    by_lower = {one.lower(): one for one in known}
+    close = get_close_matches(str(name).lower(), by_lower, n=1)
+    hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(known)}"

@@ -135,6 +135,8 @@ def beta_sf(a: Number, b: Number, x: Number) -> Number:
 
 def _lower(a: Number, b: Number, x: Number) -> Number:
     """The lower tail below the mean: a series of positive terms, or an integral."""
+    if a > 100 and 70 * (a * (a + b) * x) ** 2 > (_MOST_TERMS * (a - (a + b) * x + 1)) ** 2:
+        return _lower_integral(a, b, x)  # the terms shrink too slowly
     edge = mp.exp(a * mp.log(x) + b * mp.log1p(-x) - log_beta(a, b)) / a
     term = total = mp.mpf(1)
     for k in range(_MOST_TERMS):
@@ -193,25 +195,17 @@ def share_quantile(a: Number, b: Number, weight: Number, p: Number) -> Number:
 
 
 def _beta_quantile(a: Number, b: Number, p: Number) -> Number:
+    """Newton's method; the log of the tail is concave over the log odds."""
     share = lambda z: 1 / (1 + mp.exp(-z))  # noqa: E731
-    centre = mp.log(a) - mp.log(b)
-    low, high = centre - 1, centre + 1
-    while beta_cdf(a, b, share(low)) > p:
-        low -= 2 * (high - low)
-    while beta_cdf(a, b, share(high)) < p:
-        high += 2 * (high - low)
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beta_cdf(a, b, share(middle)) < p else (low, middle)
-    z = (low + high) / 2
-    for _ in range(100):
+    spread = mp.sqrt(1 / a + 1 / b)
+    z = mp.log(a) - mp.log(b) + spread * mp.sqrt(2) * mp.erfinv(2 * p - 1)
+    for _ in range(200):
         x = share(z)
         tail = beta_cdf(a, b, x)
-        slope = beta_pdf(a, b, x) * x * (1 - x) / tail if tail > 0 else mp.mpf(0)
-        step = (mp.log(p) - mp.log(tail)) / slope if slope > 0 else mp.inf
-        low, high = (z, high) if tail < p else (low, z)
-        z = z + step if low < z + step < high else (low + high) / 2
-        if abs(step) < mp.mpf(10) ** -30:
+        step = (mp.log(p) - mp.log(tail)) * tail / (beta_pdf(a, b, x) * x * (1 - x))
+        step = max(min(step, 8 * spread + 8), -8 * spread - 8)
+        z += step
+        if abs(step) < mp.mpf(10) ** -14 * spread:  # the next step would be its square
             break
     return share(z)
 

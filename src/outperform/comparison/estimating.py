@@ -21,6 +21,7 @@ from outperform.comparison.summary import (
     sign,
     summarise,
 )
+from outperform.comparison.tabular import Tabular
 from outperform.decision import Interval, check_prob
 from outperform.errors import UsageError
 from outperform.findings import Finding
@@ -29,7 +30,7 @@ from outperform.posterior import seed_sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Estimate:
+class Estimate(Tabular):
     """The posterior of one classifier's metric.
 
     Parameters
@@ -110,26 +111,6 @@ class Estimate:
         """Return a paragraph."""
         return present.estimate_paragraph(self.to_dict())
 
-    def to_frame(self) -> Any:
-        """Return the numbers as a pandas frame."""
-        return self.table().to_frame()
-
-    def to_polars(self) -> Any:
-        """Return the numbers as a polars frame."""
-        return self.table().to_polars()
-
-    def to_arrow(self) -> Any:
-        """Return the numbers as an Arrow table."""
-        return self.table().to_arrow()
-
-    def to_markdown(self) -> str:
-        """Return the numbers as a Markdown table."""
-        return self.table().to_markdown()
-
-    def to_latex(self) -> str:
-        """Return the numbers as a LaTeX table."""
-        return self.table().to_latex()
-
     def to_html(self) -> str:
         """Return the numbers as HTML."""
         return present.estimate_html(self.to_dict())
@@ -143,9 +124,6 @@ class Estimate:
             Axes to draw into; new ones if None. They are returned.
         """
         return present.plot_posterior(self.draws, facts=self.to_dict(), ax=ax)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __repr__(self) -> str:
         return f"Estimate({present.estimate_headline(self.to_dict())})"

@@ -15,6 +15,7 @@ from outperform._typing import FloatArray, Seed
 from outperform._version import __version__
 from outperform.comparison.engine import check_draws
 from outperform.comparison.summary import seed_name
+from outperform.comparison.tabular import Tabular
 from outperform.decision import (
     Decision,
     Interval,
@@ -42,7 +43,7 @@ _BUNDLE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
+class Power(Tabular):
     """How often the goal was reached at each size.
 
     Parameters
@@ -80,10 +81,6 @@ class Power:
             present.number_column("mcse", "simulation error", 3),
         )
         return present.Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
-
-    def to_frame(self) -> Any:
-        """Return one row a size as a pandas frame."""
-        return self.table().to_frame()
 
     def __str__(self) -> str:
         return self.table().to_text()

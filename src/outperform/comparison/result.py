@@ -21,6 +21,7 @@ from outperform.comparison.summary import (
     sign,
     summarise,
 )
+from outperform.comparison.tabular import Tabular
 from outperform.decision import (
     BayesFactor,
     CurveStep,
@@ -48,7 +49,7 @@ _PRIOR_STREAM = 2**31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Tabular):
     """The posterior of A − B in a metric, and what it says.
 
     Parameters
@@ -313,18 +314,6 @@ class Comparison:
         """Return the comparison as a table of one row with the papers' columns."""
         return present.results_table([self.to_dict()])
 
-    def to_frame(self) -> Any:
-        """Return the comparison as a pandas frame of one row."""
-        return self.table().to_frame()
-
-    def to_polars(self) -> Any:
-        """Return the comparison as a polars frame of one row."""
-        return self.table().to_polars()
-
-    def to_arrow(self) -> Any:
-        """Return the comparison as an Arrow table of one row."""
-        return self.table().to_arrow()
-
     def to_markdown(self) -> str:
         """Return A, B and the difference as a Markdown table."""
         return present.comparison_table(self.to_dict()).to_markdown()
@@ -346,9 +335,6 @@ class Comparison:
             Axes to draw into; new ones if None. They are returned.
         """
         return present.plot_posterior(self.draws, facts=self.to_dict(), ax=ax)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {present.headline(self._headline_facts())})"

@@ -14,13 +14,14 @@ from outperform.comparison import engine
 from outperform.comparison.comparing import answer_question, two_models
 from outperform.comparison.question import Question, ask
 from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.tabular import Tabular
 from outperform.decision import BayesFactor, Rope, check_prob
 from outperform.errors import UsageError, unknown_name
 from outperform.posterior import child, seed_sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class ComparisonTable:
+class ComparisonTable(Tabular):
     """Comparisons with a key each, as a table with the papers' columns.
 
     Parameters
@@ -77,33 +78,6 @@ class ComparisonTable:
             "keys": list(self.keys),
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
         }
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas frame."""
-        return self.table().to_frame()
-
-    def to_polars(self) -> Any:
-        """Return the rows as a polars frame."""
-        return self.table().to_polars()
-
-    def to_arrow(self) -> Any:
-        """Return the rows as an Arrow table."""
-        return self.table().to_arrow()
-
-    def to_markdown(self) -> str:
-        """Return the rows as a Markdown table."""
-        return self.table().to_markdown()
-
-    def to_latex(self) -> str:
-        """Return the rows as a LaTeX table."""
-        return self.table().to_latex()
-
-    def to_html(self) -> str:
-        """Return the rows as an HTML table."""
-        return self.table().to_html()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __str__(self) -> str:
         return self.table().to_text()

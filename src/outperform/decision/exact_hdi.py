@@ -16,6 +16,7 @@ _MASS_ERROR = 1e-11
 _DENSITY_ERROR = 1e-9
 _NUDGE = 1e-4  # of the width, for the slope of the log density
 _TIE = 1e-9
+_SHARES = (0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98)  # of an interval, to see its shape
 
 
 def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
@@ -55,7 +56,7 @@ def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
         return _inside(distribution, prob, start) or _search(distribution, prob)
     if len(candidates) == 2:
         return _narrower(distribution, prob, candidates)
-    return candidates[0] if _monotone(distribution, *candidates[0]) else _search(distribution, prob)
+    return candidates[0] if _one_mode(distribution, *candidates[0]) else _search(distribution, prob)
 
 
 def _at_the_ends(distribution: Distribution, prob: float) -> list[tuple[float, float]]:
@@ -85,12 +86,13 @@ def _narrower(
     return candidates[0] if first < second else candidates[1]
 
 
-def _monotone(distribution: Distribution, low: float, high: float) -> bool:
-    """Whether the density only falls from one end of an interval to the other."""
-    at_low = low == distribution.support[0]
-    shares = np.linspace(0.1, 1.0, 6) if at_low else np.linspace(0.9, 0.0, 6)
-    heights = [distribution.pdf(low + float(share) * (high - low)) for share in shares]
-    return all(before >= after for before, after in pairwise(heights))
+def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
+    """Say whether the density, once it falls from one end to the other, never rises again."""
+    heights = [distribution.pdf(low + share * (high - low)) for share in _SHARES]
+    if high == distribution.support[1]:
+        heights.reverse()
+    rises = [after > before for before, after in pairwise(heights)]
+    return all(before or not after for before, after in pairwise(rises))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _inside(
     down = _slope(high, _end(distribution, high.z - nudge))
     for _ in range(60):
         if not (math.isfinite(low.log_density) and math.isfinite(high.log_density)):
-            return None
+            return _on_the_edge(distribution, prob, low, high)
         excess = (1.0 - prob) - (distribution.cdf(low.value) + distribution.sf(high.value))
         gap = low.log_density - high.log_density
         if abs(excess) < _MASS_ERROR and abs(gap) < _DENSITY_ERROR:
@@ -130,6 +132,16 @@ def _inside(
         up, down = _secant(low, new_low, up), _secant(high, new_high, down)
         low, high = new_low, new_high
     return None
+
+
+def _on_the_edge(
+    distribution: Distribution, prob: float, low: _End, high: _End
+) -> tuple[float, float] | None:
+    """Return the interval at an end of the support that no float separates from the place."""
+    lowest, highest = distribution.support
+    if high.value >= highest:
+        return distribution.quantile(1.0 - prob), highest
+    return (lowest, distribution.quantile(prob)) if low.value <= lowest else None
 
 
 def _step(

@@ -31,6 +31,7 @@ _ODD = np.array(
 _SCIPY_ENOUGH = 1e3
 _SCIPY_GOOD = 1e4
 _SMALL = 0.1
+_NOTHING = 1e-100
 _DROP = 40.0
 _TINY = 1e-280
 
@@ -60,6 +61,8 @@ def lower_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _scipy_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
+    if max(a, b) < _NOTHING:  # all mass is at the two ends, and scipy underflows
+        return np.full_like(x, b / (a + b))
     tail: FloatArray = betainc(a, b, x)
     steep = x > y
     if b >= 1.0 or not steep.any():

@@ -142,7 +142,7 @@ class DirichletDifference:
         )
         if upper:
             return math.exp(log_part)
-        return plus_tail(log_part, self._split, 0.5 * (1.0 + d), upper=False)
+        return plus_tail(log_part, self._split, 0.5 * (1.0 + d), 0.5 * (1.0 - d), upper=False)
 
     def _over_sum(self, d: float, upper: bool) -> float:
         """Integrate over ``S`` from ``d`` to 1 the tail of ``U`` at ``(1 + d/S)/2``."""
@@ -162,7 +162,9 @@ class DirichletDifference:
             (1.0 + self.a2 if upper else 1.0, self.a3),
             d,
         )
-        return math.exp(log_part) if upper else plus_tail(log_part, self._sum, d, upper=False)
+        if upper:
+            return math.exp(log_part)
+        return plus_tail(log_part, self._sum, d, 1.0 - d, upper=False)
 
     def _log_pdf_at_zero(self) -> float:
         # the density of 2U - 1 there, times the mean of 1/S

@@ -14,7 +14,7 @@ from outperform.posterior.closed.odds_product import OddsProduct
 from outperform.posterior.closed.quadrature import log_integrals
 from outperform.posterior.closed.share import Share
 from outperform.posterior.closed.table import Table, tabulate
-from outperform.posterior.closed.tails import density, log_expected, one_tail
+from outperform.posterior.closed.tails import density, log_expected, one_tail, plus_tail
 from outperform.posterior.closed.unit_interval import PointWise, positive
 
 _Number = TypeVar("_Number", float, FloatArray)
@@ -97,7 +97,7 @@ class FlatFScore(PointWise):
         ratio = p1 / p0 * self.neg[0] / sum(self.neg)
         rest = self.beta * self.beta * fn / (tp + fn) + ratio
         share = ratio / rest
-        variance = self.neg[1] / (self.neg[0] * sum(self.neg)) + 1.0 / p0 + 1.0 / p1
+        variance = self.neg[1] / sum(self.neg) / self.neg[0] + 1.0 / p0 + 1.0 / p1
         return math.sqrt(1.0 / tp + (1.0 - share) ** 2 / fn + share * share * variance)
 
     @property
@@ -109,13 +109,13 @@ class FlatFScore(PointWise):
         """Return the probability of at most ``value``."""
         if not 0.0 < value < 1.0:
             return 1.0 if value >= 1.0 else 0.0
-        return self.tail(value, 1.0 - value, upper=False)
+        return one_tail(self._direct, value, self.centre, upper=False)
 
     def sf(self, value: float) -> float:
         """Return the probability of more than ``value``."""
         if not 0.0 < value < 1.0:
             return 0.0 if value >= 1.0 else 1.0
-        return self.tail(value, 1.0 - value, upper=True)
+        return one_tail(self._direct, value, self.centre, upper=True)
 
     def pdf(self, value: float) -> float:
         """Return the density at ``value``."""
@@ -142,17 +142,14 @@ class FlatFScore(PointWise):
         """The distribution of ``C / (1 + C)``."""
         return tabulate(OddsProduct(Share(*self.neg), Share(*self.prevalence)))
 
-    def tail(self, x: float, y: float, *, upper: bool) -> float:
-        """Return one tail at ``x``, where ``y`` is ``1 - x``."""
+    def _direct(self, value: float, upper: bool) -> float:
+        """Integrate over whichever of recall and ``C`` moves F less."""
         recall, ratio = self._recall, self._ratio
-        square = self.beta * self.beta
-        centre = recall.centre
         weight = ratio.centre / (1.0 - ratio.centre)
-        # which of the two moves F less
-        recall_effect = recall.spread / centre * (square + weight)
-        ratio_effect = weight * ratio.source.log_odds_spread
-        integrate = self._over_recall if recall_effect < ratio_effect else self._over_ratio
-        return one_tail(lambda value, upper: integrate(x, y, upper), x, self.centre, upper=upper)
+        by_recall = recall.spread / recall.centre * (self.beta * self.beta + weight)
+        by_ratio = weight * ratio.source.log_odds_spread
+        integrate = self._over_recall if by_recall < by_ratio else self._over_ratio
+        return integrate(value, 1.0 - value, upper)
 
     def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log of the density at each ``x``, where ``y`` is ``1 - x``."""
@@ -190,8 +187,7 @@ class FlatFScore(PointWise):
         )
         if upper:
             return math.exp(log_part)
-        below = recall.log_lower(np.array([least]), np.array([width]))
-        return math.exp(log_part) + math.exp(float(below[0]))
+        return plus_tail(log_part, recall, least, width, upper=False)
 
     def _over_ratio(self, x: float, y: float, upper: bool) -> float:
         recall, ratio = self._recall, self._ratio
@@ -216,8 +212,7 @@ class FlatFScore(PointWise):
         )
         if upper:
             return math.exp(log_part)
-        above = ratio.log_upper(np.array([most]), np.array([beyond]))
-        return math.exp(log_part) + math.exp(float(above[0]))
+        return plus_tail(log_part, ratio, most, beyond, upper=True)
 
 
 def _share(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -42,16 +42,18 @@ def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[floa
     mean = math.exp(log_integral(log_mean, 1.0, slopes=(1.0, total)))
     signs = (1.0 - mean, *(-mean * weight for _, weight in rest))
 
-    def log_square(left: FloatArray, right: FloatArray) -> FloatArray:
+    def log_spread(left: FloatArray, right: FloatArray) -> FloatArray:
         s = left / right
         first, second = np.zeros_like(s), np.zeros_like(s)
         for (shape, weight), sign in zip(parts, signs, strict=True):
-            shrunk = sign / (1.0 + weight * s)
+            # times 1 + s, so that nothing underflows far out
+            shrunk = sign * (1.0 + s) / (1.0 + weight * s)
             first += shape * shrunk
             second += shape * shrunk * shrunk
-        return _log_tilt(parts, s) + np.log(first * first + second) + np.log(s / (right * right))
+        log_square = np.log(first * first + second) - 2.0 * np.log1p(s)
+        return _log_tilt(parts, s) + log_square + np.log(s / (right * right))
 
-    variance = math.exp(log_integral(log_square, 1.0, slopes=(2.0, total)))
+    variance = math.exp(log_integral(log_spread, 1.0, slopes=(2.0, total)))
     return mean, math.sqrt(variance)
 
 

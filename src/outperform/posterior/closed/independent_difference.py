@@ -162,7 +162,7 @@ class IndependentDifference:
             (low, high),
             d or 1.0,
         )
-        return math.exp(log_part) if upper else plus_tail(log_part, y, 1.0 - d, upper=True)
+        return math.exp(log_part) if upper else plus_tail(log_part, y, 1.0 - d, d, upper=True)
 
     def _over_x(self, d: float, upper: bool) -> float:
         """Integrate over ``X`` from ``d`` to 1 the tail of ``Y`` at ``X - d``."""
@@ -179,7 +179,7 @@ class IndependentDifference:
             (low, high),
             d or 1.0,
         )
-        return math.exp(log_part) if upper else plus_tail(log_part, x, d, upper=False)
+        return math.exp(log_part) if upper else plus_tail(log_part, x, d, 1.0 - d, upper=False)
 
 
 def _greater(x: UnitInterval, y: UnitInterval) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from outperform._typing import FloatArray
 from outperform.posterior.closed.quadrature import log_integrals
 from outperform.posterior.closed.share import Share
-from outperform.posterior.closed.tails import log_expected, one_tail
 from outperform.posterior.closed.unit_interval import PointWise
 
 
@@ -30,8 +29,9 @@ class OddsProduct(PointWise):
     Examples
     --------
     >>> flat = OddsProduct(Share(1.0, 1.0), Share(1.0, 1.0))
-    >>> round(flat.tail(0.5, 0.5, upper=False), 12) == round(math.log(2.0), 12)
-    True
+    >>> log_density = flat.log_densities(np.array([0.5]), np.array([0.5]))
+    >>> round(float(np.exp(log_density)[0]), 12)  # 4 log(2) - 2
+    0.772588722240
     """
 
     rate: Share
@@ -52,7 +52,7 @@ class OddsProduct(PointWise):
     def log_odds_spread(self) -> float:
         """About the standard deviation of the log odds."""
         rate, prevalence = self.rate, self.prevalence
-        variance = rate.b / (rate.a * (rate.a + rate.b)) + 1.0 / prevalence.a + 1.0 / prevalence.b
+        variance = rate.b / (rate.a + rate.b) / rate.a + 1.0 / prevalence.a + 1.0 / prevalence.b
         return math.sqrt(variance)
 
     @property
@@ -60,14 +60,6 @@ class OddsProduct(PointWise):
         """Relative error that rounding alone can cause."""
         rate, prevalence = self.rate, self.prevalence
         return 1e-13 + 1e-15 * math.sqrt(rate.a + rate.b + prevalence.a + prevalence.b)
-
-    def tail(self, x: float, y: float, *, upper: bool) -> float:
-        """Return one tail at ``x``, where ``y`` is ``1 - x``."""
-        rate, prevalence = self.rate, self.prevalence
-        rate_variance = rate.b / (rate.a * (rate.a + rate.b))
-        narrow_rate = rate_variance < 1.0 / prevalence.a + 1.0 / prevalence.b
-        integrate = self._over_rate if narrow_rate else self._over_prevalence
-        return one_tail(lambda value, upper: integrate(x, y, upper), x, self.centre, upper=upper)
 
     def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log of the density at each ``x``, where ``y`` is ``1 - x``."""
@@ -87,40 +79,3 @@ class OddsProduct(PointWise):
         ones, slopes = np.ones(len(x)), (rate.a + prevalence.a, rate.b)
         rows = log_integrals(log_function, ones, slopes=slopes, guide=guide, scale=ratio)
         return rows - np.log(x) - np.log(y)
-
-    def _over_rate(self, x: float, y: float, upper: bool) -> float:
-        """Integrate over ``theta`` the tail of ``mu`` at ``theta / (theta + C)``."""
-        prevalence, ratio = self.prevalence, x / y
-        return math.exp(
-            log_expected(
-                self.rate,
-                lambda left, right: (left, right),
-                prevalence.log_lower if upper else prevalence.log_upper,
-                prevalence.guide_lower if upper else prevalence.guide_upper,
-                lambda left, right: (left / (left + ratio), ratio / (left + ratio)),
-                1.0,
-                (self.rate.a + (prevalence.a if upper else 0.0), self.rate.b),
-                ratio,
-            )
-        )
-
-    def _over_prevalence(self, x: float, y: float, upper: bool) -> float:
-        """Integrate over ``mu`` up to ``1/(1 + C)`` the tail of ``theta`` at ``C mu/(1 - mu)``."""
-        rate, prevalence = self.rate, self.prevalence
-        log_part = log_expected(
-            prevalence,
-            lambda left, right: (left, x + right),
-            rate.log_upper if upper else rate.log_lower,
-            rate.guide_upper if upper else rate.guide_lower,
-            lambda left, right: (x / y * left / (x + right), right / (y * (x + right))),
-            y,
-            (
-                prevalence.a if upper else prevalence.a + rate.a,
-                1.0 + rate.b if upper else 1.0,
-            ),
-            min(x, y),
-        )
-        if upper:
-            return math.exp(log_part)
-        beyond = prevalence.log_upper(np.array([y]), np.array([x]))
-        return math.exp(log_part) + math.exp(float(beyond[0]))

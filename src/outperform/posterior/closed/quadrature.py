@@ -120,7 +120,7 @@ def _on_the_line(log_function: LogFunction, width: FloatArray) -> _OnTheLine:
 def _bracket(log_density: _OnTheLine, farthest: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Find where the function rises above and falls below what counts."""
     peak, top, curvature = _peak(log_density, farthest)
-    reach = np.sqrt(2.0 * _DROP / np.maximum(curvature, 1e-2))
+    reach = np.sqrt(2.0 * _DROP / np.fmax(curvature, 1e-2))
     n = int(np.searchsorted(_REACHES, 2.0 * float((farthest / reach).max()))) + 1
     offsets = reach * _REACHES[:n]
     low, high = np.maximum(peak - offsets, -farthest), np.minimum(peak + offsets, farthest)
@@ -181,7 +181,9 @@ def _trapezoid(
         if (np.abs(fine - coarse) <= _AGREEMENT * 10.0**level * fine).all():
             break
         halfway = log_density(low + step * (np.arange(n) + 0.5))
-        inner = inner + np.exp(halfway - top).sum(axis=1, keepdims=True)
+        # a value far above all before it means that these had run out of range
+        heights = np.exp(np.minimum(halfway - top, 700.0))
+        inner = inner + heights.sum(axis=1, keepdims=True)
         step, n, coarse = step / 2.0, 2 * n, fine
         fine = step * (inner + _beyond(ends, cut, step))
     return np.asarray((top + np.log(fine))[:, 0])

@@ -210,7 +210,7 @@ def _pieces(
     nodes = 0.5 * (low + high) + 0.5 * (high - low) * _CHEBYSHEV
     heights = _heights(distribution, nodes)
     series = _series(heights)
-    hidden = max(peak - float(heights.max()) - _VISIBLE, 0.0)
+    hidden = min(max(peak - float(heights.max()) - _VISIBLE, 0.0), 700.0)
     if depth == 0 or float(np.abs(series[-2:]).max()) < distribution.precision * math.exp(hidden):
         return [(high, series)]
     middle = 0.5 * (low + high)
@@ -235,11 +235,27 @@ def _range(distribution: PointWise) -> tuple[float, float, float]:
 
 
 def _walk(distribution: PointWise, start: float, least: float, sign: float) -> float:
-    stride, place = 6.0 * distribution.log_odds_spread, start
+    stride, place = min(6.0 * distribution.log_odds_spread, _FARTHEST), start
     while abs(place) < _FARTHEST:
         places = place + sign * stride * np.array([1.0, 2.0, 3.0])
+        places = np.minimum(np.maximum(places, -_FARTHEST), _FARTHEST)
         out = _heights(distribution, places) < least
         if out.any():
-            return float(places[int(np.argmax(out))])
+            k = int(np.argmax(out))
+            inside = float(places[k - 1]) if k else place
+            return _close_in(distribution, inside, float(places[k]), least)
         place, stride = float(places[-1]), 2.0 * stride
     return sign * _FARTHEST
+
+
+def _close_in(distribution: PointWise, inside: float, outside: float, least: float) -> float:
+    """Keep a steep end from falling out of the range of floats."""
+    for _ in range(60):
+        places = np.linspace(inside, outside, 6)[1:]
+        heights = _heights(distribution, places)
+        k = int(np.argmax(heights < least))
+        outside = float(places[k])
+        if heights[k] > least - _DROP:
+            break
+        inside = float(places[k - 1]) if k else inside
+    return outside

@@ -10,7 +10,7 @@ import numpy as np
 
 from outperform._typing import FloatArray
 from outperform.posterior.closed.quadrature import LogFunction, log_integral
-from outperform.posterior.closed.unit_interval import UnitInterval, one_point
+from outperform.posterior.closed.unit_interval import UnitInterval
 
 Place: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Distances from the ends of an interval to a point ``x`` and ``1 - x``."""
@@ -94,7 +94,7 @@ def density(log_density: float) -> float:
     return math.exp(log_density) if log_density < 709.0 else math.inf
 
 
-def plus_tail(log_part: float, closed: UnitInterval, value: float, *, upper: bool) -> float:
+def plus_tail(log_part: float, closed: UnitInterval, x: float, y: float, *, upper: bool) -> float:
     """Return ``exp(log_part)`` plus a tail, which is left out where it adds nothing.
 
     Parameters
@@ -103,14 +103,15 @@ def plus_tail(log_part: float, closed: UnitInterval, value: float, *, upper: boo
         The log of what was integrated.
     closed
         The distribution whose tail is added.
-    value
-        Where the tail begins.
+    x, y
+        Where the tail begins, and its distance to 1.
     upper
         Which tail.
     """
-    x, y = one_point(value)
+    place = np.array([x]), np.array([y])
     with np.errstate(divide="ignore"):
-        about = closed.guide_upper(x, y) if upper else closed.guide_lower(x, y)
-    if float(about[0]) < log_part - 50.0:
-        return math.exp(log_part)
-    return math.exp(log_part) + (closed.sf(value) if upper else closed.cdf(value))
+        about = closed.guide_upper(*place) if upper else closed.guide_lower(*place)
+        if float(about[0]) < log_part - 50.0:
+            return math.exp(log_part)
+        log_tail = closed.log_upper(*place) if upper else closed.log_lower(*place)
+    return math.exp(log_part) + math.exp(float(log_tail[0]))

@@ -109,10 +109,6 @@ class PointWise(ABC):
         """Relative error that rounding alone can cause."""
 
     @abstractmethod
-    def tail(self, x: float, y: float, *, upper: bool) -> float:
-        """Return one tail at ``x``, where ``y`` is ``1 - x``."""
-
-    @abstractmethod
     def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log of the density at each ``x``, where ``y`` is ``1 - x``."""
 

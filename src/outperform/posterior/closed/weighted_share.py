@@ -92,15 +92,11 @@ class WeightedShare(PointWise):
 
     def cdf(self, value: float) -> float:
         """Return the probability of at most ``value``."""
-        if not 0.0 < value < 1.0:
-            return 1.0 if value >= 1.0 else 0.0
-        return self.tail(value, 1.0 - value, upper=False)
+        return self._tail(value, upper=False)
 
     def sf(self, value: float) -> float:
         """Return the probability of more than ``value``."""
-        if not 0.0 < value < 1.0:
-            return 0.0 if value >= 1.0 else 1.0
-        return self.tail(value, 1.0 - value, upper=True)
+        return self._tail(value, upper=True)
 
     def pdf(self, value: float) -> float:
         """Return the density at ``value``."""
@@ -117,29 +113,6 @@ class WeightedShare(PointWise):
         if self.w1 == self.w2:
             return self._given(self.w1).quantile(probability)
         return invert(self, probability)
-
-    def tail(self, x: float, y: float, *, upper: bool) -> float:
-        """Return one tail at ``x``, where ``y`` is ``1 - x``."""
-        if self.w1 == self.w2:
-            given = self._given(self.w1)
-            log_tail = given.log_upper if upper else given.log_lower
-            return math.exp(float(log_tail(np.array([x]), np.array([y]))[0]))
-
-        def direct(value: float, upper: bool) -> float:
-            core = self._given(1.0)
-            return math.exp(
-                log_expected(
-                    Share(self.b1, self.b2),
-                    lambda left, right: (left, right),
-                    core.log_upper if upper else core.log_lower,
-                    core.guide_upper if upper else core.guide_lower,
-                    lambda left, right: self._place(x, y, left, right),
-                    1.0,
-                    (self.b1, self.b2),
-                )
-            )
-
-        return one_tail(direct, x, self.centre, upper=upper)
 
     def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log of the density at each ``x``, where ``y`` is ``1 - x``."""
@@ -161,6 +134,25 @@ class WeightedShare(PointWise):
         ones, slopes = np.ones(len(x)), (self.b1, self.b2)
         rows = log_integrals(log_function, ones, slopes=slopes, guide=guide, scale=ones)
         return rows - np.log(x) - np.log(y)
+
+    def _tail(self, value: float, *, upper: bool) -> float:
+        if self.w1 == self.w2 or not 0.0 < value < 1.0:
+            given = self._given(self.w1)
+            return given.sf(value) if upper else given.cdf(value)
+        return one_tail(self._direct, value, self.centre, upper=upper)
+
+    def _direct(self, value: float, upper: bool) -> float:
+        core = self._given(1.0)
+        log_tail = log_expected(
+            Share(self.b1, self.b2),
+            lambda left, right: (left, right),
+            core.log_upper if upper else core.log_lower,
+            core.guide_upper if upper else core.guide_lower,
+            lambda left, right: self._place(value, 1.0 - value, left, right),
+            1.0,
+            (self.b1, self.b2),
+        )
+        return math.exp(log_tail)
 
     def _given(self, weight: float) -> Share:
         return Share(self.a, self.b1 + self.b2, weight)
