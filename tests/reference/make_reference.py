@@ -129,8 +129,6 @@ def dirichlet_differences() -> list[dict[str, Any]]:
         ((1.0, 1.0, 52.0), (-0.01, 0.01, 0.4)),
         ((41.0, 41.0, 922.0), (-0.01, 0.01)),
         ((1.0, 1.0, 2.0), (-0.7, 0.2)),
-        ((0.5, 0.5, 1.0), (0.1, 0.6)),
-        ((0.25, 0.25, 0.5), (0.3,)),
         ((300.0, 1.0, 2.0), (0.95, 0.995)),
         ((3e4, 2.9e4, 4e4), (0.0005, 0.012)),
         ((2.5e8, 2.49e8, 5e8), (0.00102, 0.00085)),
@@ -169,7 +167,6 @@ def share_differences() -> list[dict[str, Any]]:
         ([801.0, 302.0, HALF], [601.0, 502.0, HALF], (0.0, 0.12)),
         ([1.0, 2.0, HALF], [1.0, 2.0, HALF], (0.0, 0.5)),
         ([91.0, 11.0, 1.0], [81.0, 21.0, 1.0], (-0.01, 0.01)),
-        ([0.5, 0.5, 1.0], [0.5, 1.5, 1.0], (0.2,)),
         ([1_001.0, 1.0, 1.0], [996.0, 6.0, 1.0], (0.0, 0.012)),
         ([5e4, 3e4, HALF], [4.9e4, 3.1e4, HALF], (0.0, 0.02)),
         ([4e8, 6e8, 1.0], [4.001e8, 5.999e8, 1.0], (0.0,)),
@@ -199,32 +196,6 @@ def share_differences() -> list[dict[str, Any]]:
     return rows
 
 
-def flat_f_scores() -> list[dict[str, Any]]:
-    cases = [
-        (([9.0, 3.0], [3.0, 13.0], [11.0, 15.0], 1.0), (0.4, 0.7)),
-        (([9.0, 3.0], [3.0, 13.0], [11.0, 15.0], 2.0), (0.8,)),
-    ]
-    rows = []
-    for (pos, neg, prevalence, beta), values in cases:
-        for value in values:
-            upper = reference.flat_f_score_sf(
-                *(tuple(map(number, pair)) for pair in (pos, neg, prevalence)),
-                number(beta),
-                number(value),
-            )
-            rows.append(
-                {
-                    "pos": pos,
-                    "neg": neg,
-                    "prevalence": prevalence,
-                    "beta": beta,
-                    "value": value,
-                    "sf": text(upper),
-                }
-            )
-    return rows
-
-
 def bayes_factors() -> dict[str, list[dict[str, Any]]]:
     """Ratios of marginal likelihoods, which know nothing of densities at zero."""
     paired = [(12, 5, 83), (30, 10, 160), (0, 0, 50), (40, 40, 920), (500, 350, 9_150)]
@@ -247,7 +218,6 @@ SECTIONS: dict[str, Callable[[], Any]] = {
     "weighted_shares": weighted_shares,
     "dirichlet_differences": dirichlet_differences,
     "share_differences": share_differences,
-    "flat_f_scores": flat_f_scores,
     "bayes_factors": bayes_factors,
 }
 
@@ -255,11 +225,10 @@ SECTIONS: dict[str, Callable[[], Any]] = {
 def main(names: list[str]) -> None:
     """Write all sections, or only the named ones into the file that is there."""
     path = Path(__file__).with_name("closed.json")
+    made = {name: SECTIONS[name]() for name in names or SECTIONS}
     golden = json.loads(path.read_text()) if names and path.exists() else {}
     golden["versions"] = {"mpmath": mp.__version__, "digits": mp.mp.dps}
-    for name in names or SECTIONS:
-        golden[name] = SECTIONS[name]()
-    path.write_text(json.dumps(golden, indent=1) + "\n")
+    path.write_text(json.dumps(golden | made, indent=1) + "\n")
 
 
 if __name__ == "__main__":

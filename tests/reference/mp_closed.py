@@ -316,31 +316,6 @@ def share_difference_pdf(
 # --- F-beta with a prevalence of its own ---------------------------------------------
 
 
-def flat_f_score_sf(
-    pos: tuple[Number, Number],
-    neg: tuple[Number, Number],
-    prevalence: tuple[Number, Number],
-    beta: Number,
-    t: Number,
-    *,
-    n: int = 20,
-) -> Number:
-    """Conditional on prevalence and false positive rate, for shapes of at least 1."""
-    square = beta * beta
-
-    def given(mu: Number, rate: Number) -> Number:
-        cut = (square + rate * (1 - mu) / mu) * t / (1 + square - t)
-        return beta_sf(*pos, cut) if cut < 1 else mp.mpf(0)
-
-    def over_rate(mu: Number) -> Number:
-        most = min(mp.mpf(1), mu / (1 - mu) * ((1 + square - t) / t - square))
-        return integrate(lambda rate: beta_pdf(*neg, rate) * given(mu, rate), mp.mpf(0), most, n=n)
-
-    density = lambda mu: beta_pdf(*prevalence, mu) * over_rate(mu)  # noqa: E731
-    # where the rate may go up to 1 the inner integral changes its form
-    turn = 1 / ((1 + square - t) / t - square + 1)
-    return integrate(density, mp.mpf(0), turn, n=n) + integrate(density, turn, mp.mpf(1), n=n)
-
 
 def flat_prior_f1_sf(t: Number) -> Number:
     """P(F1 > t) with all shapes 1, in closed form."""

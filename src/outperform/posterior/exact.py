@@ -19,6 +19,10 @@ from outperform.posterior.closed import (
 from outperform.posterior.protocol import Independent, Posterior
 
 
+# Below it the density is all at the ends, where quadrature is slow and draws do as well.
+_SMALLEST_SHAPE = 0.25
+
+
 class ShareForm(Protocol):
     """The form of a share: its top and the weighted parts that count against it."""
 
@@ -95,6 +99,8 @@ def _apart(
     prevalence = posterior.prevalence_shapes(positive)
     pos, neg = (posterior.row_shapes(model, truth) for truth in (positive, 1 - positive))
     if prevalence is None or pos is None or neg is None:
+        return None
+    if min(*prevalence, *pos, *neg) < _SMALLEST_SHAPE:
         return None
     beta = (weights["fn"] / weights["fp"]) ** 0.5
     return FlatFScore(pos, neg[::-1], prevalence, beta)

@@ -39,7 +39,7 @@ def same_numbers():
             assert found == pytest.approx(float(row[name]), rel=rtol, abs=0.0), (name, row)
         level = float(row["cdf"])
         if level < 0.999:  # above, the float that stands for the level has not the digits
-            scale = max(abs(value), 1e-3 * distribution.sd)
+            scale = max(abs(value), 1e-2 * distribution.sd)
             assert distribution.quantile(level) == pytest.approx(value, rel=0.0, abs=rtol * scale)
 
     return check

@@ -118,3 +118,14 @@ def test_shapes_are_checked():
         DirichletDifference(1.0, 0.0, 2.0)
     with pytest.raises(UsageError, match="a3 must be a positive finite number"):
         DirichletDifference(1.0, 1.0, -2.0)
+
+
+@pytest.mark.parametrize("t", [1e-9, 0.01, 0.1, 0.6, 0.999])
+def test_shapes_of_one_half_have_an_elementary_form(t):
+    # S is uniform and 2U - 1 a cosine, so the density is arccosh(1/t)/pi.
+    d = DirichletDifference(0.5, 0.5, 1.0)
+    arc = math.acosh(1 / t)
+    assert d.pdf(t) == pytest.approx(arc / math.pi, rel=1e-12)
+    upper = (math.acos(t) - t * arc) / math.pi
+    assert d.sf(t) == pytest.approx(upper, rel=1e-12 if t < 0.9 else 1e-9)
+    assert d.cdf(-t) == pytest.approx(d.sf(t), rel=1e-12)

@@ -19,9 +19,8 @@ _TO_SERIES = np.cos(np.arccos(_CHEBYSHEV)[:, None] * np.arange(_NODES)) * 2.0 / 
 _TO_SERIES[:, 0] /= 2.0
 _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DROP = 120.0  # the table ends where the density is exp(-120) of its peak
-_FARTHEST = 640.0
+_FARTHEST = 250.0  # beyond, a power law goes on
 _VISIBLE = 45.0  # below exp(-45) of the peak, digits are given up
-_DEPTH = 10
 _TAIL_PIECE = 2.5  # in standard deviations of the log odds
 
 
@@ -200,7 +199,7 @@ def _series(values: FloatArray) -> FloatArray:
 
 
 def _pieces(
-    distribution: PointWise, low: float, high: float, peak: float, depth: int = _DEPTH
+    distribution: PointWise, low: float, high: float, peak: float
 ) -> list[tuple[float, FloatArray]]:
     """Halve a piece until its series has died away within the number of nodes.
 
@@ -211,11 +210,12 @@ def _pieces(
     heights = _heights(distribution, nodes)
     series = _series(heights)
     hidden = min(max(peak - float(heights.max()) - _VISIBLE, 0.0), 700.0)
-    if depth == 0 or float(np.abs(series[-2:]).max()) < distribution.precision * math.exp(hidden):
+    smooth = high - low <= 2.0 * min(distribution.log_odds_spread, 1.0)  # nothing is narrower
+    if smooth or float(np.abs(series[-2:]).max()) < distribution.precision * math.exp(hidden):
         return [(high, series)]
     middle = 0.5 * (low + high)
-    lower = _pieces(distribution, low, middle, peak, depth - 1)
-    return lower + _pieces(distribution, middle, high, peak, depth - 1)
+    lower = _pieces(distribution, low, middle, peak)
+    return lower + _pieces(distribution, middle, high, peak)
 
 
 def _heights(distribution: PointWise, z: FloatArray) -> FloatArray:
