@@ -316,7 +316,6 @@ def share_difference_pdf(
 # --- F-beta with a prevalence of its own ---------------------------------------------
 
 
-
 def flat_prior_f1_sf(t: Number) -> Number:
     """P(F1 > t) with all shapes 1, in closed form."""
     x = 2 * (1 - t) / t

@@ -121,8 +121,9 @@ def _bracket(log_density: _OnTheLine, farthest: FloatArray) -> tuple[FloatArray,
     """Find where the function rises above and falls below what counts."""
     peak, top, curvature = _peak(log_density, farthest)
     reach = np.sqrt(2.0 * _DROP / np.fmax(curvature, 1e-2))
-    n = int(np.searchsorted(_REACHES, 2.0 * float((farthest / reach).max()))) + 1
-    offsets = reach * _REACHES[:n]
+    enough = int(np.searchsorted(_REACHES, 2.0 * float((farthest / reach).max()))) + 1
+    offsets = reach * _REACHES[:enough]
+    n = offsets.shape[1]
     low, high = np.maximum(peak - offsets, -farthest), np.minimum(peak + offsets, farthest)
     counts = log_density(np.concatenate([low, high], axis=1)) > top - _DROP
     row = np.arange(len(low))
