@@ -18,7 +18,6 @@ from outperform.posterior.closed import (
 )
 from outperform.posterior.protocol import Independent, Posterior
 
-
 # Below it the density is all at the ends, where quadrature is slow and draws do as well.
 _SMALLEST_SHAPE = 0.25
 
