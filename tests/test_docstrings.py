@@ -73,8 +73,14 @@ def documented(value: Any, section: str = "Parameters") -> list[str]:
 
 
 def accepted(function: Callable[..., Any]) -> list[str]:
-    """Return the names in a signature, in order, without ``self`` and ``cls``."""
-    return [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    """Return the names in a signature, in order, without ``self`` and ``cls``.
+
+    A result that is a kind of another one names only what it adds.
+    """
+    known = {"self", "cls"}
+    if isinstance(function, type) and dataclasses.is_dataclass(function.__base__):
+        known |= {item.name for item in dataclasses.fields(function.__base__)}
+    return [name for name in inspect.signature(function).parameters if name not in known]
 
 
 def faults(function: Callable[..., Any]) -> list[str]:

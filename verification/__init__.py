@@ -2,6 +2,6 @@
 
 ``worlds``, ``quantities`` and ``calibration`` hold simulation-based
 calibration, ``plants`` the bugs that it must find, ``uniformity`` the tests
-that judge the ranks, ``coverage`` the real data resampled, and ``honesty`` the
-Monte Carlo errors over seeds.
+that judge the ranks, ``coverage`` the real data resampled, ``honesty`` the
+Monte Carlo errors over seeds, and ``blocked`` the cross-validation of equal learners.
 """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import outperform as op
-from outperform.decision import margin, probability_error
+from outperform.decision import margin
 from verification.coverage import resample, the_world
 
 # Tables 4 to 6 of the SIGIR paper call a difference of F1 within ±0.05 none.
@@ -142,11 +142,12 @@ CASES = (
 def _numbers(result: op.Comparison) -> dict[str, tuple[float, float]]:
     """Return each number with its error."""
     assert not result.exact, "an exact answer has no Monte Carlo error to check"
-    n_draws = result.draws.size
+    errors = result.errors
     return {
-        "mean": (result.mean, result.mcse),
-        "P(d > 0)": (result.p_greater, probability_error(result.p_greater, n_draws)),
-        "P(ROPE)": (result.p_equivalent, probability_error(result.p_equivalent, n_draws)),
+        "mean": (result.mean, errors["mean"]),
+        "sd": (result.sd, errors["sd"]),
+        "P(d > 0)": (result.p_greater, errors["p_greater"]),
+        "P(ROPE)": (result.p_equivalent, errors["p_equivalent"]),
         "HDI low": (result.hdi.low, result.hdi.mcse_low),
         "HDI high": (result.hdi.high, result.hdi.mcse_high),
         "2.5% quantile": (result.eti.low, result.eti.mcse_low),

@@ -110,7 +110,6 @@ def _hyper(
         return {"η A": expit(logit), "s A": np.exp(log_mass)}
     if world.model == "hierarchical":
         assert isinstance(posterior, SparseWeights)
-        assert posterior.right_rates is not None
         rates = posterior.right_rates(generator, n_draws)
         return {f"η {name}": np.asarray(rate) for name, rate in zip("AB", rates, strict=False)}
     return {}

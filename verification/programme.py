@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from outperform import Prior
-from verification import coverage, honesty, markdown
+from verification import blocked, blocked_tables, coverage, honesty, markdown
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
 from verification.plants import PLANTS, Plant
 from verification.worlds import World
@@ -30,6 +30,8 @@ class Sizes:
     plant_simulations: int = 20_000
     repetitions: int = 1_000
     seeds: int = 1_000
+    runs: int = 2_000
+    training_sets: int = 1_000
     jobs: int = 2
 
 
@@ -241,11 +243,58 @@ def _count(task: tuple[honesty.Edge, int]) -> honesty.Flips:
     return honesty.count_flips(*task)
 
 
+def run_blocked(sizes: Sizes) -> Part:
+    """Cross-validate equal learners: are intervals true, and are unstable learners noticed?"""
+    runs = dict.fromkeys(blocked.MAIN, sizes.runs)
+    runs[blocked.DRAWN] = min(sizes.runs, blocked.DRAWN_RUNS)
+    runs |= dict.fromkeys(blocked.LIMITS, min(sizes.runs, blocked.LIMITS_RUNS))
+    truths = _blocked_truths(list(runs), sizes)
+    step = 20
+    tasks = [
+        (world, first, min(first + step, last))
+        for world, last in runs.items()
+        for first in range(0, last, step)
+    ]
+    noted: dict[blocked.World, list[blocked.Run]] = {world: [] for world in runs}
+    chunks = _spread("blocked", _cross_validate, tasks, sizes.jobs)
+    for (world, _, _), chunk in zip(tasks, chunks, strict=True):
+        noted[world] += chunk
+    rows = {world: blocked.summarise(world, noted[world], truths[world]) for world in runs}
+    return Part(tables=blocked_tables.tables(rows), failures=blocked_tables.failures(rows))
+
+
+def _blocked_truths(
+    worlds: Sequence[blocked.World], sizes: Sizes
+) -> dict[blocked.World, tuple[float, float]]:
+    """Return the true F1 of A and of B in each world; those that agree are found once."""
+    asked = {
+        (world.stream, learner): (world, learner, sizes.training_sets)
+        for world in worlds
+        for learner in world.learners
+    }
+    found = dict(
+        zip(asked, _spread("truths", _truth, list(asked.values()), sizes.jobs), strict=True)
+    )
+    return {
+        world: (found[world.stream, world.learners[0]], found[world.stream, world.learners[1]])
+        for world in worlds
+    }
+
+
+def _truth(task: tuple[blocked.World, str, int]) -> float:
+    return blocked.true_f1(*task)
+
+
+def _cross_validate(task: tuple[blocked.World, int, int]) -> list[blocked.Run]:
+    return blocked.repeat(*task)
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
     "coverage": run_coverage,
     "honesty": run_honesty,
+    "blocked": run_blocked,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -19,9 +20,12 @@ from scipy.stats import gaussian_kde
 
 import outperform as op
 from outperform.decision import decide
+from outperform.reproduce.acl_figures import draw_task
 
 STATIC = Path(__file__).parents[1] / "_static"
 COLUMN, PAGE = 3.5, 7.0  # inches
+SCIENCE = ["sci.crypt", "sci.electronics", "sci.med", "sci.space"]
+SLIM = 3.3  # the figures that results draw are made for it
 DARK, MIDDLE, LIGHT, PALE = "0.15", "0.45", "0.7", "0.9"
 
 STYLE = {
@@ -293,6 +297,90 @@ def prior_pull() -> Figure:
     return figure
 
 
+def with_usual_text(draw: Callable[[], Figure]) -> Figure:
+    """Draw as a user would, with matplotlib's own sizes of text."""
+    with mpl.rc_context({"font.size": 10, "xtick.labelsize": "small", "ytick.labelsize": "small"}):
+        return draw()
+
+
+def figure_posterior() -> Figure:
+    """Draw an exact posterior."""
+    figure = new_figure(SLIM, 2.5)
+    compare_class("recall", rope=0.01).plot(figure.subplots())
+    return figure
+
+
+def figure_factor() -> Figure:
+    """Draw the factor plot of the same comparison."""
+    figure = new_figure(SLIM, 2.8)
+    compare_class("recall", rope=0.01).plot_factor(figure.subplots())
+    return figure
+
+
+def figure_rope_curve() -> Figure:
+    """Draw the verdict for every width of the ROPE."""
+    figure = new_figure(SLIM, 2.8)
+    compare_news("nb_mult", "svm_l2", rope=0.01).plot_rope_curve(figure.subplots())
+    return figure
+
+
+def figure_models() -> Figure:
+    """Draw both classifiers' own posteriors."""
+    figure = new_figure(SLIM, 2.7)
+    compare_class("recall", rope=0.01).plot_models(figure.subplots())
+    return figure
+
+
+def figure_forest() -> Figure:
+    """Draw the comparison of every class."""
+    figure = new_figure(SLIM, 4.35)
+    compare_news("nb_mult", "svm_l2", rope=0.01).by_class().plot(figure.subplots())
+    return figure
+
+
+def figure_confusion(labels: list[str] | None) -> Figure:
+    """Draw the confusion matrices of all classes, or of a few."""
+    size = (8.6, 3.75) if labels is None else (6.8, 3.1)
+    figure = Figure(figsize=size, layout="compressed")
+    result = compare_news("nb_mult", "svm_l2", rope=0.01)
+    result.plot_confusion(figure.subplots(1, 3), labels=labels)
+    return figure
+
+
+def figure_power() -> Figure:
+    """Draw two power curves on the same axes."""
+    figure = new_figure(SLIM, 2.4)
+    ax = figure.subplots()
+    for label, paired in (("paired", True), ("unpaired", False)):
+        op.power(
+            theta_pos={"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3},
+            theta_neg={"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3},
+            prevalence=0.5,
+            sizes=range(500, 3501, 500),
+            goal="≈",
+            rope=0.05,
+            paired=paired,
+            n_simulations=1_000,
+            random_state=2016,
+        ).plot(ax, label=label)
+    return figure
+
+
+def compare_class(metric: str, *, rope: float) -> op.Comparison:
+    """Compare two of the bundled classifiers on one group."""
+    news = op.datasets.load_news20()
+    return op.compare(
+        news.y_true,
+        news.predictions["nb_mult"],
+        news.predictions["svm_l2"],
+        metric=metric,
+        pos_label="sci.med",
+        rope=rope,
+        names=("nb_mult", "svm_l2"),
+        random_state=0,
+    )
+
+
 def compare_news(a: str, b: str, *, rope: float, paired: bool = True) -> op.Comparison:
     """Compare two of the bundled classifiers in macro-F1."""
     news = op.datasets.load_news20()
@@ -320,7 +408,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
-    "first-comparison": first_comparison,
+    "first-comparison": partial(with_usual_text, first_comparison),
     "verdicts": verdicts,
     "reweighting": reweighting,
     "pairing": pairing,
@@ -329,6 +417,20 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "power": power,
     "divergence": divergence,
     "prior-pull": prior_pull,
+    **{
+        f"figure-{name}": partial(with_usual_text, draw)
+        for name, draw in (
+            ("posterior", figure_posterior),
+            ("factor", figure_factor),
+            ("rope-curve", figure_rope_curve),
+            ("models", figure_models),
+            ("forest", figure_forest),
+            ("confusion", partial(figure_confusion, None)),
+            ("confusion-few", partial(figure_confusion, SCIENCE)),
+            ("power", figure_power),
+        )
+    },
+    **{f"acl-{task}": partial(draw_task, task) for task in ("cws", "ner", "org")},
 }
 
 

@@ -8,63 +8,111 @@ from typing import TYPE_CHECKING, Any
 from outperform._version import __version__
 
 if TYPE_CHECKING:
-    from outperform import datasets, metrics, nhst
+    from outperform import datasets, metrics, nhst, schemes, testing
     from outperform.comparison import (
+        BlockedComparison,
+        BlockedEstimate,
+        BlockedTwoFold,
         Comparison,
         ComparisonTable,
+        Correlation,
+        CrossComparison,
         Estimate,
+        Gate,
+        Guard,
+        Judgement,
         Power,
+        bcv_compare,
+        bcv_estimate,
         compare,
+        cross_compare,
         estimate,
+        gate,
         power,
         scorecard,
     )
     from outperform.decision import BayesFactor, Decision, Interval, Rope
     from outperform.findings import Finding
+    from outperform.ingest import read, read_conll
     from outperform.outcomes import Outcomes
     from outperform.posterior import Prior
+    from outperform.report import write_report
 
 _HOMES = {
     "BayesFactor": "decision",
+    "BlockedComparison": "comparison",
+    "BlockedEstimate": "comparison",
+    "BlockedTwoFold": "comparison",
     "Comparison": "comparison",
     "ComparisonTable": "comparison",
+    "Correlation": "comparison",
+    "CrossComparison": "comparison",
     "Decision": "decision",
     "Estimate": "comparison",
     "Finding": "findings",
+    "Gate": "comparison",
+    "Guard": "comparison",
     "Interval": "decision",
+    "Judgement": "comparison",
     "Outcomes": "outcomes",
     "Power": "comparison",
     "Prior": "posterior",
     "Rope": "decision",
+    "bcv_compare": "comparison",
+    "bcv_estimate": "comparison",
     "compare": "comparison",
+    "cross_compare": "comparison",
     "datasets": "",
     "estimate": "comparison",
+    "gate": "comparison",
     "metrics": "",
     "nhst": "",
     "power": "comparison",
+    "read": "ingest",
+    "read_conll": "ingest",
+    "schemes": "",
     "scorecard": "comparison",
+    "testing": "",
+    "write_report": "report",
 }
 
 __all__ = [
     "BayesFactor",
+    "BlockedComparison",
+    "BlockedEstimate",
+    "BlockedTwoFold",
     "Comparison",
     "ComparisonTable",
+    "Correlation",
+    "CrossComparison",
     "Decision",
     "Estimate",
     "Finding",
+    "Gate",
+    "Guard",
     "Interval",
+    "Judgement",
     "Outcomes",
     "Power",
     "Prior",
     "Rope",
     "__version__",
+    "bcv_compare",
+    "bcv_estimate",
     "compare",
+    "cross_compare",
     "datasets",
     "estimate",
+    "gate",
     "metrics",
     "nhst",
     "power",
+    "read",
+    "read_conll",
+    "schemes",
     "scorecard",
+    "testing",
+    "write_report",
 ]
 
 

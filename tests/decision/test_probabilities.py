@@ -12,6 +12,7 @@ from outperform.decision import (
     masses_from_draws,
     mean_error,
     probability_error,
+    sd_error,
 )
 
 ROPE = Rope.from_param(0.01)
@@ -62,6 +63,8 @@ def test_errors_of_means_and_probabilities_are_honest():
     draws = rng.gamma(2.0, size=(2_000, 400))
     reported = np.mean([mean_error(float(row.std(ddof=1)), row.size) for row in draws])
     assert draws.mean(axis=1).std() / reported == pytest.approx(1.0, abs=0.07)
+    reported = np.mean([sd_error(row) for row in draws])
+    assert draws.std(axis=1).std() / reported == pytest.approx(1.0, abs=0.07)
     counts = (draws < 1.0).mean(axis=1)
     reported = np.mean([probability_error(float(p), 400) for p in counts])
     assert counts.std() / reported == pytest.approx(1.0, abs=0.07)

@@ -198,7 +198,7 @@ def test_labels_that_look_alike_are_seen_when_shards_meet():
     [
         (Outcomes.from_labels(TRUTH, {"a": A}), "other models"),
         (Outcomes.from_labels(TRUTH, {"a": A, "b": B}).unpair(), "unpair"),
-        (Outcomes.from_correct({"a": [1], "b": [0]}), "right/wrong"),
+        (Outcomes.from_correct({"a": [1], "b": [0]}), "kinds .classes. and .correct."),
         (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "type of the data"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 from outperform import Prior
-from outperform.posterior import build_posterior, get_model, protocol, sparse
+from outperform.posterior import build_posterior, get_model, protocol, sparse, tally
 from outperform.posterior.dense import DenseRows, dense_counts
 from outperform.posterior.flat import flat
 from outperform.posterior.unit import sparse_unit, unit_rows
@@ -116,8 +116,8 @@ def check_cells(posterior, seen, confusions, moments, right=0.5):
 
 def test_prior_mass_on_the_wrong_class_is_caught(ternary, confusions, moments, monkeypatch):
     check_cells(sparse_unit(ternary), ternary, confusions, moments)
-    right_way = sparse._ticket_classes
-    monkeypatch.setattr(sparse, "_ticket_classes", lambda n: np.roll(right_way(n), 1, axis=0))
+    right_way = tally._ticket_classes
+    monkeypatch.setattr(tally, "_ticket_classes", lambda n: np.roll(right_way(n), 1, axis=0))
     caught(check_cells, sparse_unit(ternary), ternary, confusions, moments)
 
 

@@ -52,6 +52,12 @@ def payload(request):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def payloads():
+    """All labels that attack a page, at once."""
+    return list(PAYLOADS.values())
+
+
 @pytest.fixture
 def facts():
     hdi = {"prob": 0.95, "mcse_low": 1e-4, "mcse_high": 1e-4}

@@ -46,7 +46,7 @@ def test_same_seed_same_figures(capsys):
     assert pages[0] == pages[1] != pages[2]
 
 
-@pytest.mark.parametrize("paper", ["sigir", "icdm"])
+@pytest.mark.parametrize("paper", ["sigir", "icdm", "acl"])
 def test_the_documented_tables_are_the_ones_that_the_command_writes(paper, capsys):
     assert main([paper, "--format", "markdown", *QUICK]) == 0
     made = capsys.readouterr().out

@@ -1,18 +1,42 @@
 """WHERE THE ROOMS MEET: compare, estimate, tables of comparisons, power."""
 
+from outperform.comparison.blocked import (
+    BlockedComparison,
+    BlockedEstimate,
+    BlockedTwoFold,
+    Correlation,
+    CrossComparison,
+    bcv_compare,
+    bcv_estimate,
+    cross_compare,
+)
 from outperform.comparison.comparing import compare
 from outperform.comparison.estimating import Estimate, estimate
+from outperform.comparison.gating import Gate, Guard, gate
+from outperform.comparison.judging import Judgement
 from outperform.comparison.power_analysis import Power, power
 from outperform.comparison.result import Comparison
 from outperform.comparison.tables import ComparisonTable, scorecard
 
 __all__ = [
+    "BlockedComparison",
+    "BlockedEstimate",
+    "BlockedTwoFold",
     "Comparison",
     "ComparisonTable",
+    "Correlation",
+    "CrossComparison",
     "Estimate",
+    "Gate",
+    "Guard",
+    "Judgement",
     "Power",
+    "bcv_compare",
+    "bcv_estimate",
     "compare",
+    "cross_compare",
     "estimate",
+    "gate",
     "power",
     "scorecard",
 ]

@@ -13,6 +13,7 @@ from outperform.findings import Finding
 
 FEW_DISAGREEMENTS = 10
 FEW_DOCUMENTS = 10
+FEW_GROUPS = 30
 # A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
 # The error of an HDI end is itself known to about a third only: four true errors may
 # be reported as six.
@@ -22,14 +23,25 @@ SAFE_ERRORS = 6.0
 def table_findings(question: Question) -> Iterator[Finding]:
     """Yield doubts about the table itself: empty classes, sparse cells, few documents."""
     yield from question.findings
-    if question.seen.n < FEW_DOCUMENTS:
+    if question.n < FEW_DOCUMENTS:
         yield Finding(
             "few_documents",
             "warning",
-            f"There are only {question.seen.n} documents; the prior speaks louder than the data.",
+            f"There are only {question.n} {_unit(question)}; the prior speaks louder than the data."
+            if question.model.proper
+            else f"There are only {question.n} {_unit(question)} to weigh.",
+        )
+    groups = question.view.groups
+    n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
+    if n_groups < FEW_GROUPS:
+        yield Finding(
+            "few_groups",
+            "warning",
+            f"The groups are worth {n_groups:.0f} of equal size with anything in them; with fewer "
+            f"than {FEW_GROUPS} the intervals cover less often than they say.",
         )
     yield from _class_findings(question)
-    if question.positive is not None and question.seen.kind == "classes":
+    if question.positive is not None and question.seen.kind != "correct":
         yield from _cell_findings(question)
 
 
@@ -56,7 +68,7 @@ def _class_findings(question: Question) -> Iterator[Finding]:
                 f"{model} never predicts {_names(labels, silent)}; its precision there is "
                 "undefined in the data (0 by convention) and rests on the prior.",
             )
-    few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS))
+    few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS * question.counting.times))
     if question.positive is None and few.size:
         yield Finding(
             "sparse_classes",
@@ -71,14 +83,28 @@ def _cell_findings(question: Question) -> Iterator[Finding]:
     for model in question.view.models:
         for part in ("tp", "fn", "fp"):
             count = question.view.part(model, part, positive=question.positive)
-            if count < FEW_DOCUMENTS:
+            if count < FEW_DOCUMENTS * question.counting.times:
                 sparse.append(f"{model} has {count} {_PARTS[part]}")
     if sparse:
         yield Finding(
             "sparse_cells",
             "warning",
-            f"Sparse cells: {'; '.join(sparse)}. Intervals may cover less often than they say.",
+            f"Sparse cells: {'; '.join(sparse)}{_often(question)}. Intervals may cover less often "
+            "than they say.",
         )
+
+
+def _unit(question: Question) -> str:
+    """Return what the number of documents counts."""
+    if question.seen.kind != "spans":
+        return "documents"
+    return "spans" if question.view.groups is None else "sentences or documents"
+
+
+def _often(question: Question) -> str:
+    """Say how often every document was counted, where that was more than once."""
+    times = question.counting.times
+    return "" if times == 1 else f" (every document counted {times} times)"
 
 
 _PARTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
@@ -172,27 +198,36 @@ def interval_findings(
         )
 
 
-def disagreement_finding(question: Question, decision: Decision) -> Finding | None:
+def disagreement_finding(question: Question, decision: Decision, hdi: Interval) -> Finding | None:
     """Return ``few_disagreements`` if the data hardly tell the models apart.
 
     It is serious, and ≈ is withheld, where the prior gives disagreement less
     than one document in each direction: then an interval of no width would say
-    ≈ whatever the number of documents.
+    ≈ whatever the number of documents. Without any prior a single disagreement
+    already puts all draws on one side of zero, so ≫ and ≪ are withheld too.
     """
     if not question.paired:
         return None
-    apart = _disagreements(question)
-    if apart >= FEW_DISAGREEMENTS:
+    # Without a prior an interval has no width where nothing that was seen moves the metric.
+    no_width = hdi.width == 0 and not question.model.proper
+    apart = 0 if no_width else _disagreements(question)
+    if apart >= FEW_DISAGREEMENTS * question.counting.times:
         return None
-    if decision is Decision.EQUIVALENT and prior_disagreement(question) < 1:
+    times, expected = _often(question), prior_disagreement(question)
+    equal = decision is Decision.EQUIVALENT and expected < 1
+    if equal or (decision.decided and expected == 0):
         return Finding(
             "few_disagreements",
             "serious",
-            f"The models disagree on {apart} documents only and the prior hardly expects more, so "
-            "the interval is too narrow to be believed; the verdict ≈ is withheld.",
+            f"The models disagree on {apart} {_unit(question)} only{times} and the prior hardly "
+            f"expects more, so the interval is too narrow to be believed; the verdict "
+            f"{decision.symbol} is withheld.",
         )
     never = "The models never disagree; the difference rests on the prior alone."
-    few = f"The models disagree on {apart} documents only; the difference rests on these few."
+    few = (
+        f"The models disagree on {apart} {_unit(question)} only{times}; the difference rests on "
+        "these few."
+    )
     return Finding("few_disagreements", "warning", few if apart else never)
 
 
@@ -217,7 +252,7 @@ def _disagreements(question: Question) -> int:
         apart = (a == truth) != (b == truth)
     if question.positive is not None and metric.score in _SEES_ONE_TRUTH:
         apart &= (truth == question.positive) == _SEES_ONE_TRUTH[metric.score]
-    return table.sum_where(apart)
+    return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
 
 
 _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
@@ -230,6 +265,9 @@ def prior_disagreement(question: Question) -> float:
     n_classes = question.view.n_classes
     if question.model.name == "bootstrap":
         return 0.0
+    if question.seen.kind == "spans":  # what only A finds, and what only B makes up
+        shape = float(question.prior.rows) if question.model.name == "flat" else 0.25
+        return 2 * shape * n_classes
     if question.model.name == "flat":
         rows = question.prior.row_shapes(n_classes, 2)
         return float(

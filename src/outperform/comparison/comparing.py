@@ -122,12 +122,13 @@ def answer_question(
     n_draws: Any,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
+    verb: str = "compare",
 ) -> Comparison:
     """Draw, and conclude."""
     (answered,) = engine.answer(
         [question], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
     )
-    return conclude(question, answered, rope=rope, prob=prob, seed=seed)
+    return conclude(question, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 
 
 def two_models(
@@ -149,7 +150,13 @@ def two_models(
         if sample_weight is not None:
             raise UsageError("outcomes are counted already; leave sample_weight out")
         return y_true.select([pred_a, pred_b])
+    name_a, name_b = check_names(names)
+    predictions = {name_a: pred_a, name_b: pred_b}
+    return Outcomes.from_labels(y_true, predictions, labels=labels, sample_weight=sample_weight)
+
+
+def check_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the names of A and of B, or say that they must differ."""
     if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"names must be two different names; got {names!r}")
-    predictions = {names[0]: pred_a, names[1]: pred_b}
-    return Outcomes.from_labels(y_true, predictions, labels=labels, sample_weight=sample_weight)
+    return names[0], names[1]

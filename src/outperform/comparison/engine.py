@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
-from outperform.comparison.question import Given, Question
+from outperform.comparison.question import ONCE, Given, Question
 from outperform.decision import Inside, Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.metrics import Margins
@@ -19,10 +19,13 @@ from outperform.posterior import (
     Posterior,
     Sums,
     build_posterior,
+    child,
     draw_lumped,
     draw_values,
     exact_difference,
     exact_value,
+    mix,
+    shuffled,
 )
 
 _MOST_DRAWS = 100_000_000
@@ -57,9 +60,48 @@ def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
 def answer(
     questions: Sequence[Question], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
-    """Answer questions that share a view and a model from one set of draws."""
+    """Answer questions that share a view, a model and scales from one set of draws."""
+    scales = questions[0].counting.scales
+    if len(scales) == 1:
+        return _answer_at(questions, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    # Each scale gets its share of the draws; rounding cuts the same for every question.
+    shares = tuple(scale.share for scale in scales)
+    stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
+    parts = [
+        _answer_at(
+            questions, scale.factor, n_draws=int(length), seed=child(seed, place), n_jobs=n_jobs
+        )
+        for place, (scale, length) in enumerate(zip(scales, np.diff(stops, prepend=0), strict=True))
+    ]
+    return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
+
+
+def _mixed(
+    answers: list[Answer], shares: tuple[float, ...], seed: np.random.SeedSequence
+) -> Answer:
+    values = np.concatenate([one.values for one in answers], axis=1)
+    return Answer(
+        values=shuffled(values, child(seed, len(answers))),
+        of_models=tuple(
+            mix(list(models), shares)
+            for models in zip(*(one.of_models for one in answers), strict=True)
+        ),
+        of_difference=mix([one.of_difference for one in answers], shares),
+    )
+
+
+def _answer_at(
+    questions: Sequence[Question],
+    factor: float,
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> list[Answer]:
+    """Answer with every document worth the same."""
     first = questions[0]
-    posterior = build_posterior(first.view, model=first.model, prior=first.prior)
+    view = first.view if factor == 1.0 else first.view.scaled(factor)
+    posterior = build_posterior(view, model=first.model, prior=first.prior)
     n_models = len(first.view.models)
     values = None
     if len(questions) == 1:
@@ -209,6 +251,7 @@ def _before_data(question: Question) -> Question:
         pos_label=None,
         given=_NOTHING_GIVEN,
         findings=(),
+        counting=ONCE,
     )
 
 

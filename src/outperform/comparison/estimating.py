@@ -10,7 +10,7 @@ import numpy as np
 
 from outperform import present
 from outperform._typing import Distribution, FloatArray, Label, Seed
-from outperform.comparison import checks, engine
+from outperform.comparison import checks, engine, pictures
 from outperform.comparison.question import Question, ask
 from outperform.comparison.summary import (
     SCHEMA,
@@ -22,7 +22,7 @@ from outperform.comparison.summary import (
     summarise,
 )
 from outperform.comparison.tabular import Tabular
-from outperform.decision import Interval, check_prob
+from outperform.decision import Interval, check_prob, sd_error
 from outperform.errors import UsageError
 from outperform.findings import Finding
 from outperform.outcomes import Outcomes
@@ -79,6 +79,11 @@ class Estimate(Tabular):
         return self.distribution is not None
 
     @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean and of the sd; 0 if exact."""
+        return {"mean": self.mcse, "sd": 0.0 if self.exact else sd_error(self.draws)}
+
+    @property
     def observed_defined(self) -> bool:
         """Whether the data define the plug-in value; where it is 0/0 it is 0 by convention."""
         return engine.is_defined(self.question, self.name)
@@ -97,6 +102,7 @@ class Estimate(Tabular):
             "mcse": self.mcse,
             "hdi": interval_facts(self.hdi),
             "eti": interval_facts(self.eti),
+            "errors": self.errors,
             "n_draws": self.draws.size,
             "exact": self.exact,
             "findings": finding_facts(self.findings),
@@ -123,10 +129,11 @@ class Estimate(Tabular):
         ax
             Axes to draw into; new ones if None. They are returned.
         """
-        return present.plot_posterior(self.draws, facts=self.to_dict(), ax=ax)
+        outline = pictures.outline(self.draws, self.distribution)
+        return present.plot_posterior(outline, facts=self.to_dict(), ax=ax)
 
     def __repr__(self) -> str:
-        return f"Estimate({present.estimate_headline(self.to_dict())})"
+        return f"{type(self).__name__}({present.estimate_headline(self.to_dict())})"
 
     def __str__(self) -> str:
         return present.estimate_screen(self.to_dict())
@@ -200,10 +207,23 @@ def estimate(
         labels=labels,
         pos_label=pos_label,
     )
-    (answered,) = engine.answer([question], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    signature = sign(
-        "estimate", question, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed)
+    return answer_one(
+        question, verb="estimate", prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
     )
+
+
+def answer_one(
+    question: Question,
+    *,
+    verb: str,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> Estimate:
+    """Draw, and conclude on one model."""
+    (answered,) = engine.answer([question], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    signature = sign(verb, question, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
     (seen,) = engine.observed(question)
     return one_estimate(
         question, answered, 0, observed=seen, prob=prob, signature=signature, checked=True

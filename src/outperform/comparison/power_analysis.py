@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -14,7 +14,7 @@ from outperform import metrics, present
 from outperform._typing import FloatArray, Seed
 from outperform._version import __version__
 from outperform.comparison.engine import check_draws
-from outperform.comparison.summary import seed_name
+from outperform.comparison.summary import SCHEMA, seed_name
 from outperform.comparison.tabular import Tabular
 from outperform.decision import (
     Decision,
@@ -69,6 +69,19 @@ class Power(Tabular):
     n_simulations: int
     signature: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "power",
+            "goal": self.goal,
+            "sizes": list(self.sizes),
+            "power": self.power.tolist(),
+            "mcse": self.mcse.tolist(),
+            "n_simulations": self.n_simulations,
+            "signature": self.signature,
+        }
+
     def table(self) -> present.Table:
         """Return one row a size."""
         rows = [
@@ -81,6 +94,20 @@ class Power(Tabular):
             present.number_column("mcse", "simulation error", 3),
         )
         return present.Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
+
+    def plot(self, ax: Any = None, *, label: str | None = None) -> Any:
+        """Draw the power curve; with the axes of another one, beside it.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        label
+            What the curve is called in the legend.
+        """
+        return present.plot_power(
+            self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax
+        )
 
     def __str__(self) -> str:
         return self.table().to_text()
@@ -102,6 +129,7 @@ def power(
     n_draws: int = 4_000,
     random_state: Seed = None,
     n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Power:
     """Simulate test sets and count how often the verdict is the wanted one.
 
@@ -139,6 +167,8 @@ def power(
         None, a whole number, a SeedSequence or a Generator.
     n_jobs
         Threads; the result does not depend on it.
+    progress
+        Called with how many sizes are done and how many there are.
 
     Examples
     --------
@@ -174,6 +204,8 @@ def power(
         reached.append(
             np.mean([_is_reached(low, high, wanted, world, region) for low, high in ends.T])
         )
+        if progress is not None:
+            progress(place + 1, len(sizes))
     share = np.array(reached)
     errors = np.array([probability_error(float(value), n_simulations) for value in share])
     return Power(

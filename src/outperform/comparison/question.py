@@ -8,11 +8,29 @@ from typing import Any, NamedTuple
 
 from outperform import metrics
 from outperform._typing import Label
-from outperform.errors import DataError, UsageError
+from outperform.comparison.views import look
+from outperform.errors import UsageError
 from outperform.findings import Finding
 from outperform.metrics import Metric
 from outperform.outcomes import Outcomes
 from outperform.posterior import Model, Prior, get_model
+
+
+class Scale(NamedTuple):
+    """What one counted document is worth, and with what probability it is worth that."""
+
+    factor: float
+    share: float
+
+
+class Counting(NamedTuple):
+    """How often each document was counted, and what each of these counts is worth."""
+
+    times: int = 1
+    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
+
+
+ONCE = Counting()
 
 
 class Given(NamedTuple):
@@ -53,6 +71,8 @@ class Question:
         The prior of model ``flat``.
     findings
         Doubts that come from the question itself.
+    counting
+        How often each document was counted, and what a count is worth.
     """
 
     seen: Outcomes
@@ -66,6 +86,12 @@ class Question:
     model: Model
     prior: Prior
     findings: tuple[Finding, ...]
+    counting: Counting = ONCE
+
+    @property
+    def n(self) -> int:
+        """The number of documents."""
+        return self.seen.n // self.counting.times
 
     @property
     def paired(self) -> bool:
@@ -88,6 +114,7 @@ def ask(
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
+    counting: Counting = ONCE,
 ) -> Question:
     """Check a question and choose the table and the model that answer it."""
     given = Given(
@@ -97,92 +124,64 @@ def ask(
         labels=None if labels is None else tuple(labels),
         pos_label=pos_label,
     )
-    measured = asked = metrics.get(metric)
-    if labels is not None:
-        outcomes = outcomes.with_labels(labels)
-    view, positive, classes = outcomes, None, None
-    if outcomes.kind == "correct":
-        measured, positive = _right_or_wrong(asked), 1
-    elif asked.average == "binary":
-        outcomes = _zero_and_one(outcomes)
-        pos_label = _positive(outcomes, asked, pos_label)
-        view, positive = outcomes.binarize(pos_label), 1
-    else:
-        classes = _averaged(outcomes, asked, labels)
-        _refuse_one_class(outcomes)
-    chosen = _choose_model(model, prior, view.n_classes, default_model)
-    view, findings = _pair(view, chosen, paired)
+    asked = metrics.get(metric)
+    view = look(outcomes, asked, labels=labels, pos_label=pos_label)
+    chosen = _choose_model(model, prior, view.table, default_model)
+    together, doubts = _group(view.table, chosen)
+    table, more = _pair(together, chosen, paired)
     return Question(
-        seen=outcomes,
-        view=view,
+        seen=view.seen,
+        view=table,
         metric=asked,
-        measured=measured,
-        classes=(positive,) if positive is not None else classes,
-        positive=positive,
-        pos_label=pos_label if positive is not None else None,
+        measured=view.measured,
+        classes=view.classes,
+        positive=view.positive,
+        pos_label=view.pos_label,
         given=given,
         model=chosen,
         prior=Prior.from_param(prior),
-        findings=outcomes.findings + findings,
+        findings=view.seen.findings + doubts + more,
+        counting=counting,
     )
 
 
-def _right_or_wrong(metric: Metric) -> Metric:
-    if metric.name not in ("accuracy", "f1_micro", "precision_micro", "recall_micro"):
-        raise UsageError(
-            f"only right or wrong is known of these outcomes, so {metric.name!r} cannot be "
-            "computed; use metric='accuracy'"
-        )
-    return metrics.get("recall")
-
-
-def _zero_and_one(outcomes: Outcomes) -> Outcomes:
-    """Add the other one where only 0 or only 1 occurred."""
-    return outcomes.with_labels([0, 1]) if outcomes.labels in ((0,), (1,)) else outcomes
-
-
-def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
-    labels = outcomes.labels
-    if pos_label is not None:
-        return labels[outcomes.code(pos_label)]
-    if all(isinstance(label, bool) for label in labels):
-        return True
-    if set(labels) == {0, 1}:
-        return 1
-    if len(labels) > 2:
-        raise UsageError(
-            f"metric {metric.name!r} is for one class and there are {len(labels)}; use "
-            f"{metric.name + '_macro'!r}, {metric.name + '_micro'!r} or "
-            f"{metric.name + '_weighted'!r}, or name the class with pos_label="
-        )
-    names = " or ".join(repr(label) for label in labels)
-    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={names}")
-
-
-def _averaged(
-    outcomes: Outcomes, metric: Metric, labels: Sequence[Label] | None
-) -> tuple[int, ...] | None:
-    if labels is None or metric.average is None:
-        return None
-    codes = tuple(outcomes.code(label) for label in labels)
-    return None if len(codes) == outcomes.n_classes else codes
-
-
-def _refuse_one_class(outcomes: Outcomes) -> None:
-    if outcomes.n_classes < 2:
-        raise DataError(
-            f"only the class {outcomes.labels[0]!r} occurs; "
-            "give labels= with all classes that could have occurred"
-        )
-
-
-def _choose_model(name: str | None, prior: Any, n_classes: int, default_model: str) -> Model:
+def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: str) -> Model:
     if name is None:
-        name = "flat" if n_classes == 2 or prior is not None else default_model
+        name = "flat" if prior is not None else _default(table, default_model)
     model = get_model(name)
+    if table.kind == "spans" and name not in _OF_SPANS:
+        raise UsageError(f"model {name!r} is not for spans; use one of {', '.join(_OF_SPANS)}")
     if prior is not None and not model.takes_prior:
         raise UsageError(f"model {name!r} has its own prior; leave prior out or use model='flat'")
     return model
+
+
+_OF_SPANS = ("bootstrap", "flat", "unit")
+
+
+def _default(table: Outcomes, default_model: str) -> str:
+    if table.groups is not None:
+        return "bootstrap"
+    if table.kind == "spans":
+        return "flat" if table.n_classes == 1 else "unit"
+    return "flat" if table.n_classes == 2 else default_model
+
+
+def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]]:
+    """Keep groups where the model weighs them; say so where spans count by themselves."""
+    if model.name == "bootstrap" and table.groups is not None:
+        return table, ()
+    if table.kind != "spans":
+        return table.ungroup(), ()
+    return table.ungroup(), (
+        Finding(
+            "independent_spans",
+            "warning",
+            "Every span counts by itself. Spans of one sentence go wrong together and a boundary "
+            "error counts twice, so the intervals are probably too narrow; counted by "
+            "Outcomes.from_tags or from_spans, every sentence gets one weight.",
+        ),
+    )
 
 
 def _pair(view: Outcomes, model: Model, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:

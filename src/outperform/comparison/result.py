@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from outperform import present
-from outperform._typing import Distribution, FloatArray
-from outperform.comparison import checks, engine
+from outperform._typing import Distribution, FloatArray, Label
+from outperform.comparison import checks, engine, pictures
 from outperform.comparison.estimating import Estimate, one_estimate
+from outperform.comparison.factors import factor_facts, interval_factor, point_factor
 from outperform.comparison.question import Question, ask
 from outperform.comparison.summary import (
     SCHEMA,
@@ -26,26 +28,20 @@ from outperform.decision import (
     BayesFactor,
     CurveStep,
     Decision,
-    Inside,
     Interval,
     Masses,
     Rope,
     decide,
-    interval_null,
     masses_from_distribution,
     masses_from_draws,
-    point_null,
-    point_null_kde,
+    probability_error,
     rope_curve,
+    sd_error,
 )
-from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding
-from outperform.posterior import child
 
 if TYPE_CHECKING:
     from outperform.comparison.tables import ComparisonTable
-
-_PRIOR_STREAM = 2**31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -82,6 +78,8 @@ class Comparison(Tabular):
         The seed of the draws.
     """
 
+    verb: ClassVar[str] = "compare"
+
     question: Question
     a: Estimate
     b: Estimate
@@ -115,7 +113,7 @@ class Comparison(Tabular):
     @property
     def n(self) -> int:
         """The number of documents."""
-        return self.question.seen.n
+        return self.question.n
 
     @property
     def exact(self) -> bool:
@@ -142,6 +140,16 @@ class Comparison(Tabular):
         """The probability that A − B is above zero."""
         return self.masses.greater
 
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean, the sd and each probability; 0 if exact."""
+        of_probability = {
+            name: 0.0 if self.exact else probability_error(getattr(self, name), self.draws.size)
+            for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
+        }
+        of_sd = 0.0 if self.exact else sd_error(self.draws)
+        return {"mean": self.mcse, "sd": of_sd, **of_probability}
+
     def rope_curve(self) -> tuple[CurveStep, ...]:
         """Return the verdict for every half-width of the ROPE.
 
@@ -155,27 +163,23 @@ class Comparison(Tabular):
         """
         better = self.question.metric.greater_is_better
         steps = rope_curve(self.hdi, self.rope, greater_is_better=better)
-        if not checks.is_tie(self.question, self.rope):
-            return steps
-        return tuple(
-            step if step.decision.decided else replace(step, decision=Decision.UNDECIDED)
+        return _merged(
+            replace(step, decision=Decision.UNDECIDED) if self._withheld(step.decision) else step
             for step in steps
         )
+
+    def _withheld(self, decision: Decision) -> bool:
+        """Return whether the data do not allow a verdict, whatever the interval says."""
+        if not decision.decided and checks.is_tie(self.question, self.rope):
+            return True
+        few = checks.disagreement_finding(self.question, decision, self.hdi)
+        return few is not None and few.level == "serious"
 
     @property
     def bayes_factor(self) -> BayesFactor | None:
         """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
-        if self.rope.low == self.rope.high:
-            return None
-        prior = engine.prior_inside(self.question, self.rope)
-        if prior is None:
-            return None
-        inside = Inside(
-            inside=self.masses.inside,
-            outside=self.masses.below + self.masses.above,
-            n_draws=None if self.exact else self.draws.size,
-        )
-        return interval_null(inside, prior)
+        n_draws = None if self.exact else self.draws.size
+        return interval_factor(self.question, self.rope, self.masses, n_draws=n_draws)
 
     def point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
         """Return the Bayes factor of "no difference at all", where it exists.
@@ -195,18 +199,9 @@ class Comparison(Tabular):
         >>> print(round(c.point_null().bf01, 6))
         1.6209
         """
-        if not self.question.model.proper:
-            raise UndefinedBayesFactor(
-                f"model {self.question.model.name!r} has no proper prior, so it has no Bayes factor"
-            )
-        if method == "exact":
-            _refuse_divergent(self.question)
-            return point_null(self.distribution, engine.prior_difference(self.question))
-        if method == "kde":
-            seed = child(self.seed, _PRIOR_STREAM)
-            prior = engine.prior_draws(self.question, self.draws.size, seed)
-            return point_null_kde(self.draws, prior)
-        raise UsageError(f"method must be 'exact' or 'kde'; got {method!r}")
+        return point_factor(
+            self.question, self.distribution, self.draws, method=method, seed=self.seed
+        )
 
     # The same data, asked again
 
@@ -224,7 +219,7 @@ class Comparison(Tabular):
             of_difference=self.distribution,
         )
         checked = Rope.from_param(rope, bounds=self.question.metric.bounds)
-        return conclude(self.question, answered, rope=checked, prob=self.hdi.prob, seed=self.seed)
+        return self._conclude(self.question, answered, checked, self.seed)
 
     def with_metric(self, metric: Any) -> Comparison:
         """Return the same comparison in another metric; nothing is counted again.
@@ -238,14 +233,42 @@ class Comparison(Tabular):
             self.question.seen,
             metric=metric,
             default_model="unit",
+            counting=self.question.counting,
             **self.question.given._asdict(),
-        )
-        (answered,) = engine.answer(
-            [question], n_draws=self.draws.size, seed=self.seed, n_jobs=None
         )
         given = None if self.rope.default else self.rope
         rope = Rope.from_param(given, bounds=question.metric.bounds)
-        return conclude(question, answered, rope=rope, prob=self.hdi.prob, seed=self.seed)
+        return self.ask_also(question, rope=rope, seed=self.seed)
+
+    def ask_also(
+        self, question: Question, *, rope: Rope, seed: np.random.SeedSequence
+    ) -> Comparison:
+        """Return the answer to another question about the same data.
+
+        Parameters
+        ----------
+        question
+            What to ask.
+        rope
+            The region of practical equivalence.
+        seed
+            Of the draws.
+        """
+        n_draws = self.draws.size
+        (answered,) = engine.answer([question], n_draws=n_draws, seed=seed, n_jobs=None)
+        return self._conclude(question, answered, rope, seed)
+
+    def _conclude(
+        self,
+        question: Question,
+        answered: engine.Answer,
+        rope: Rope,
+        seed: np.random.SeedSequence,
+    ) -> Comparison:
+        """Conclude again; a kind of comparison that knows more adds what it knows."""
+        return conclude(
+            question, answered, rope=rope, prob=self.hdi.prob, seed=seed, verb=self.verb
+        )
 
     def by_class(self) -> ComparisonTable:
         """Return one comparison per class, each class against the rest: the papers' table.
@@ -283,6 +306,7 @@ class Comparison(Tabular):
             "p_equivalent": self.p_equivalent,
             "p_better": self.p_better,
             "p_greater": self.p_greater,
+            "errors": self.errors,
             "n_draws": self.draws.size,
             "exact": self.exact,
             "decision": {
@@ -299,7 +323,7 @@ class Comparison(Tabular):
                 }
                 for step in self.rope_curve()
             ],
-            "bayes_factor": _factor_facts(self.bayes_factor),
+            "bayes_factor": factor_facts(self.bayes_factor),
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "findings": finding_facts(self.findings),
@@ -334,10 +358,58 @@ class Comparison(Tabular):
         ax
             Axes to draw into; new ones if None. They are returned.
         """
-        return present.plot_posterior(self.draws, facts=self.to_dict(), ax=ax)
+        outline = pictures.outline(self.draws, self.distribution)
+        return present.plot_posterior(outline, facts=self.to_dict(), ax=ax)
+
+    def plot_factor(self, ax: Any = None) -> Any:
+        """Draw prior and posterior of the difference, and what that does to both nulls.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return pictures.plot_factor(self, ax)
+
+    def plot_rope_curve(self, ax: Any = None) -> Any:
+        """Draw the verdict for every half-width of the ROPE.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return pictures.plot_rope_curve(self, ax)
+
+    def plot_models(self, ax: Any = None) -> Any:
+        """Draw each classifier's own posterior with HDI and observed value.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return pictures.plot_models(self, ax)
+
+    def plot_confusion(
+        self, axes: Any = None, *, normalise: bool = False, labels: Sequence[Label] | None = None
+    ) -> Any:
+        """Draw both confusion matrices and, as a third panel, where they differ.
+
+        Parameters
+        ----------
+        axes
+            Three axes to draw into; new ones if None. They are returned.
+        normalise
+            Whether each row is shown as per cent of its sum over the classes shown.
+        labels
+            The classes to show; all if None.
+        """
+        return pictures.plot_confusion(self, axes, normalise=normalise, labels=labels)
 
     def __repr__(self) -> str:
-        return f"Comparison({self.decision.symbol} {present.headline(self._headline_facts())})"
+        kind = type(self).__name__
+        return f"{kind}({self.decision.symbol} {present.headline(self._headline_facts())})"
 
     def __str__(self) -> str:
         return present.screen(self.to_dict())
@@ -356,6 +428,16 @@ class Comparison(Tabular):
         }
 
 
+def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
+    found: list[CurveStep] = []
+    for step in steps:
+        if found and found[-1].decision is step.decision:
+            found[-1] = replace(found[-1], stop=step.stop)
+        else:
+            found.append(step)
+    return tuple(found)
+
+
 def conclude(
     question: Question,
     answered: engine.Answer,
@@ -363,11 +445,12 @@ def conclude(
     rope: Rope,
     prob: float,
     seed: np.random.SeedSequence,
+    verb: str = "compare",
 ) -> Comparison:
     """Turn draws and closed forms into numbers, a verdict and doubts."""
     n_draws = answered.values.shape[1]
     signature = sign(
-        "compare", question, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
+        verb, question, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
     )
     a, b = (
         one_estimate(question, answered, place, observed=seen, prob=prob, signature=signature)
@@ -379,7 +462,7 @@ def conclude(
     decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
     if not decision.decided and checks.is_tie(question, rope):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
-    disagreement = checks.disagreement_finding(question, decision)
+    disagreement = checks.disagreement_finding(question, decision, numbers.hdi)
     if disagreement is not None and disagreement.level == "serious":
         decision = Decision.UNDECIDED
     values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
@@ -414,38 +497,3 @@ def conclude(
         signature=signature,
         seed=seed,
     )
-
-
-def _refuse_divergent(question: Question) -> None:
-    """Refuse point nulls whose prior density at zero is infinite."""
-    form = question.share
-    if question.model.name in ("hierarchical", "free"):
-        raise UndefinedBayesFactor(
-            f"under model {question.model.name!r} the prior density of the difference at zero is "
-            "infinite, so the point null has no Bayes factor; use the interval null, c.bayes_factor"
-        )
-    if question.model.name != "flat" or not question.paired or form is None:
-        return
-    if question.positive is None or "fp" not in form.parts or "tp" not in form.parts:
-        return
-    shapes = question.prior.prevalence_shapes(2)
-    needed = shapes[[1]] if "fn" in form.parts else shapes
-    if needed.min() <= 1:
-        raise UndefinedBayesFactor(
-            f"both classifiers' {question.metric.label} go to zero together with the prevalence, "
-            "so the prior density of their difference at zero is infinite and the point null has "
-            "no Bayes factor; use the interval null, c.bayes_factor"
-        )
-
-
-def _factor_facts(factor: BayesFactor | None) -> dict[str, Any] | None:
-    if factor is None:
-        return None
-    return {
-        "bf01": factor.bf01,
-        "log10_bf10": factor.log10_bf10,
-        "kind": factor.kind,
-        "method": factor.method,
-        "bound": factor.bound,
-        "mcse": factor.mcse,
-    }

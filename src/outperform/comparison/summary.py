@@ -9,7 +9,7 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform._version import __version__
-from outperform.comparison.question import Question
+from outperform.comparison.question import ONCE, Question
 from outperform.decision import Interval, equal_tailed, exact_hdi, mean_error, narrowest
 from outperform.findings import Finding
 
@@ -38,14 +38,15 @@ def summarise(ordered: FloatArray, exact: Distribution | None, prob: float) -> S
             hdi=narrowest(ordered, prob),
             eti=equal_tailed(ordered, prob),
         )
-    low, high = exact_hdi(exact, prob)
     tail = (1 - prob) / 2
+    equal = exact.quantile(tail), exact.quantile(1 - tail)
+    low, high = exact_hdi(exact, prob, equal_tailed=equal)
     return Summary(
         mean=exact.mean,
         sd=exact.sd,
         mcse=0.0,
         hdi=Interval(low=low, high=high, prob=prob),
-        eti=Interval(low=exact.quantile(tail), high=exact.quantile(1 - tail), prob=prob),
+        eti=Interval(low=equal[0], high=equal[1], prob=prob),
     )
 
 
@@ -71,8 +72,9 @@ def question_facts(question: Question) -> dict[str, Any]:
         "metric": question.metric.name,
         "metric_label": question.metric.label,
         "greater_is_better": question.metric.greater_is_better,
-        "n": question.seen.n,
-        "n_classes": question.seen.n_classes,
+        "n": question.n,
+        "n_classes": None if question.seen.kind == "spans" else question.seen.n_classes,
+        "n_types": question.seen.n_classes if question.seen.kind == "spans" else None,
         "pos_label": question.pos_label,
         "model": question.model.name,
         "prior": repr(question.prior) if question.model.takes_prior else None,
@@ -93,8 +95,9 @@ def sign(
         "" if rope is None else f"rope={rope}",
         f"model={question.model.name}",
         repr(question.prior) if question.model.takes_prior else "",
-        "" if verb == "estimate" else ("paired" if question.paired else "unpaired"),
-        f"n={question.seen.n}",
+        "" if verb.endswith("estimate") else ("paired" if question.paired else "unpaired"),
+        _worth(question),
+        f"n={question.n}",
         f"classes={question.seen.n_classes}",
         f"hdi={prob:g}",
         f"draws={n_draws}",
@@ -102,6 +105,15 @@ def sign(
         f"numpy={np.__version__}",
     ]
     return " | ".join(part for part in parts if part)
+
+
+def _worth(question: Question) -> str:
+    """Say what a counted document is worth where it is not one document."""
+    times, scales = question.counting
+    if question.counting == ONCE:
+        return ""
+    factor = sum(scale.factor * scale.share for scale in scales)
+    return f"counted={times} | worth={'~' if len(scales) > 1 else ''}{factor:.6g}"
 
 
 def seed_name(seed: np.random.SeedSequence) -> str:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from outperform import metrics, nhst, present
+from outperform import nhst, present
 from outperform._typing import Label, Seed
-from outperform.comparison import engine
-from outperform.comparison.comparing import answer_question, two_models
+from outperform.comparison import engine, pictures
+from outperform.comparison.comparing import two_models
 from outperform.comparison.question import Question, ask
 from outperform.comparison.result import Comparison, conclude
 from outperform.comparison.tabular import Tabular
+from outperform.comparison.views import of_one_class
 from outperform.decision import BayesFactor, Rope, check_prob
 from outperform.errors import UsageError, unknown_name
 from outperform.posterior import child, seed_sequence
@@ -79,6 +80,16 @@ class ComparisonTable(Tabular):
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
         }
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw one interval a comparison, in the order of the keys, with its verdict.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return pictures.plot_forest(self.what, self.keys, self.comparisons, ax)
+
     def __str__(self) -> str:
         return self.table().to_text()
 
@@ -90,7 +101,7 @@ class ComparisonTable(Tabular):
 def compare_classes(comparison: Comparison) -> ComparisonTable:
     """Compare each class against the rest with the metric's one-class form."""
     asked = comparison.question
-    metric = _of_one_class(asked)
+    metric = of_one_class(asked.metric)
     given = asked.given
     found = []
     for code, label in enumerate(asked.seen.labels):
@@ -103,28 +114,12 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
             paired=given.paired,
             labels=None,
             pos_label=label,
+            counting=asked.counting,
         )
-        found.append(
-            answer_question(
-                question,
-                rope=comparison.rope,
-                prob=comparison.hdi.prob,
-                n_draws=comparison.draws.size,
-                # One stream per class, so that a class's row does not depend on the others.
-                seed=child(comparison.seed, code),
-                n_jobs=None,
-            )
-        )
+        # One stream per class, so that a class's row does not depend on the others.
+        seed = child(comparison.seed, code)
+        found.append(comparison.ask_also(question, rope=comparison.rope, seed=seed))
     return ComparisonTable(what="class", keys=asked.seen.labels, comparisons=tuple(found))
-
-
-def _of_one_class(question: Question) -> metrics.Metric:
-    """Return the one-class form of a metric; F1 for metrics that have none."""
-    metric = question.metric
-    if metric.beta is not None:
-        return metrics.fbeta(metric.beta)
-    binary = [name for name in metrics.names() if metrics.get(name).average == "binary"]
-    return metrics.get(metric.score if metric.score in binary else "f1")
 
 
 def scorecard(
@@ -234,7 +229,8 @@ def _answer_together(
     groups: dict[tuple[object, ...], list[int]] = {}
     for place, question in enumerate(questions):
         # The labels False and True may be the data's own, or a class against the rest.
-        view = question.view.labels, question.positive is None
+        # One type may be called "span", as all types together are.
+        view = question.view.labels, question.positive is None, question.pos_label
         groups.setdefault((*view, question.model.name), []).append(place)
     answers: dict[int, engine.Answer] = {}
     for places in groups.values():
@@ -301,17 +297,24 @@ def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
 
 
 def _n_true(question: Question) -> int:
-    if question.positive is None or question.seen.kind == "correct":
-        return question.seen.n
     actual = question.view.margins(question.view.models[0])[1]
-    return int(actual[question.positive])
+    if question.seen.kind == "spans":
+        classes = slice(None) if question.classes is None else list(question.classes)
+        return int(actual[classes].sum()) // question.counting.times
+    if question.positive is None or question.seen.kind == "correct":
+        return question.n
+    return int(actual[question.positive]) // question.counting.times
 
 
 def _p_values(question: Question) -> dict[str, float | None]:
     """Return the s-test and the p-test on correctness, where the documents are shared."""
-    if not question.view.paired:
+    if not question.view.paired or question.counting.times > 1:
         return {"sign_test_p": None, "t_test_p": None}
     both, only_a, only_b, neither = question.view.agreement()
+    if question.view.groups is not None:
+        return {"sign_test_p": None, "t_test_p": None}
+    if question.seen.kind == "spans":  # what is right is a share of all spans, true or not
+        return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
     n = both + only_a + only_b + neither
     t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None
     return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": t_test}

@@ -21,6 +21,7 @@ from outperform.decision.probabilities import (
     masses_from_draws,
     mean_error,
     probability_error,
+    sd_error,
 )
 from outperform.decision.rope import Rope
 from outperform.decision.verdict import CurveStep, Decision, decide, margin, rope_curve
@@ -48,4 +49,5 @@ __all__ = [
     "point_null_kde",
     "probability_error",
     "rope_curve",
+    "sd_error",
 ]

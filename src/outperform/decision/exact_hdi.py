@@ -19,7 +19,9 @@ _TIE = 1e-9
 _SHARES = (0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98)  # of an interval, to see its shape
 
 
-def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
+def exact_hdi(
+    distribution: Distribution, prob: float, *, equal_tailed: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Return the ends of the narrowest interval that holds ``prob``.
 
     Of all intervals ``[q(p), q(p + prob)]`` it is the one of least width. Inside the
@@ -35,6 +37,8 @@ def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
         Any distribution with finite support.
     prob
         The mass between the ends.
+    equal_tailed
+        The equal-tailed interval, if it is known, to start from.
 
     Examples
     --------
@@ -52,7 +56,7 @@ def exact_hdi(distribution: Distribution, prob: float) -> tuple[float, float]:
     prob = check_prob(prob)
     candidates = _at_the_ends(distribution, prob)
     if not candidates:
-        start = _start(distribution, prob)
+        start = _start(distribution, prob, equal_tailed)
         return _inside(distribution, prob, start) or _search(distribution, prob)
     if len(candidates) == 2:
         return _narrower(distribution, prob, candidates)
@@ -188,10 +192,19 @@ def _place(distribution: Distribution, value: float) -> float:
     return math.log(max(value - lowest, tiny)) - math.log(max(highest - value, tiny))
 
 
-def _start(distribution: Distribution, prob: float) -> tuple[float, float]:
+def _start(
+    distribution: Distribution, prob: float, equal_tailed: tuple[float, float] | None
+) -> tuple[float, float]:
     lowest, highest = distribution.support
-    mean = distribution.mean
-    reach = float(ndtri(0.5 + 0.5 * prob)) * distribution.sd
+    mean, z = distribution.mean, float(ndtri(0.5 + 0.5 * prob))
+    reach = z * distribution.sd
+    if equal_tailed is not None and z > 1.5:
+        # To first order in the skewness γ the equal tails lie γ/6 (z² − 1) standard
+        # deviations off ±z, and the narrowest interval lies γ/6 (z² − 3) off.
+        low, high = equal_tailed
+        shift = (low + high - 2.0 * mean) / (z * z - 1.0)
+        if lowest < low - shift < high - shift < highest:
+            return low - shift, high - shift
     if min(mean - lowest, highest - mean) > 1.5 * reach:
         return mean - reach, mean + reach
     tail = 0.5 * (1.0 - prob)

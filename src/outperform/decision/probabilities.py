@@ -66,6 +66,23 @@ def mean_error(sd: float, n_draws: int) -> float:
     return sd / math.sqrt(n_draws)
 
 
+def sd_error(draws: FloatArray) -> float:
+    """Return the Monte Carlo standard error of the standard deviation of independent draws.
+
+    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution.
+
+    Examples
+    --------
+    >>> round(sd_error(np.array([-1.0, 1.0, -2.0, 2.0] * 100)), 4)
+    0.0237
+    """
+    squares = np.square(draws - draws.mean())
+    variance = float(squares.mean())
+    if variance == 0.0:
+        return 0.0
+    return float(squares.std()) / (2.0 * math.sqrt(variance * draws.size))
+
+
 def probability_error(probability: float, n_draws: int) -> float:
     """Return the Monte Carlo standard error of a probability.
 

@@ -1,6 +1,7 @@
 """WHAT WAS SEEN: frozen tables of outcomes that add up."""
 
-from outperform.outcomes.outcomes import ClassCounts, Outcomes
-from outperform.outcomes.table import Table
+from outperform.outcomes.groups import Groups
+from outperform.outcomes.outcomes import Outcomes
+from outperform.outcomes.table import ClassCounts, Table
 
-__all__ = ["ClassCounts", "Outcomes", "Table"]
+__all__ = ["ClassCounts", "Groups", "Outcomes", "Table"]

@@ -25,7 +25,7 @@ def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
     if array.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))
         if bad.size:
-            raise DataError(f"{name} must be whole numbers; got {array.flat[bad[0]]!r}")
+            raise DataError(f"{name} must be whole numbers; got {array.flat[bad[0]].item()!r}")
         array = np.array([int(value) for value in array.flat], dtype=object).reshape(array.shape)
     if array.dtype.kind == "O":
         array = _as_python_integers(array, name=name)
@@ -60,7 +60,9 @@ def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
 
 
 def total(counts: AnyArray) -> int:
-    """Return the exact sum, whatever its size."""
+    """Return the exact sum, whatever its size; effective counts, which are floats, add as such."""
+    if counts.dtype.kind == "f":
+        return counts.sum()  # type: ignore[no-any-return]
     if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
         return sum(int(value) for value in counts.flat)
     return int(counts.sum(dtype=np.uint64 if counts.dtype.kind == "u" else np.int64))

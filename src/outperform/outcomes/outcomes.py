@@ -6,42 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from outperform._typing import AnyArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.outcomes import serial
-from outperform.outcomes.checking import (
-    check_labels,
-    frequency_weights,
-    named,
-    same_length,
-)
-from outperform.outcomes.confusions import read_confusions, truth_findings
-from outperform.outcomes.counting import as_counts, count_rows
-from outperform.outcomes.labels import (
-    LABEL_FINDINGS,
-    Column,
-    label_findings,
-    read_column,
-    sort_labels,
-    unify,
-)
-from outperform.outcomes.table import Table
+from outperform.outcomes import building, schemes, serial
+from outperform.outcomes.checking import check_labels
+from outperform.outcomes.groups import Groups
+from outperform.outcomes.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.outcomes.table import ClassCounts, Part, Table
 
-Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
-Kind = Literal["classes", "correct"]
-
-
-class ClassCounts(NamedTuple):
-    """Exact counts for each class."""
-
-    hits: AnyArray  # (n_classes,) truth and prediction are the class
-    actual: AnyArray  # (n_classes,) the truth is the class
-    predicted: AnyArray  # (n_classes,) the prediction is the class
+Kind = Literal["classes", "correct", "spans"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +27,8 @@ class Outcomes:
     """How often each (truth, prediction of each model) occurred.
 
     Build one with :meth:`from_labels`, :meth:`from_confusion`,
-    :meth:`from_counts` or :meth:`from_correct`. Tables are sparse, counts are
+    :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
+    or :meth:`from_spans`. Tables are sparse, counts are
     whole numbers of any size, and outcomes of disjoint documents add up with
     ``+``.
 
@@ -63,7 +42,8 @@ class Outcomes:
         One joint table if every document carries all models' predictions, or
         one table per model.
     kind
-        ``"classes"``, or ``"correct"`` where only right or wrong is known.
+        ``"classes"``; ``"correct"`` where only right or wrong is known; ``"spans"`` where there
+        are no true negatives.
     findings
         Doubts about the labels as they were read.
 
@@ -111,11 +91,8 @@ class Outcomes:
         >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}).labels
         ('01', '1', 'NA')
         """
-        columns = [read_column(y_true, name="y_true")]
-        for name, values in named(predictions).items():
-            columns.append(read_column(values, name=f"predictions of {name!r}"))
-        weights = frequency_weights(sample_weight, len(columns[0].codes))
-        return cls._from_columns(tuple(predictions), columns, weights=weights, labels=labels)
+        fields = building.of_labels(y_true, predictions, labels=labels, weights=sample_weight)
+        return cls(**fields)
 
     @classmethod
     def from_counts(
@@ -145,18 +122,7 @@ class Outcomes:
         >>> op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [10**20, 5]).n
         100000000000000000005
         """
-        columns = [read_column(truth, name="truth")]
-        for name, values in named(predictions).items():
-            columns.append(read_column(values, name=f"predictions of {name!r}"))
-        weights = as_counts(counts)
-        if weights.shape != columns[0].codes.shape:
-            raise DataError(
-                f"counts must have one value per cell: {len(columns[0].codes)} cells, "
-                f"counts of shape {weights.shape}"
-            )
-        if not weights.any():
-            raise DataError("counts are zero everywhere; at least one document must count")
-        return cls._from_columns(tuple(predictions), columns, weights=weights, labels=labels)
+        return cls(**building.of_counts(truth, predictions, counts, labels=labels))
 
     @classmethod
     def from_confusion(
@@ -180,23 +146,7 @@ class Outcomes:
         >>> seen.paired, seen.n
         (False, 16)
         """
-        arrays = read_confusions(named(matrices))
-        size = len(next(iter(arrays.values())))
-        given = tuple(range(size)) if labels is None else check_labels(labels)
-        if len(given) != size:
-            raise DataError(f"{size} rows need {size} labels; got {len(given)}")
-        order = np.array([given.index(label) for label in sort_labels(set(given))])
-        tables = []
-        for array in arrays.values():
-            ordered = array[np.ix_(order, order)]
-            cells = np.argwhere(ordered != 0)
-            tables.append(Table(cells, as_counts(ordered[tuple(cells.T)])))
-        return cls(
-            models=tuple(arrays),
-            labels=tuple(given[place] for place in order),
-            tables=tuple(tables),
-            findings=label_findings(given) + truth_findings(arrays),
-        )
+        return cls(**building.of_confusion(matrices, labels=labels))
 
     @classmethod
     def from_correct(cls, correct: Mapping[str, Any]) -> Outcomes:
@@ -213,47 +163,135 @@ class Outcomes:
         >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
         'correct'
         """
-        columns = []
-        for name, values in named(correct).items():
-            column = read_column(values, name=f"correct of {name!r}")
-            if not set(column.values) <= {0, 1}:
-                raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
-            bits = np.array(column.values, dtype=np.int64)[column.codes]
-            columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
-        same_length(columns)
-        truth = Column(
-            name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
-        )
-        counted = cls._from_columns(tuple(correct), [truth, *columns], weights=None, labels=None)
-        return replace(counted, kind="correct")
+        return cls(**building.of_correct(correct))
 
     @classmethod
-    def _from_columns(
+    def from_tags(
         cls,
-        models: tuple[str, ...],
-        columns: Sequence[Column],
+        gold: Any,
+        predictions: Mapping[str, Any],
         *,
-        weights: AnyArray | None,
-        labels: Sequence[Label] | None,
+        scheme: Any,
+        strict: bool = False,
+        groups: Sequence[Any] | None = None,
     ) -> Outcomes:
-        same_length(columns)
-        columns, findings = unify(columns)
-        known = {value for column in columns for value in column.values}
-        if labels is not None:
-            known |= set(check_labels(labels, like=known))
-        ordered = sort_labels(known)
-        place = {label: code for code, label in enumerate(ordered)}
-        codes = [
-            np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
-            for column in columns
-        ]
-        table = Table(*count_rows(codes, n_labels=len(ordered), weights=weights))
+        """Count the spans of tag sequences, such as named entities or words.
+
+        A predicted span counts if its boundaries and its type are those of a
+        gold span. Spans of one sentence go wrong together, so each sentence
+        keeps its spans and later gets one weight.
+
+        Parameters
+        ----------
+        gold
+            The true tags: a list of tags for each sentence.
+        predictions
+            The predicted tags of each model, by name.
+        scheme
+            ``"IOB1"``, ``"IOB2"``, ``"IOE1"``, ``"IOE2"``, ``"IOBES"``, ``"BILOU"``, ``"BMES"``,
+            ``"BB2B3MES"``, or a table of your own; see :mod:`outperform.schemes`.
+        strict
+            Whether a sequence that breaks the scheme loses its span; by default
+            it is read as conlleval reads it.
+        groups
+            The document (or author, or prompt) of each sentence, if these rather
+            than sentences should get one weight each.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]]
+        >>> tagged = [["B-PER", "I-PER", "O"], ["O", "O", "B-LOC"]]
+        >>> seen = op.Outcomes.from_tags(gold, {"crf": tagged}, scheme="IOB2")
+        >>> seen
+        Outcomes(n=2, models=('crf',), labels=('LOC', 'PER'), paired=True, cells=3, kind='spans')
+        >>> seen.margins("crf").hits.tolist()
+        [0, 1]
+        """
         return cls(
-            models=models,
-            labels=ordered,
-            tables=(table,),
-            findings=findings + label_findings(ordered),
+            **building.of_tags(
+                gold, predictions, scheme=schemes.get(scheme), strict=strict, groups=groups
+            )
         )
+
+    @classmethod
+    def from_spans(
+        cls,
+        gold: Any,
+        predictions: Mapping[str, Any],
+        *,
+        groups: Sequence[Any] | None = None,
+    ) -> Outcomes:
+        """Count spans given as (start, end, type); whether the end is inclusive is yours.
+
+        Parameters
+        ----------
+        gold
+            The true spans: a list of ``(start, end, type)`` for each document.
+        predictions
+            The predicted spans of each model, by name.
+        groups
+            What should get one weight each, if not the documents themselves.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> gold = [[(0, 2, "PER")], [(1, 2, "LOC")]]
+        >>> op.Outcomes.from_spans(gold, {"crf": [[(0, 2, "PER")], []]}).margins("crf").predicted
+        array([0, 1])
+        """
+        return cls(**building.of_spans(gold, predictions, groups=groups))
+
+    @classmethod
+    def from_span_counts(cls, truth: Any, predictions: Mapping[str, Any], counts: Any) -> Outcomes:
+        """Take spans that are already counted, with None for "no span".
+
+        Which spans came from one sentence is unknown, so they are taken as independent.
+
+        Parameters
+        ----------
+        truth
+            The type of each cell's true span, or None where it is spurious.
+        predictions
+            The same type where a model found the span, None where not, by model.
+        counts
+            How many spans each cell holds.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Outcomes.from_span_counts(
+        ...     ["X", "X", "X", "X", None, None, None],
+        ...     {"A": ["X", "X", None, None, "X", "X", None],
+        ...      "B": ["X", None, "X", None, "X", None, "X"]},
+        ...     [70, 8, 5, 17, 6, 4, 3],
+        ... ).margins("A").predicted
+        array([88])
+        """
+        return cls(**building.of_span_counts(truth, predictions, counts))
+
+    @classmethod
+    def from_tp_fp_fn(cls, counts: Mapping[str, Any], *, label: Label = "span") -> Outcomes:
+        """Take true positives, false positives and false negatives of each model.
+
+        Nothing is known of true negatives, nor of what the models found together,
+        so these outcomes are unpaired.
+
+        Parameters
+        ----------
+        counts
+            ``(tp, fp, fn)`` of each model, by name.
+        label
+            What to call the class.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_tp_fp_fn({"A": (80, 10, 20), "B": (70, 15, 30)})
+        >>> print(round(op.compare(seen, "A", "B", metric="f1", rope=0.01).p_greater, 6))
+        0.968397
+        """
+        return cls(**building.of_tp_fp_fn(counts, label=label))
 
     # What the table says
 
@@ -264,13 +302,30 @@ class Outcomes:
 
     @property
     def n(self) -> int:
-        """The number of documents (of the largest table, if each model has its own)."""
+        """The number of documents (of the largest table, if each model has its own).
+
+        Of spans it is the number of documents or sentences where these are
+        known, else the number of spans.
+        """
+        groups = self.groups
+        if self.kind == "spans" and groups is not None:
+            return groups.n
         return max(table.n for table in self.tables)
+
+    @property
+    def groups(self) -> Groups | None:
+        """What was seen together, if that is known."""
+        return self.tables[0].groups
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
         return len(self.labels)
+
+    @property
+    def n_codes(self) -> int:
+        """The number of codes in the cells: the classes and, of spans, "no span" after them."""
+        return len(self.labels) + (self.kind == "spans")
 
     def confusion(self, model: str) -> AnyArray:
         """Return the confusion matrix of one model, rows truth, in exact integers.
@@ -286,10 +341,7 @@ class Outcomes:
         >>> op.Outcomes.from_labels([1, 1, 0], {"m": [1, 0, 0]}).confusion("m").tolist()
         [[1, 0], [1, 1]]
         """
-        table = self._alone(model)
-        matrix = np.zeros((self.n_classes, self.n_classes), dtype=table.counts.dtype)
-        matrix[tuple(table.cells.T)] = table.counts
-        return matrix
+        return self._alone(model).confusion(n_labels=self.n_codes)
 
     def margins(self, model: str) -> ClassCounts:
         """Return hits, actual and predicted counts of every class for one model.
@@ -299,16 +351,8 @@ class Outcomes:
         model
             The name of the model.
         """
-        table = self._alone(model)
-        truth, predicted = table.cells.T
-        hits = np.zeros(self.n_classes, dtype=table.counts.dtype)
-        right = truth == predicted
-        hits[truth[right]] = table.counts[right]
-        return ClassCounts(
-            hits=hits,
-            actual=table.sum_by(truth, n_labels=self.n_classes),
-            predicted=table.sum_by(predicted, n_labels=self.n_classes),
-        )
+        counts = self._alone(model).margins(n_labels=self.n_codes)
+        return ClassCounts(*(of_codes[: self.n_classes] for of_codes in counts))
 
     def part(self, model: str, part: Part, *, positive: int | None = None) -> int:
         """Return one exact count of a model: tp, fn, fp, tn of a class, or correct and wrong.
@@ -322,17 +366,7 @@ class Outcomes:
         positive
             The code of the class that tp, fn, fp and tn refer to.
         """
-        table = self._alone(model)
-        truth, predicted = table.cells.T
-        selected = {
-            "tp": (truth == positive) & (predicted == positive),
-            "fn": (truth == positive) & (predicted != positive),
-            "fp": (truth != positive) & (predicted == positive),
-            "tn": (truth != positive) & (predicted != positive),
-            "correct": truth == predicted,
-            "wrong": truth != predicted,
-        }[part]
-        return table.sum_where(selected)
+        return self._alone(model).part(part, positive=positive)
 
     def agreement(self, truth: int | None = None) -> tuple[int, int, int, int]:
         """Return how many documents both, only A, only B and neither got right.
@@ -344,14 +378,7 @@ class Outcomes:
         """
         if not self.paired or len(self.models) != 2:
             raise UsageError("agreement needs paired outcomes of exactly two models; use select()")
-        table = self.tables[0]
-        actual, a, b = table.cells.T
-        inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
-        right_a, right_b = a == actual, b == actual
-        both = table.sum_where(inside & right_a & right_b)
-        only_a = table.sum_where(inside & right_a & ~right_b)
-        only_b = table.sum_where(inside & ~right_a & right_b)
-        return both, only_a, only_b, table.sum_where(inside & ~right_a & ~right_b)
+        return self.tables[0].agreement(truth)
 
     # The same data, asked differently
 
@@ -370,8 +397,8 @@ class Outcomes:
             return replace(self, models=tuple(models), tables=tuple(self.tables[p] for p in places))
         if places == list(range(len(self.models))):
             return self
-        table = self.tables[0].columns(places, n_labels=self.n_classes)
-        return replace(self, models=tuple(models), tables=(table,))
+        selected = replace(self, models=tuple(models), tables=(self._columns(places),))
+        return selected._without(self._types() - selected._types())
 
     def unpair(self) -> Outcomes:
         """Forget which documents the models shared: one table per model."""
@@ -392,10 +419,54 @@ class Outcomes:
         >>> seen.binarize("c").confusion("m").tolist()
         [[1, 1], [0, 1]]
         """
+        if self.kind == "spans":
+            raise UsageError("spans have no true negatives to be the rest; use only([label])")
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[self.code(label)] = 1
         tables = tuple(table.recode(codes, n_labels=2) for table in self.tables)
         return replace(self, labels=(False, True), tables=tables)
+
+    def only(self, labels: Sequence[Label]) -> Outcomes:
+        """Keep the spans of some types, as spans of one type.
+
+        Parameters
+        ----------
+        labels
+            The types to keep.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> gold = [[(0, 2, "PER"), (3, 4, "LOC")]]
+        >>> op.Outcomes.from_spans(gold, {"crf": gold}).only(["LOC"]).margins("crf").hits
+        array([1])
+        """
+        if self.kind != "spans":
+            raise UsageError("only spans can be left out; use binarize(label) for classes")
+        labels = check_labels(labels)
+        codes = np.ones(self.n_codes, dtype=np.int64)
+        codes[[self.code(label) for label in labels]] = 0
+        tables = []
+        for table in self.tables:
+            recoded = table.recode(codes, n_labels=2)
+            tables.append(recoded.without((recoded.cells == 1).all(axis=1)))
+        name = labels[0] if len(labels) == 1 else "span"
+        return replace(self, labels=(name,), tables=tuple(tables))
+
+    def ungroup(self) -> Outcomes:
+        """Forget what was seen together; every span or document counts by itself."""
+        tables = tuple(Table(table.cells, table.counts) for table in self.tables)
+        return replace(self, tables=tables)
+
+    def scaled(self, factor: float) -> Outcomes:
+        """Return effective outcomes: every count times a factor, no longer whole numbers.
+
+        Parameters
+        ----------
+        factor
+            How many independent documents one counted document is worth.
+        """
+        return replace(self, tables=tuple(table.scaled(factor) for table in self.tables))
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.
@@ -410,7 +481,7 @@ class Outcomes:
 
     def emptied(self) -> Outcomes:
         """Return the same models and classes before any document was seen."""
-        tables = tuple(Table(table.cells[:0], table.counts[:0]) for table in self.tables)
+        tables = tuple(table.emptied() for table in self.tables)
         return replace(self, tables=tables, findings=())
 
     def code(self, label: Label) -> int:
@@ -435,7 +506,7 @@ class Outcomes:
         )
         left, right = self._relabel(labels), other.select(self.models)._relabel(labels)
         tables = tuple(
-            one.plus(two, n_labels=len(labels))
+            one.plus(two, n_labels=left.n_codes)
             for one, two in zip(left.tables, right.tables, strict=True)
         )
         # Labels that look alike may come from different shards, so they are looked at again.
@@ -451,12 +522,22 @@ class Outcomes:
         if self.paired != other.paired:
             raise UsageError("paired and unpaired outcomes do not add up; call unpair() first")
         if self.kind != other.kind:
-            raise UsageError("outcomes of classes and of right/wrong only do not add up")
+            raise UsageError(
+                f"outcomes of the kinds {self.kind!r} and {other.kind!r} do not add up"
+            )
+        if (self.groups is None) != (other.groups is None):
+            raise UsageError(
+                "outcomes with and without groups do not add up; call ungroup() on the former"
+            )
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}
-        codes = np.array([place[label] for label in self.labels], dtype=np.int64)
-        tables = tuple(table.recode(codes, n_labels=len(labels)) for table in self.tables)
+        kept = [place.get(label, -1) for label in self.labels]  # -1 where it never occurs
+        codes = np.array(kept + [len(labels)] * (self.kind == "spans"), dtype=np.int64)
+        tables = tuple(
+            table.recode(codes, n_labels=len(labels) + (self.kind == "spans"))
+            for table in self.tables
+        )
         return replace(self, labels=labels, tables=tables)
 
     def _place(self, model: str) -> int:
@@ -472,10 +553,26 @@ class Outcomes:
         """Each model's own table, summed out once."""
         if not self.paired:
             return self.tables
-        return tuple(
-            self.tables[0].columns([place], n_labels=self.n_classes)
-            for place in range(len(self.models))
-        )
+        return tuple(self._columns([place]) for place in range(len(self.models)))
+
+    def _columns(self, places: Sequence[int]) -> Table:
+        table = self.tables[0].columns(places, n_labels=self.n_codes)
+        if self.kind != "spans":
+            return table
+        # What only the models left out made up is no span any more.
+        return table.without((table.cells == self.n_classes).all(axis=1))
+
+    def _types(self) -> set[int]:
+        """Return the codes of the types of spans that occur."""
+        if self.kind != "spans":
+            return set()
+        found = {int(code) for table in self.tables for code in np.unique(table.cells)}
+        return found - {self.n_classes}
+
+    def _without(self, types: set[int]) -> Outcomes:
+        """Leave out types that occur no more; an average over types must not count them."""
+        kept = tuple(label for code, label in enumerate(self.labels) if code not in types)
+        return self._relabel(kept) if types and kept else self
 
     # In and out
 
@@ -530,8 +627,9 @@ class Outcomes:
 
     def __repr__(self) -> str:
         cells = sum(len(table.counts) for table in self.tables)
+        kind = "" if self.kind == "classes" else f", kind={self.kind!r}"
         labels: object = self.labels if self.n_classes <= 6 else f"<{self.n_classes} classes>"
         return (
             f"Outcomes(n={self.n}, models={self.models}, labels={labels}, "
-            f"paired={self.paired}, cells={cells})"
+            f"paired={self.paired}, cells={cells}{kind})"
         )

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import Label
+from outperform._typing import IntArray, Label
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.outcomes.counting import as_counts, count_rows
+from outperform.outcomes.groups import Groups
 from outperform.outcomes.labels import check_label, sort_labels
-from outperform.outcomes.table import Table
+from outperform.outcomes.table import Table, place_rows
 
 if TYPE_CHECKING:
     from outperform.outcomes.outcomes import Outcomes
@@ -29,10 +30,7 @@ def to_dict(outcomes: Outcomes) -> dict[str, Any]:
         "kind": outcomes.kind,
         "models": list(outcomes.models),
         "labels": list(outcomes.labels),
-        "tables": [
-            {"cells": table.cells.tolist(), "counts": [int(count) for count in table.counts]}
-            for table in outcomes.tables
-        ],
+        "tables": [_table_to_dict(table) for table in outcomes.tables],
         "findings": [[one.name, one.level, one.message] for one in outcomes.findings],
     }
 
@@ -48,10 +46,14 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
     try:
         models = tuple(str(model) for model in data["models"])
         labels = tuple(check_label(label, name="labels") for label in data["labels"])
-        tables = tuple(_table(table, len(labels)) for table in data["tables"])
-        findings = tuple(Finding(*finding) for finding in data["findings"])
         kind = data["kind"]
         _check_names(models, labels, kind)
+        n_codes = len(labels) + (kind == "spans")
+        width = 1 + len(models) if len(data["tables"]) == 1 else 2
+        tables = tuple(_table(table, n_codes, width) for table in data["tables"])
+        if kind == "spans":
+            _check_spans(tables, n_codes - 1)
+        findings = tuple(Finding(*finding) for finding in data["findings"])
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"these outcomes are damaged: {error}") from error
     widths = {table.cells.shape[1] - 1 for table in tables}
@@ -68,14 +70,55 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(data: Mapping[str, Any], n_labels: int) -> Table:
+def _table(data: Mapping[str, Any], n_labels: int, width: int) -> Table:
     cells = np.array(data["cells"], dtype=np.int64)
+    if not cells.size:  # a model of which nothing was counted
+        cells = cells.reshape(0, width)
     counts = as_counts(np.array(data["counts"], dtype=object))
     if cells.ndim != 2 or len(cells) != len(counts):
         raise DataError("every cell needs one count")
-    if cells.min() < 0 or cells.max() >= n_labels:
+    if cells.size and (cells.min() < 0 or cells.max() >= n_labels):
         raise DataError("a cell names a class that is not in labels")
-    return Table(*count_rows(list(cells.T), n_labels=n_labels, weights=counts))
+    table = Table(*count_rows(list(cells.T), n_labels=n_labels, weights=counts))
+    return table if "groups" not in data else _with_groups(table, cells, data["groups"])
+
+
+def _table_to_dict(table: Table) -> dict[str, Any]:
+    # Effective counts stay as they are, so that equality sees them; they are not read back.
+    plain = {"cells": table.cells.tolist(), "counts": table.counts.tolist()}
+    if table.groups is None:
+        return plain
+    groups = {name: getattr(table.groups, name).tolist() for name in _GROUPS}
+    return {**plain, "groups": groups}
+
+
+_GROUPS = ("pattern", "cell", "times", "repeats")
+
+
+def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:
+    """Put the groups back, and see that they hold just what the table counts."""
+    arrays = {name: as_counts(np.array(data[name], dtype=object)) for name in _GROUPS}
+    if len({len(arrays[name]) for name in _GROUPS[:3]}) != 1:
+        raise DataError("every entry of a group needs a pattern, a cell and a number of times")
+    groups = Groups(**arrays)
+    if not groups.repeats.all() or not groups.times.all():
+        raise DataError("a group that never occurred is no group")
+    if (groups.cell >= len(cells)).any() or (groups.pattern >= len(groups.repeats)).any():
+        raise DataError("a group names a cell or a pattern that is not there")
+    groups = groups.moved(place_rows(cells, table.cells), n_cells=len(table.cells))
+    held = np.zeros(len(table.counts), dtype=object)
+    np.add.at(held, groups.cell, groups.times * groups.repeats.astype(object)[groups.pattern])
+    if (held != table.counts.astype(object)).any():
+        raise DataError("the groups do not hold what the table counts")
+    return Table(table.cells, table.counts, groups)
+
+
+def _check_spans(tables: Sequence[Table], outside: int) -> None:
+    for table in tables:
+        types = np.where(table.cells == outside, -1, table.cells)
+        found = types.max(axis=1, initial=-1)
+        if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
+            raise DataError("each cell of spans must be of one type")
 
 
 def _check_names(models: Sequence[str], labels: Sequence[Label], kind: object) -> None:
@@ -83,5 +126,5 @@ def _check_names(models: Sequence[str], labels: Sequence[Label], kind: object) -
         raise DataError("a model or a class is named twice")
     if labels != sort_labels(set(labels)):
         raise DataError("the classes are not in their order")
-    if kind not in ("classes", "correct"):
-        raise DataError(f"the kind must be 'classes' or 'correct'; got {kind!r}")
+    if kind not in ("classes", "correct", "spans"):
+        raise DataError(f"the kind must be 'classes', 'correct' or 'spans'; got {kind!r}")

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray
 from outperform.outcomes.counting import as_counts, count_rows, total
+from outperform.outcomes.groups import Groups
+
+Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
+
+
+class ClassCounts(NamedTuple):
+    """Exact counts for each class."""
+
+    hits: AnyArray  # (n_classes,) truth and prediction are the class
+    actual: AnyArray  # (n_classes,) the truth is the class
+    predicted: AnyArray  # (n_classes,) the prediction is the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +35,14 @@ class Table:
         prediction; in lexicographic order.
     counts
         How many documents each cell holds; int64, or Python integers where
-        the sum needs more.
+        the sum needs more. Effective counts, of :meth:`scaled`, are float64.
+    groups
+        Which of them were seen together, if that is known.
     """
 
     cells: IntArray
     counts: AnyArray
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         self.cells.setflags(write=False)
@@ -38,21 +53,64 @@ class Table:
         """The number of documents."""
         return total(self.counts)
 
+    # The same counts, in other cells
+
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Table:
         """Sum out every column but the truth and the kept models."""
         codes = [self.cells[:, 0]] + [self.cells[:, 1 + model] for model in kept]
-        return Table(*count_rows(codes, n_labels=n_labels, weights=self.counts))
+        return self._moved(codes, n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Table:
         """Give every label a new code; labels that share one are added up."""
-        recoded = list(codes[self.cells].T)
-        return Table(*count_rows(recoded, n_labels=n_labels, weights=self.counts))
+        return self._moved(list(codes[self.cells].T), n_labels=n_labels)
+
+    def without(self, dropped: AnyArray) -> Table:
+        """Leave out some cells."""
+        kept = ~dropped
+        groups = self.groups
+        if groups is not None:
+            places = np.where(kept, np.cumsum(kept) - 1, -1)
+            groups = groups.moved(places, n_cells=int(kept.sum()))
+        return Table(self.cells[kept], self.counts[kept], groups)
 
     def plus(self, other: Table, *, n_labels: int) -> Table:
         """Add two tables with the same columns and codes."""
-        cells = np.concatenate([self.cells, other.cells])
+        columns = list(np.concatenate([self.cells, other.cells]).T)
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
-        return Table(*count_rows(list(cells.T), n_labels=n_labels, weights=as_counts(counts)))
+        cells, counts = count_rows(columns, n_labels=n_labels, weights=as_counts(counts))
+        if self.groups is None or other.groups is None:
+            return Table(cells, counts)
+        one, two = (
+            table.groups.moved(place_rows(table.cells, cells), n_cells=len(cells))
+            for table in (self, other)
+            if table.groups is not None
+        )
+        return Table(cells, counts, one.plus(two, n_cells=len(cells)))
+
+    def scaled(self, factor: float) -> Table:
+        """Return effective counts, each this many times what was counted."""
+        groups = self.groups
+        if groups is not None:
+            groups = Groups(
+                pattern=groups.pattern,
+                cell=groups.cell,
+                times=groups.times,
+                repeats=groups.repeats.astype(np.float64) * factor,
+            )
+        return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
+
+    def emptied(self) -> Table:
+        """Return a table of the same columns in which nothing was counted."""
+        return Table(self.cells[:0], self.counts[:0])
+
+    def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Table:
+        cells, counts = count_rows(columns, n_labels=n_labels, weights=self.counts)
+        if self.groups is None:
+            return Table(cells, counts)
+        places = place_rows(np.stack(columns, axis=1), cells)
+        return Table(cells, counts, self.groups.moved(places, n_cells=len(cells)))
+
+    # Sums
 
     def sum_where(self, selected: AnyArray) -> int:
         """Return the exact count over the selected cells."""
@@ -63,3 +121,50 @@ class Table:
         sums = np.zeros(n_labels, dtype=self.counts.dtype)
         np.add.at(sums, codes, self.counts)
         return sums
+
+    def confusion(self, *, n_labels: int) -> AnyArray:
+        """Return one model's table as a square array, rows the truth."""
+        matrix = np.zeros((n_labels, n_labels), dtype=self.counts.dtype)
+        matrix[tuple(self.cells.T)] = self.counts
+        return matrix
+
+    def margins(self, *, n_labels: int) -> ClassCounts:
+        """Return hits, actual and predicted counts of every code, of one model's table."""
+        truth, predicted = self.cells.T
+        hits = np.zeros(n_labels, dtype=self.counts.dtype)
+        right = truth == predicted
+        hits[truth[right]] = self.counts[right]
+        return ClassCounts(
+            hits=hits,
+            actual=self.sum_by(truth, n_labels=n_labels),
+            predicted=self.sum_by(predicted, n_labels=n_labels),
+        )
+
+    def part(self, part: Part, *, positive: int | None) -> int:
+        """Return tp, fn, fp or tn of a class, or correct or wrong, of one model's table."""
+        truth, predicted = self.cells.T
+        selected = {
+            "tp": (truth == positive) & (predicted == positive),
+            "fn": (truth == positive) & (predicted != positive),
+            "fp": (truth != positive) & (predicted == positive),
+            "tn": (truth != positive) & (predicted != positive),
+            "correct": truth == predicted,
+            "wrong": truth != predicted,
+        }[part]
+        return self.sum_where(selected)
+
+    def agreement(self, truth: int | None) -> tuple[int, int, int, int]:
+        """Return how many documents both, only A, only B and neither of two models got right."""
+        actual, a, b = self.cells.T
+        inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
+        right_a, right_b = a == actual, b == actual
+        both = self.sum_where(inside & right_a & right_b)
+        only_a = self.sum_where(inside & right_a & ~right_b)
+        only_b = self.sum_where(inside & ~right_a & right_b)
+        return both, only_a, only_b, self.sum_where(inside & ~right_a & ~right_b)
+
+
+def place_rows(rows: IntArray, cells: IntArray) -> IntArray:
+    """Return where each row stands among the cells, all of which are distinct."""
+    place = {tuple(cell): number for number, cell in enumerate(cells.tolist())}
+    return np.array([place[tuple(row)] for row in rows.tolist()], dtype=np.int64)

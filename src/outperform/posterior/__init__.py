@@ -1,12 +1,13 @@
 """FROM OUTCOMES TO WEIGHTS: priors, one model per file, closed forms."""
 
+from outperform.posterior.closed.mixture import mix
 from outperform.posterior.dense import DenseRows
 from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
 from outperform.posterior.models import MODELS, Model, build_posterior, get_model
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
-from outperform.posterior.streams import child, run_blocks, seed_sequence
+from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled
 
 __all__ = [
     "MODELS",
@@ -23,6 +24,8 @@ __all__ = [
     "exact_difference",
     "exact_value",
     "get_model",
+    "mix",
     "run_blocks",
     "seed_sequence",
+    "shuffled",
 ]

@@ -24,10 +24,10 @@ from outperform.posterior.grid import (
     log_logistic,
     logistic,
 )
-from outperform.posterior.protocol import Drawn, Needs, Shapes, Worker, margins_of
+from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Worker, margins_of
 
 
-class Free:
+class Free(NoClosedForms):
     """Posterior of one model with learned diagonal share and learned prior mass."""
 
     n_models = 1
@@ -64,22 +64,6 @@ class Free:
             return [confusion if needs == "confusion" else margins_of(confusion)]
 
         return draw
-
-    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return None: the mass is random, so nothing is one Dirichlet."""
-        return None
-
-    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return None: the mass is random."""
-        return None
-
-    def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return None: there is one model."""
-        return None
-
-    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return None: the mass is random."""
-        return None
 
 
 def _row(generator: np.random.Generator, shapes: FloatArray) -> FloatArray:

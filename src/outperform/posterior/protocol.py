@@ -64,7 +64,27 @@ class Posterior(Protocol):
         """Return the shapes of a class and of the rest where they have a prior of their own."""
 
 
-class Independent:
+class NoClosedForms:
+    """What a posterior inherits that has only draws; one that knows shapes says so itself."""
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return None: the parts are no sums of Dirichlet cells."""
+        return None
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return None: right and wrong in a class are no Dirichlet."""
+        return None
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return None: what both got right is no Dirichlet."""
+        return None
+
+    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
+        """Return None: prevalence has no prior of its own."""
+        return None
+
+
+class Independent(NoClosedForms):
     """Posteriors of different documents, side by side: the unpaired comparison."""
 
     def __init__(self, posteriors: Sequence[Posterior]) -> None:
@@ -96,14 +116,6 @@ class Independent:
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in the model's own posterior."""
         return self.posteriors[model].row_shapes(0, positive)
-
-    def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return None: nothing is known of the documents that both got right."""
-        return None
-
-    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return None: each model has a prevalence of its own."""
-        return None
 
 
 def draw_values(

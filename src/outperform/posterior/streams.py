@@ -46,6 +46,11 @@ def child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, key))
 
 
+def shuffled(values: FloatArray, seed: np.random.SeedSequence) -> FloatArray:
+    """Return the draws ``(n_values, n_draws)`` in random order, all values of a draw together."""
+    return np.random.Generator(np.random.SFC64(seed)).permutation(values, axis=1)
+
+
 def block_length(n_gammas: int) -> int:
     """Return how many draws make a block; it depends on the table only, not on threads.
 

@@ -12,7 +12,9 @@ import numpy as np
 from outperform._typing import FloatArray
 from outperform.outcomes import Outcomes
 from outperform.posterior.dense import DenseRows, dense_counts
+from outperform.posterior.linear import DirichletCells
 from outperform.posterior.priors import product_rows
+from outperform.posterior.spans import unit_spans
 from outperform.posterior.sparse import SparseWeights
 
 RIGHT = 0.5
@@ -34,8 +36,10 @@ def unit_rows(n_classes: int, right: float = RIGHT) -> FloatArray:
     return rows
 
 
-def unit(outcomes: Outcomes) -> DenseRows | SparseWeights:
+def unit(outcomes: Outcomes) -> DenseRows | SparseWeights | DirichletCells:
     """Return the posterior under the unit prior, for one model or several paired ones."""
+    if outcomes.kind == "spans":
+        return unit_spans(outcomes)
     n_classes, n_models = outcomes.n_classes, len(outcomes.models)
     if n_classes ** (1 + n_models) <= _FEW_CELLS:
         rows = product_rows(unit_rows(n_classes), n_models)

@@ -8,9 +8,30 @@ from outperform.present.columns import (
     signed_column,
     text_column,
 )
-from outperform.present.figure import plot_posterior
+from outperform.present.curves import plot_curves
+from outperform.present.figures import (
+    factor_window,
+    plot_confusion,
+    plot_factor,
+    plot_forest,
+    plot_models,
+    plot_posterior,
+    plot_power,
+    plot_rope_curve,
+    widest_rope,
+)
+from outperform.present.gates import (
+    check_name,
+    check_sentence,
+    gate_findings,
+    gate_headline,
+    gate_markdown,
+    gate_sentences,
+    gate_table,
+    gate_text,
+)
 from outperform.present.html import comparison_html, estimate_html
-from outperform.present.screen import estimate_screen, screen
+from outperform.present.screen import estimate_screen, full_text, screen
 from outperform.present.sentences import (
     estimate_headline,
     estimate_paragraph,
@@ -24,6 +45,8 @@ from outperform.present.table import Table
 __all__ = [
     "Column",
     "Table",
+    "check_name",
+    "check_sentence",
     "comparison_html",
     "comparison_table",
     "count_column",
@@ -32,14 +55,30 @@ __all__ = [
     "estimate_paragraph",
     "estimate_screen",
     "estimate_table",
+    "factor_window",
+    "full_text",
+    "gate_findings",
+    "gate_headline",
+    "gate_markdown",
+    "gate_sentences",
+    "gate_table",
+    "gate_text",
     "headline",
     "number_column",
     "paragraph",
+    "plot_confusion",
+    "plot_curves",
+    "plot_factor",
+    "plot_forest",
+    "plot_models",
     "plot_posterior",
+    "plot_power",
+    "plot_rope_curve",
     "probability_column",
     "results_table",
     "rope_curve_sentence",
     "screen",
     "signed_column",
     "text_column",
+    "widest_rope",
 ]

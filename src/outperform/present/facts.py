@@ -146,6 +146,8 @@ def data(facts: Facts) -> str:
         parts.append(_counted(facts["n"], "item", "items"))
     if facts.get("n_classes") is not None:
         parts.append(_counted(facts["n_classes"], "class", "classes"))
+    if (facts.get("n_types") or 1) > 1:
+        parts.append(f"{numbers.count(facts['n_types'])} types of spans")
     if facts.get("pos_label") is not None:
         parts.append(f"positive class {for_text(facts['pos_label'], limit=40)}")
     if facts.get("paired") is not None:
@@ -157,6 +159,55 @@ def data(facts: Facts) -> str:
     elif facts.get("n_draws") is not None:
         parts.append(_counted(facts["n_draws"], "draw", "draws"))
     return ", ".join(parts)
+
+
+def folds(facts: Facts) -> str:
+    """Return the design of a blocked cross-validation.
+
+    Examples
+    --------
+    >>> folds({"folds": {"m": 3, "correlation": "averaged", "worth": 0.368802}})
+    '3×2 blocked cross-validation, correlation averaged, a count is worth 0.3688'
+    """
+    design = facts["folds"]
+    return (
+        f"{design['m']}×2 blocked cross-validation, correlation {for_text(design['correlation'])}, "
+        f"a count is worth {design['worth']:.4f}"
+    )
+
+
+def bayes_test(facts: Facts) -> str:
+    """Return the probabilities of the paper's hypotheses and which one its rule accepts.
+
+    The paper does not pair, so what it would say is in the unpaired part where there is one.
+
+    Examples
+    --------
+    >>> bayes_test({"names": ["IOB2", "IOBES"], "p_h0": 0.3, "p_h1": 0.7, "accepted": "H1",
+    ...             "exact": True})
+    'P(H0) 30.00%, P(H1: IOBES is better) 70.00%, accept H1'
+    """
+    test, (_, b) = facts.get("unpaired", facts), names(facts, limit=30)
+    return (
+        f"P(H0) {probability(test, 'p_h0')}, P(H1: {b} is better) {probability(test, 'p_h1')}, "
+        f"accept {test['accepted']}"
+    )
+
+
+def unpaired(facts: Facts) -> str:
+    """Return what the same data say if every model had documents of its own.
+
+    Examples
+    --------
+    >>> hdi = {"low": -0.02, "high": 0.04, "prob": 0.95}
+    >>> unpaired({"sd": 0.01, "hdi": hdi,
+    ...           "unpaired": {"mean": 0.01, "hdi": hdi, "decision": {"symbol": ">"}}})
+    '> +0.0100 (95% HDI -0.0200 to +0.0400)'
+    """
+    other, places = facts["unpaired"], digits(facts)
+    low, high = (numbers.signed(other["hdi"][end], places) for end in ("low", "high"))
+    mean = numbers.signed(other["mean"], places)
+    return f"{other['decision']['symbol']} {mean} ({hdi_label(facts)} {low} to {high})"
 
 
 def _counted(number: float, one: str, many: str) -> str:

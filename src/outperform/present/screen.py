@@ -23,7 +23,21 @@ _MARGIN = 14
 _LONGEST = 3 * WIDTH
 
 
-def screen(facts: Facts) -> str:
+def full_text(facts: Facts) -> str:
+    """Return a comparison or an estimate with everything there is to say, however long.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
+    ...          "hdi": hdi, "n": 90, "exact": True}
+    >>> full_text(facts) == estimate_screen(facts)
+    True
+    """
+    return screen(facts, height=None) if "names" in facts else estimate_screen(facts, height=None)
+
+
+def screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
     """Return a comparison on one screen: the headline, the numbers, the doubts.
 
     Examples
@@ -38,10 +52,10 @@ def screen(facts: Facts) -> str:
     bert is better than gpt: f1 higher by 0.2000 (95% HDI +0.1000 to +0.3000), ROPE ±0.01.
     """
     body = [headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
-    return _fill(body, comparison_details(facts), facts)
+    return _fill(body, comparison_details(facts), facts, height)
 
 
-def estimate_screen(facts: Facts) -> str:
+def estimate_screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
     """Return an estimate on one screen: the headline, the numbers, the doubts.
 
     Examples
@@ -53,7 +67,7 @@ def estimate_screen(facts: Facts) -> str:
     bert: f1 0.2000 (95% HDI 0.1000 to 0.3000), observed 0.2000.
     """
     body = [estimate_headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
-    return _fill(body, estimate_details(facts), facts)
+    return _fill(body, estimate_details(facts), facts, height)
 
 
 def comparison_details(facts: Facts) -> list[tuple[str, str]]:
@@ -84,6 +98,11 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         details.append(("other ROPEs", curve))
+    if "unpaired" in facts:
+        details.append(("unpaired", read.unpaired(facts)))
+    if "p_h1" in facts:
+        unpaired = "unpaired: " if "unpaired" in facts else ""
+        details.append(("paper's test", unpaired + read.bayes_test(facts)))
     return details + estimate_details(facts)
 
 
@@ -98,6 +117,8 @@ def estimate_details(facts: Facts) -> list[tuple[str, str]]:
     details = []
     if facts.get("mcse"):
         details.append(("Monte Carlo", f"error of the mean {facts['mcse']:.2g}"))
+    if "folds" in facts:
+        details.append(("folds", read.folds(facts)))
     text = read.data(facts)
     return details + ([("data", text)] if text else [])
 
@@ -107,24 +128,25 @@ def _table_lines(facts: Facts) -> list[str]:
     return table.to_text().splitlines()[2:]  # the headline has said the title
 
 
-def _fill(body: list[str], details: list[tuple[str, str]], facts: Facts) -> str:
+def _fill(body: list[str], details: list[tuple[str, str]], facts: Facts, height: int | None) -> str:
     lines = [line for part in body for line in _wrapped(part)]
     for label, text in details:
         lines.extend(_wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN))
     signature = facts.get("signature")
     ending = _wrapped(for_text(signature, limit=_LONGEST), indent=2) if signature else []
-    lines.extend(_finding_lines(facts, room=HEIGHT - len(lines) - len(ending)))
+    room = None if height is None else height - len(lines) - len(ending)
+    lines.extend(_finding_lines(facts, room=room))
     return "\n".join(lines + ending)
 
 
-def _finding_lines(facts: Facts, *, room: int) -> list[str]:
+def _finding_lines(facts: Facts, *, room: int | None) -> list[str]:
     """Write the gravest findings in the room that is left, and count the others."""
     found = read.findings(facts)
     lines: list[str] = []
     for position, (level, message, name) in enumerate(found):
         more = _wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
         reserve = 1 if position + 1 < len(found) else 0
-        if lines and len(lines) + len(more) + reserve > room:
+        if room is not None and lines and len(lines) + len(more) + reserve > room:
             left = len(found) - position
             lines.append(f"and {numbers.count(left)} more finding{'s' if left > 1 else ''}")
             break

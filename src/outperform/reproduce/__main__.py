@@ -4,45 +4,94 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from outperform import __version__
 from outperform.errors import OutperformError
-from outperform.reproduce import icdm, sigir
+from outperform.reproduce import acl, acl_figures, icdm, sigir
 from outperform.reproduce.layout import write_summary, write_table
 from outperform.reproduce.tables import Effort, Table, timed
 
-_PAPERS = {"sigir": sigir.TABLES, "icdm": icdm.TABLES}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """What can be made of one paper.
+
+    Parameters
+    ----------
+    tables
+        How to make each table, by its number in the paper.
+    opening
+        A line about all tables, which then stands above them; None to write each at once.
+    closing
+        The last line.
+    figures
+        How to draw the figures into a folder, in a format.
+    """
+
+    tables: Mapping[int, Callable[[Effort], Table]]
+    opening: Callable[[Sequence[Table]], str] | None = None
+    closing: Callable[[Effort], str] | None = None
+    figures: Callable[[Path, str], Sequence[Path]] | None = None
+
+
+_PAPERS = {
+    "sigir": Paper(tables=sigir.TABLES),
+    "icdm": Paper(tables=icdm.TABLES),
+    "acl": Paper(
+        tables=acl.TABLES,
+        opening=acl.closeness,
+        closing=acl.speed,
+        figures=acl_figures.save,
+    ),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the tables that were asked for and write each as soon as it is there."""
     parser = _parser()
     asked = parser.parse_args(arguments)
-    numbers = list(_PAPERS[asked.paper]) if asked.table is None else [asked.table]
-    if not set(numbers) <= set(_PAPERS[asked.paper]):
-        known = ", ".join(map(str, _PAPERS[asked.paper]))
+    paper = _PAPERS[asked.paper]
+    numbers = list(paper.tables) if asked.table is None else [asked.table]
+    if not set(numbers) <= set(paper.tables):
+        known = ", ".join(map(str, paper.tables))
         parser.error(f"{asked.paper} has no table {asked.table} to reproduce; known: {known}")
-    effort = Effort(seed=asked.seed, draws=asked.draws, simulations=asked.simulations)
+    if asked.figures is not None and paper.figures is None:
+        parser.error(f"{asked.paper} has no figures to draw; acl has")
     try:
-        _write(f"outperform {__version__}, numpy {np.__version__}, seed {asked.seed}.\n\n")
-        tables: list[Table] = []
-        for number in numbers:
-            tables.append(timed(_PAPERS[asked.paper][number], effort))
-            _write(write_table(tables[-1], asked.format) + "\n")
-        _write(write_summary(tables, asked.format))
-    except OutperformError as error:
+        if asked.figures is not None and paper.figures is not None:
+            paper.figures(asked.figures, asked.figure_format)
+        _write_all(paper, numbers, asked)
+    except (OutperformError, OSError) as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
         return 2
     return 0
 
 
+def _write_all(paper: Paper, numbers: Sequence[int], asked: argparse.Namespace) -> None:
+    effort = Effort(seed=asked.seed, draws=asked.draws, simulations=asked.simulations)
+    made: Iterable[Table] = (timed(paper.tables[number], effort) for number in numbers)
+    if paper.opening is not None:
+        made = list(made)
+        _write(f"{paper.opening(made)}\n\n")
+    _write(f"outperform {__version__}, numpy {np.__version__}, seed {asked.seed}.\n\n")
+    tables: list[Table] = []
+    for table in made:
+        tables.append(table)
+        _write(write_table(table, asked.format) + "\n")
+    _write(write_summary(tables, asked.format))
+    if paper.closing is not None:
+        _write(f"\n{paper.closing(effort)}\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m outperform.reproduce",
-        description="Reproduce a paper's tables from the bundled predictions: "
+        description="Reproduce a paper's tables from the bundled predictions or counts: "
         "published, ours and the difference.",
     )
     parser.add_argument("paper", choices=list(_PAPERS))
@@ -62,6 +111,10 @@ def _parser() -> argparse.ArgumentParser:
         default=2_000,
         help="data sets simulated for each cell of the power table; 2,000 by default",
     )
+    parser.add_argument(
+        "--figures", type=Path, metavar="FOLDER", help="draw the paper's figures into it; acl only"
+    )
+    parser.add_argument("--figure-format", choices=["png", "pdf", "svg"], default="png")
     return parser
 
 

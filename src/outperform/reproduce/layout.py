@@ -42,12 +42,14 @@ def _lines(table: Table) -> Iterator[list[str]]:
     heads = [column.heading for column in table.columns]
     yield [table.stub, "", *heads, *(["flag"] if flagged else [])]
     for row in table.rows:
-        published = [_shown(row.published[c.key], c.digits) for c in table.columns]
+        published = [
+            _shown(row.published[c.key], c.digits) if c.printed else "" for c in table.columns
+        ]
         more = [
             _shown(row.ours[c.key], None if c.digits is None else c.digits + 1)
             for c in table.columns
         ]
-        off = [_off(column, row) for column in table.columns]
+        off = [_off(column, row) if column.printed else "" for column in table.columns]
         for label, kind, cells, flag in (
             (row.label, "published", published, ""),
             ("", "ours", more, row.flag),

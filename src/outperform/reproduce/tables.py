@@ -44,12 +44,15 @@ class Column:
         What the summary calls it, together with others of its kind.
     digits
         Decimals in print; None for signs.
+    printed
+        Whether the paper has it; False for what only we say.
     """
 
     key: str
     heading: str
     part: str
     digits: int | None = 3
+    printed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,16 +137,18 @@ class Table:
             found
             for row in self.rows
             for column in self.columns
-            if column.part == part and (found := difference(column, row)) is not None
+            if column.part == part
+            and column.printed
+            and (found := difference(column, row)) is not None
         ]
 
     def agreement(self) -> tuple[Agreement, ...]:
         """Return how well each part agrees, in the order of the columns."""
-        parts = dict.fromkeys(column.part for column in self.columns)
+        parts = dict.fromkeys(column.part for column in self.columns if column.printed)
         return tuple(self._agreement_of(part) for part in parts)
 
     def _agreement_of(self, part: str) -> Agreement:
-        columns = [column for column in self.columns if column.part == part]
+        columns = [column for column in self.columns if column.part == part and column.printed]
         equal = [as_printed(column, row) for row in self.rows for column in columns]
         sizes = [abs(found) for found in self.differences(part)]
         return Agreement(

@@ -9,6 +9,7 @@ wherever the density is not.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +30,7 @@ _STIRLING = (
 )
 _ATANH_TERMS = 16
 _SQUARES = 2.0 ** (-52.0 / np.arange(1, _ATANH_TERMS + 1))  # largest square for k terms
+_SQUARES_LISTED = _SQUARES.tolist()
 _NEAR = 0.4
 
 
@@ -81,6 +83,8 @@ def log1p_minus(value: FloatArray) -> FloatArray:
     >>> float(log1p_minus(np.array([1e-9]))[0])
     -4.999999996666667e-19
     """
+    if value.size == 1:
+        return np.full_like(value, _log1p_minus_one(float(value.item())))
     ratio = value / (2.0 + value)
     square = ratio * ratio
     terms = int(np.searchsorted(_SQUARES, float(square.max()))) + 1
@@ -92,6 +96,17 @@ def log1p_minus(value: FloatArray) -> FloatArray:
     series -= value
     series *= ratio
     return series
+
+
+def _log1p_minus_one(value: float) -> float:
+    """Return the same for one number, without the cost of arrays."""
+    ratio = value / (2.0 + value)
+    square = ratio * ratio
+    terms = bisect_left(_SQUARES_LISTED, square) + 1
+    series = 1.0 / (2 * terms + 1)
+    for term in range(terms - 1, 0, -1):
+        series = series * square + 1.0 / (2 * term + 1)
+    return (2.0 * square * series - value) * ratio
 
 
 def deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:

@@ -145,7 +145,9 @@ def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
     series[:, 1::2] = powers @ _EVEN
     series[:, 2::2] = (powers @ _ODD) * (x - y)[:, None]
     series *= reach[:, None] ** _POWERS
-    return np.asarray(np.exp(series @ _NODE_POWERS) @ _WEIGHTS * reach)
+    # einsum stays on one thread; for so small a product BLAS would wake all of them.
+    exponent = np.einsum("ij,jk->ik", series, _NODE_POWERS)
+    return np.asarray(np.exp(exponent) @ _WEIGHTS * reach)
 
 
 def beta_quantile(a: float, b: float, probability: float) -> tuple[float, float]:
@@ -221,9 +223,14 @@ def _start(a: float, b: float, probability: float) -> tuple[float, float]:
         x = float(betaincinv(a, b, probability))
         if _TINY < x < 1.0:
             return x, 1.0 - x
-    # beyond that betaincinv can be wrong in the first digit, so that a normal must do
+    # beyond that betaincinv can be wrong in the first digit, so that a normal must do, bent
+    # by the skewness of the log odds where these are nearly normal
     width = math.sqrt(1.0 / max(a, 0.1) + 1.0 / max(b, 0.1))
-    step = float(ndtri(probability)) * width
+    normal = float(ndtri(probability))
+    step = normal * width
+    if min(a, b) > 10.0:
+        skewness = (1.0 / b**2 - 1.0 / a**2) / width**3
+        step += 0.5 / b - 0.5 / a + width * skewness * (normal * normal - 1.0) / 6.0
     return _shift(a / n, b / n, min(max(step, -30.0), 30.0))
 
 

@@ -10,6 +10,7 @@ from outperform._typing import FloatArray
 from outperform.errors import UsageError
 from outperform.posterior.closed.flat_f_score import FlatFScore
 from outperform.posterior.closed.inversion import invert
+from outperform.posterior.closed.many_counts import many_counts
 from outperform.posterior.closed.quadrature import log_integral
 from outperform.posterior.closed.share import Share
 from outperform.posterior.closed.table import tabulate
@@ -87,6 +88,9 @@ class IndependentDifference:
         """Return the log of the density at ``value``."""
         if not -1.0 <= value <= 1.0:
             return -math.inf
+        quick = many_counts(self.x, self.y)
+        if quick is not None and quick.reaches(value):
+            return quick.log_pdf(value)
         if value < 0.0:
             return self._swapped.log_pdf(-value)
         if value > _ALMOST_ONE:
@@ -135,6 +139,9 @@ class IndependentDifference:
     def _tail(self, value: float, *, upper: bool) -> float:
         if not -1.0 < value < 1.0:
             return float((value >= 1.0) != upper)
+        quick = many_counts(self.x, self.y)
+        if quick is not None and quick.reaches(value):
+            return quick.tail(value, upper=upper)
         centre = self.x.centre - self.y.centre
         return one_tail(self._direct, value, centre, upper=upper)
 

@@ -1,0 +1,1 @@
+"""The command line: parse, read, compare, write; no statistics."""

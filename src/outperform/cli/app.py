@@ -1,0 +1,53 @@
+"""The commands and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from outperform._version import __version__
+from outperform.cli import baselines, comparing, examples, folds, gate, planning, reporting
+from outperform.cli.running import guarded
+
+app = typer.Typer(
+    name="outperform",
+    help="Does one classifier really outperform another, by how much, and how sure is that?",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+COMMANDS: dict[str, Callable[..., int | None]] = {
+    "compare": comparing.compare,
+    "estimate": comparing.estimate,
+    "scorecard": comparing.scorecard,
+    "by-class": comparing.by_class,
+    "gate": gate.gate,
+    "baseline": baselines.baseline,
+    "report": reporting.report,
+    "bcv": folds.bcv,
+    "power": planning.power,
+    "reproduce": examples.reproduce,
+    "example": examples.example,
+}
+
+for _name, _command in COMMANDS.items():
+    app.command(_name)(guarded(_command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"outperform {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def outperform(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Hold the options that stand before a command."""

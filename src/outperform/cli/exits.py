@@ -1,0 +1,35 @@
+"""Exit codes: what each says, and which error means which."""
+
+from __future__ import annotations
+
+from outperform.errors import (
+    DataError,
+    MissingExtra,
+    OutperformError,
+    ResourceError,
+    UsageError,
+)
+
+DONE = 0
+FAILED = 1  # a gate said no; never anything else
+USAGE = 2
+DATA = 3
+UNDECIDED = 4
+RESOURCES = 5  # or anything unforeseen
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (UsageError, USAGE),
+    (DataError, DATA),
+    (ResourceError, RESOURCES),
+    (MissingExtra, RESOURCES),
+    (OutperformError, USAGE),
+    (MemoryError, RESOURCES),
+    (OSError, RESOURCES),
+)
+
+
+def code_of(error: Exception) -> int:
+    """Return the exit code that an error means."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), RESOURCES)

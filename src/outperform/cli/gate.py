@@ -1,0 +1,244 @@
+"""``gate``: may the candidate replace the baseline? The answer is the exit code."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from outperform.cli import exits
+from outperform.cli import options as o
+from outperform.cli.baselines import Inputs, store
+from outperform.cli.reading import Dialect, label_of, labels_of, prior_of, rope_of
+from outperform.cli.running import say
+from outperform.cli.writing import deliver
+from outperform.errors import UsageError
+
+if TYPE_CHECKING:
+    from outperform.comparison import Gate, Guard
+    from outperform.ingest import Rows
+    from outperform.outcomes import Outcomes
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+_DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
+_BASELINE, _GATE = "Baseline", "Gate"
+
+
+class GateFormat(StrEnum):
+    """How a gate is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+
+
+class Requirement(StrEnum):
+    """What a gate wants of the candidate."""
+
+    NOT_WORSE = "not_worse"
+    BETTER = "better"
+
+
+class Allowed(StrEnum):
+    """What passes beside a pass."""
+
+    UNDECIDED = "undecided"
+
+
+Candidate = Annotated[
+    str | None,
+    typer.Option(help="The new model: its column, or its file's name.", rich_help_panel=_DATA),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(help="The old model: its column, or its file's name.", rich_help_panel=_DATA),
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(help="A stored baseline instead; see --save-baseline.", rich_help_panel=_BASELINE),
+]
+SaveBaseline = Annotated[
+    Path | None,
+    typer.Option(
+        help="If the gate passes, store id, truth and the candidate's predictions here.",
+        rich_help_panel=_BASELINE,
+    ),
+]
+NewTruth = Annotated[
+    bool,
+    typer.Option(
+        "--new-truth",
+        help="Where true labels were corrected since, take the new ones for both.",
+        rich_help_panel=_BASELINE,
+    ),
+]
+Guards = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--guard",
+        metavar="METRIC[:CLASS]:ROPE",
+        help="Must not get worse either, e.g. recall:fraud:0.02. May be repeated.",
+        rich_help_panel=_GATE,
+        show_default=False,
+    ),
+]
+Require = Annotated[
+    Requirement,
+    typer.Option(help="better: the whole HDI must lie above the ROPE.", rich_help_panel=_GATE),
+]
+Allow = Annotated[
+    Allowed | None, typer.Option(help="undecided: exit 0 then too.", rich_help_panel=_GATE)
+]
+Style = Annotated[
+    GateFormat,
+    typer.Option(
+        "--format",
+        "-f",
+        help="github: annotations, and a summary for the job.",
+        rich_help_panel=_ANSWER,
+    ),
+]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", help="Also write JUnit XML.", rich_help_panel=_ANSWER)
+]
+
+
+def gate(
+    files: o.Sources,
+    truth: o.Truth = None,
+    candidate: Candidate = None,
+    baseline: Baseline = None,
+    id: o.Id = None,
+    label: o.LabelColumn = None,
+    on_missing: o.OnMissing = o.Missing.REFUSE,
+    on_null: o.OnNull = o.Missing.REFUSE,
+    no_header: o.NoHeader = False,
+    encoding: o.Encoding = "utf-8",
+    read_as: o.ReadAs = None,
+    confusion: o.Confusion = False,
+    baseline_file: BaselineFile = None,
+    save_baseline: SaveBaseline = None,
+    new_truth: NewTruth = False,
+    metric: o.Metric = "f1",
+    rope: o.Rope = None,
+    guard: Guards = None,
+    require: Require = Requirement.NOT_WORSE,
+    allow: Allow = None,
+    labels: o.Labels = None,
+    pos_label: o.PosLabel = None,
+    model: o.Model = None,
+    prior: o.Prior = None,
+    unpaired: o.Unpaired = False,
+    hdi_prob: o.HdiProb = 0.95,
+    draws: o.Draws = 20_000,
+    seed: o.Seed = None,
+    style: Style = GateFormat.TEXT,
+    output: o.Output = None,
+    junit: JUnit = None,
+) -> int:
+    """May the candidate replace the baseline?
+
+    It may if the whole HDI of candidate − baseline lies above the ROPE's lower edge.
+
+    Exit codes: 0 it may, 1 it may not (all of the HDI lies below that edge), 4 cannot tell yet.
+
+    Example: outperform gate preds.csv --truth label --baseline old --candidate new --rope 0.005
+    """
+    import outperform as op
+
+    if style is GateFormat.GITHUB and output is not None:
+        raise UsageError("--format github writes workflow commands to stdout; leave --output out")
+    inputs = Inputs(
+        files=tuple(files),
+        truth=truth,
+        candidate=candidate,
+        baseline=baseline,
+        id=id,
+        label=label,
+        on_missing=on_missing,
+        confusion=confusion,
+        dialect=Dialect(on_null=on_null, no_header=no_header, encoding=encoding, read_as=read_as),
+        stored=baseline_file,
+        new_truth=new_truth,
+        keep=save_baseline is not None,
+    )
+    seen, rows = inputs.read()
+    found = op.gate(
+        seen,
+        *seen.models,
+        metric=metric,
+        rope=rope_of(rope),
+        require=require.value,
+        guards=[guard_of(seen, text) for text in guard or ()],
+        labels=labels_of(seen, labels),
+        pos_label=label_of(seen, pos_label),
+        model=model,
+        prior=prior_of(prior),
+        paired=not unpaired,
+        hdi_prob=hdi_prob,
+        n_draws=draws,
+        random_state=seed,
+    )
+    allowed = allow is Allowed.UNDECIDED
+    _write(found, style, output, junit, allowed)
+    if save_baseline is not None and rows is not None:
+        _save(found, rows, save_baseline)
+    return exit_code(found, allowed)
+
+
+def guard_of(outcomes: Outcomes, text: str) -> Guard:
+    """Read a guard: metric, perhaps a class, and a ROPE, with colons between."""
+    from outperform.comparison import Guard
+
+    metric, colon, rest = text.partition(":")
+    label, inner, rope = rest.rpartition(":")  # a class may have colons of its own
+    if not colon or not metric or not rope or (inner and not label):
+        raise UsageError(
+            "--guard must be METRIC:ROPE or METRIC:CLASS:ROPE, e.g. recall:fraud:0.02; "
+            f"got {text!r}"
+        )
+    return Guard(
+        metric=metric, label=label_of(outcomes, label) if inner else None, rope=rope_of(rope)
+    )
+
+
+def exit_code(found: Gate, allow_undecided: bool) -> int:
+    """Return 0 for a pass, 1 for a failure, 4 for undecided unless that is allowed."""
+    codes = {"pass": exits.DONE, "fail": exits.FAILED}
+    undecided = exits.DONE if allow_undecided else exits.UNDECIDED
+    return codes.get(found.judgement.value, undecided)
+
+
+def _write(
+    found: Gate, style: GateFormat, output: Path | None, junit: Path | None, allowed: bool
+) -> None:
+    from outperform.report import gate_annotations, gate_json, gate_junit
+
+    if junit is not None:
+        deliver(gate_junit(found, allow_undecided=allowed), junit)
+    if style is GateFormat.GITHUB:
+        _summarise(found)
+        deliver(gate_annotations(found), None)
+    elif style is GateFormat.JSON:
+        deliver(gate_json(found), output)
+    else:
+        deliver(str(found) if style is GateFormat.TEXT else found.to_markdown(), output)
+
+
+def _summarise(found: Gate) -> None:
+    """Add to the summary of the job, which other steps write to as well."""
+    path = os.environ.get(SUMMARY)
+    if path:
+        with open(path, "a", encoding="utf-8") as stream:
+            stream.write(found.to_markdown() + "\n\n")
+
+
+def _save(found: Gate, rows: Rows, path: Path) -> None:
+    if found.passed:
+        store(path, rows, found.main.names[0])
+    else:
+        say(f"the gate did not pass, so no baseline was stored in {path}")

@@ -1,0 +1,199 @@
+"""The options that commands share, each said once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
+
+
+class Format(StrEnum):
+    """How the answer is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    HTML = "html"
+    GITHUB = "github"
+
+
+class Missing(StrEnum):
+    """What to do with documents that a file lacks."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
+
+
+class FileFormat(StrEnum):
+    """What a file is, whatever its name says."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+def whole(text: str) -> int:
+    """Read a whole number; the complaint says what it got."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"it must be a whole number; got {text!r}") from None
+
+
+def seed(text: str) -> int:
+    """Read what numpy takes for a seed."""
+    value = whole(text)
+    if not 0 <= value < 2**64:
+        raise typer.BadParameter(f"it must be a whole number from 0 to 2**64 - 1; got {text!r}")
+    return value
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1."""
+    value = real(text)
+    if not 0 <= value <= 1:
+        raise typer.BadParameter(f"it must lie between 0 and 1; got {text!r}")
+    return value
+
+
+def real(text: str) -> float:
+    """Read a number; the complaint says what it got."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"it must be a number such as 0.95; got {text!r}") from None
+
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="One file with a column per model (CSV, TSV, JSON Lines, Parquet; - for stdin), or a "
+        "gold file and one file per model, joined on --id.",
+        show_default=False,
+    ),
+]
+Truth = Annotated[
+    str | None, typer.Option(help="The column with the true labels.", rich_help_panel=_DATA)
+]
+ModelA = Annotated[str | None, typer.Option("--a", help="Model A.", rich_help_panel=_DATA)]
+ModelB = Annotated[str | None, typer.Option("--b", help="Model B.", rich_help_panel=_DATA)]
+OneModel = Annotated[
+    str | None, typer.Option("--of", help="The model to estimate.", rich_help_panel=_DATA)
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="The column that names a document.", rich_help_panel=_DATA),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        help="The column with the labels, in files joined on --id.",
+        rich_help_panel=_DATA,
+    ),
+]
+OnMissing = Annotated[
+    Missing,
+    typer.Option(help="refuse or drop documents that a file lacks.", rich_help_panel=_DATA),
+]
+OnNull = Annotated[
+    Missing,
+    typer.Option(help="refuse or drop documents without a label.", rich_help_panel=_DATA),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="The first row is data; the columns are called 0, 1, …",
+        rich_help_panel=_DATA,
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="How text files are encoded.", rich_help_panel=_DATA)]
+ReadAs = Annotated[
+    FileFormat | None,
+    typer.Option(help="What the files are, if their names do not say it.", rich_help_panel=_DATA),
+]
+Confusion = Annotated[
+    bool,
+    typer.Option(
+        "--confusion",
+        help="The files are confusion matrices, rows the truth.",
+        rich_help_panel=_DATA,
+    ),
+]
+Metric = Annotated[
+    str, typer.Option(help="scikit-learn's name of the metric.", rich_help_panel=_QUESTION)
+]
+Metrics = Annotated[
+    str,
+    typer.Option("--metrics", help="Metrics, with commas between.", rich_help_panel=_QUESTION),
+]
+Rope = Annotated[
+    str | None,
+    typer.Option(
+        help="Region of practical equivalence: 0.01, or -0.02,0.01. ±0.01 by default.",
+        rich_help_panel=_QUESTION,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(help="Classes to average over, with commas.", rich_help_panel=_QUESTION),
+]
+PosLabel = Annotated[
+    str | None, typer.Option(help="The positive class.", rich_help_panel=_QUESTION)
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model", help="flat, unit, hierarchical, free or bootstrap.", rich_help_panel=_QUESTION
+    ),
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(help="Of model flat: uniform, jeffreys or a number.", rich_help_panel=_QUESTION),
+]
+Unpaired = Annotated[
+    bool,
+    typer.Option(
+        "--unpaired", help="Do not use that the documents are the same.", rich_help_panel=_QUESTION
+    ),
+]
+HdiProb = Annotated[
+    float,
+    typer.Option(
+        help="The mass of the interval.", rich_help_panel=_QUESTION, parser=real, metavar="NUMBER"
+    ),
+]
+Draws = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        help="How many draws.",
+        rich_help_panel=_ANSWER,
+        parser=whole,
+        metavar="NUMBER",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Makes the draws repeatable.",
+        rich_help_panel=_ANSWER,
+        parser=seed,
+        metavar="NUMBER",
+    ),
+]
+OutputFormat = Annotated[
+    Format, typer.Option("--format", "-f", help="How to write it.", rich_help_panel=_ANSWER)
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write to this file.", rich_help_panel=_ANSWER),
+]

@@ -1,0 +1,149 @@
+"""From the files on the command line to outcomes, and from text to values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outperform.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from outperform._typing import Label
+    from outperform.cli.options import FileFormat, Missing
+    from outperform.outcomes import Outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How files are to be read, as it stood on the command line."""
+
+    on_null: Missing
+    no_header: bool
+    encoding: str
+    read_as: FileFormat | None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what the readers of tables take."""
+        return {
+            "header": not self.no_header,
+            "encoding": self.encoding,
+            "format": None if self.read_as is None else self.read_as.value,
+        }
+
+
+def read_outcomes(
+    sources: Sequence[str],
+    *,
+    truth: str | None,
+    models: Sequence[str | None],
+    id: str | None,
+    label: str | None,
+    on_missing: Missing,
+    confusion: bool,
+    dialect: Dialect,
+) -> Outcomes:
+    """Read what was named on the command line."""
+    import outperform as op
+
+    if confusion:
+        return _confusions(sources, models, encoding=dialect.encoding)
+    shared = {"on_null": dialect.on_null.value, **dialect.arguments()}
+    if len(sources) == 1:
+        truth, *columns = _columns(truth, models)
+        return op.read(sources[0], truth=truth, models=columns, id=id, **shared)
+    if len(sources) != len(models) + 1:
+        raise UsageError(
+            f"give one file, or a gold file and one for each of {_counted(models)}; "
+            f"got {', '.join(sources)}"
+        )
+    files = dict(zip(("gold", *_names(sources[1:], models)), sources, strict=True))
+    return op.read(
+        files,
+        id=_needed(id, "--id"),
+        label=_needed(label, "--label"),
+        truth=truth,
+        on_missing=on_missing.value,
+        **shared,
+    )
+
+
+def _confusions(sources: Sequence[str], models: Sequence[str | None], *, encoding: str) -> Outcomes:
+    from outperform.ingest import read_confusions
+
+    if len(sources) != len(models):
+        raise UsageError(
+            f"give one confusion matrix for each of {_counted(models)}; got {', '.join(sources)}"
+        )
+    files = dict(zip(_names(sources, models), sources, strict=True))
+    return read_confusions(files, encoding=encoding)
+
+
+def _counted(models: Sequence[object]) -> str:
+    return "one model" if len(models) == 1 else f"{len(models)} models"
+
+
+def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
+    """Name models as asked, or after their files."""
+    names = [
+        name or Path(source).name.partition(".")[0]
+        for name, source in zip(models, sources, strict=True)
+    ]
+    if len(set(names)) != len(names):
+        raise UsageError(f"both models would be called {names[0]!r}; name them with --a and --b")
+    return names
+
+
+def _needed(value: str | None, option: str) -> str:
+    if value is None:
+        raise UsageError(f"give {option}, the name of a column")
+    return value
+
+
+def _columns(truth: str | None, models: Sequence[str | None]) -> list[str]:
+    """Return the columns of one file, the truth first."""
+    options = ("--truth", "--a", "--b") if len(models) == 2 else ("--truth", "--of")
+    names = [_needed(name, option) for name, option in zip((truth, *models), options, strict=True)]
+    if len(set(names)) != len(names):
+        raise UsageError(f"{', '.join(options)} must differ; got {', '.join(map(repr, names))}")
+    return names
+
+
+def rope_of(text: str | None) -> Any:
+    """Read a ROPE: a half-width, or two ends with a comma between."""
+    if text is None:
+        return None
+    try:
+        ends = [float(end) for end in text.split(",")]
+    except ValueError:
+        ends = []
+    if len(ends) not in (1, 2):
+        raise UsageError(f"--rope must be a number such as 0.01, or two, -0.02,0.01; got {text!r}")
+    return ends[0] if len(ends) == 1 else tuple(ends)
+
+
+def prior_of(text: str | None) -> Any:
+    """Read a prior: a name or a number."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def label_of(outcomes: Outcomes, text: str | None) -> Label | None:
+    """Return the class that is written like this."""
+    if text is None:
+        return None
+    by_text = {str(known): known for known in outcomes.labels}
+    if text not in by_text:
+        raise UsageError(unknown_name("class", text, by_text))
+    return by_text[text]
+
+
+def labels_of(outcomes: Outcomes, text: str | None) -> list[Label] | None:
+    """Return the classes that are written like this, with commas between."""
+    if text is None:
+        return None
+    found = (label_of(outcomes, part) for part in text.split(","))
+    return [label for label in found if label is not None]

@@ -1,0 +1,70 @@
+"""What the library says in the words of Python, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_OPTIONS = {
+    "candidate": "--candidate",
+    "encoding": "--encoding",
+    "format": "--read-as",
+    "hdi_prob": "--hdi-prob",
+    "id": "--id",
+    "label": "--label",
+    "labels": "--labels",
+    "metric": "--metric",
+    "model": "--model",
+    "n_draws": "--draws",
+    "n_simulations": "--simulations",
+    "on_missing": "--on-missing",
+    "on_null": "--on-null",
+    "pos_label": "--pos-label",
+    "prevalence": "--prevalence",
+    "prior": "--prior",
+    "random_state": "--seed",
+    "rope": "--rope",
+    "sizes": "--sizes",
+    "theta_neg": "--theta-neg",
+    "theta_pos": "--theta-pos",
+    "truth": "--truth",
+}
+_NAMES = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
+_FIRST = re.compile(rf"^({_NAMES})(?= (?:must|as|\d))")
+# Words that nobody says by chance.
+_ANYWHERE = re.compile(
+    r"(?<!['\"\w-])(hdi_prob|n_draws|n_simulations|on_missing|on_null|pos_label|random_state|"
+    r"theta_neg|theta_pos)(?:=(?=$)|(?![\w='\"]))"
+)
+_EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
+_FIXED = {
+    "header=False (--no-header)": "--no-header",
+    "new_truth=True": "--new-truth",
+    "paired=False": "--unpaired",
+    "overwrite=True": "--force",
+    ", or say quote=None if quotes are ordinary characters": "",
+}
+
+
+def in_options(message: str) -> str:
+    """Name options instead of arguments, as in ``--pos-label spam`` for ``pos_label='spam'``.
+
+    Examples
+    --------
+    >>> in_options("hdi_prob must lie between 0 and 1; got 95.0; did you mean 0.95?")
+    '--hdi-prob must lie between 0 and 1; got 95.0; did you mean 0.95?'
+    >>> in_options('leave these rows out with on_null="drop"')
+    'leave these rows out with --on-null drop'
+    """
+    for words, instead in _FIXED.items():
+        message = message.replace(words, instead)
+    message = _EITHER.sub(r"\1\2", _GIVEN.sub(_option, message))
+    for pattern in (_FIRST, _ANYWHERE):
+        message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
+    return message
+
+
+def _option(found: re.Match[str]) -> str:
+    value = next(text for text in found.groups()[1:] if text is not None)
+    return f"{_OPTIONS[found[1]]} {shlex.quote(value)}"

@@ -1,0 +1,54 @@
+"""Results to stdout or to a file, in the format that was asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outperform.cli.options import Format
+
+if TYPE_CHECKING:
+    from outperform.comparison import Comparison, ComparisonTable, Estimate, Power
+
+    Result = Comparison | Estimate | ComparisonTable | Power
+
+
+def write_result(result: Result, *, style: Format, output: Path | None) -> None:
+    """Write one result."""
+    deliver(render(result, style), output)
+
+
+def render(result: Result, style: Format) -> str:
+    """Return a result as text in one of the formats."""
+    if style is Format.JSON:
+        return json.dumps(result.to_dict(), ensure_ascii=False, indent=2, default=str)
+    if style is Format.TEXT:
+        return _text(result)
+    return str(getattr(result, _METHODS[style])())
+
+
+_METHODS = {
+    Format.MARKDOWN: "to_markdown",
+    Format.LATEX: "to_latex",
+    Format.HTML: "to_html",
+    Format.GITHUB: "to_markdown",
+}
+
+
+def _text(result: Any) -> str:
+    from outperform import present
+
+    return present.full_text(result.to_dict()) if hasattr(result, "hdi") else str(result)
+
+
+def deliver(text: str, output: Path | None) -> None:
+    """Write text to a file, whole or not at all, or to stdout."""
+    line = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        sys.stdout.write(line)
+        return
+    from outperform._files import write_atomically
+
+    write_atomically(output, line.encode("utf-8"))

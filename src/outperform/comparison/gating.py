@@ -1,0 +1,331 @@
+"""``gate``: may the candidate replace the baseline? One comparison, and one for each guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outperform import metrics, present
+from outperform._typing import Label, Seed
+from outperform.comparison.checks import SAFE_ERRORS
+from outperform.comparison.comparing import compare, two_models
+from outperform.comparison.judging import (
+    Judgement,
+    Require,
+    check_requirement,
+    claim_of,
+    documents_to_decide,
+    edge_of,
+    judge,
+    withheld,
+)
+from outperform.comparison.result import Comparison
+from outperform.comparison.summary import SCHEMA, finding_facts
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.posterior import seed_sequence
+
+_TOO_COARSE = "monte_carlo_too_coarse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A metric that must not get worse, beside the one that the gate is about.
+
+    Parameters
+    ----------
+    metric
+        As for :func:`compare`.
+    label
+        The class it is about, against the rest; None for a metric of all classes.
+    rope
+        The region of practical equivalence; ±0.01 by default.
+
+    Examples
+    --------
+    >>> Guard.from_param(("recall", "fraud", 0.02))
+    Guard(metric='recall', label='fraud', rope=0.02)
+    """
+
+    metric: Any
+    label: Label | None = None
+    rope: Any = None
+
+    @classmethod
+    def from_param(cls, guard: Any) -> Guard:
+        """Take a guard, or a tuple of metric, class (or None) and ROPE.
+
+        Parameters
+        ----------
+        guard
+            What the user gave.
+        """
+        if isinstance(guard, Guard):
+            return guard
+        if not isinstance(guard, tuple) or len(guard) != 3:
+            raise UsageError(
+                "a guard must be a Guard or a tuple of metric, class and ROPE such as "
+                f"('recall', 'fraud', 0.02), with None for no class; got {guard!r}"
+            )
+        return cls(metric=guard[0], label=guard[1], rope=guard[2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One comparison of a gate and what is required of it.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+    guard
+        The guard that it answers; None for the main metric.
+    """
+
+    comparison: Comparison
+    require: Require
+    guard: Guard | None = None
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether the requirement is met."""
+        return judge(self.comparison, require=self.require)
+
+    @property
+    def more_documents(self) -> int | None:
+        """About how many more documents would decide; see :func:`documents_to_decide`."""
+        return documents_to_decide(self.comparison, require=self.require)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Doubts about the comparison, and about what follows from it here."""
+        return (*self.comparison.findings, *self._too_coarse())
+
+    def _too_coarse(self) -> Iterator[Finding]:
+        """Yield the doubt about an end that only this gate holds against an edge."""
+        if self.comparison.exact or any(
+            one.name == _TOO_COARSE and one.level == "warning" for one in self.comparison.findings
+        ):
+            return
+        claim = claim_of(self.comparison, self.require)
+        for end, error in ((claim.low, claim.error_low), (claim.high, claim.error_high)):
+            gap = abs(end - claim.edge)
+            if gap < SAFE_ERRORS * error:
+                yield Finding(
+                    _TOO_COARSE,
+                    "warning",
+                    f"An end of the HDI is {gap:.2g} from the edge of the ROPE that decides, "
+                    f"within {SAFE_ERRORS:g} Monte Carlo errors ({error:.2g}); draw more with "
+                    "n_draws= to settle the gate.",
+                )
+                return
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the draws as plain values."""
+        return {
+            "guard": self.guard is not None,
+            "class": None if self.guard is None else self.guard.label,
+            "require": self.require,
+            "judgement": self.judgement.value,
+            "edge": edge_of(self.comparison, self.require),
+            "more_documents": self.more_documents,
+            "withheld": list(withheld(self.comparison)),
+            "findings": finding_facts(self.findings),
+            "comparison": self.comparison.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Gate:
+    """Whether the candidate may replace the baseline, and why.
+
+    Parameters
+    ----------
+    checks
+        The main comparison, then one for each guard.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def main(self) -> Comparison:
+        """The comparison that the gate is about."""
+        return self.checks[0].comparison
+
+    @property
+    def guards(self) -> tuple[Comparison, ...]:
+        """The comparisons of the guards, in their order."""
+        return tuple(check.comparison for check in self.checks[1:])
+
+    @property
+    def judgement(self) -> Judgement:
+        """Fail if any check fails, else undecided if any is, else pass."""
+        found = [check.judgement for check in self.checks]
+        for one in (Judgement.FAIL, Judgement.UNDECIDED):
+            if one in found:
+                return one
+        return Judgement.PASS
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passes."""
+        return self.judgement is Judgement.PASS
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The doubts of all checks, each once."""
+        return tuple(dict.fromkeys(one for check in self.checks for one in check.findings))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the draws as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "gate",
+            "names": list(self.main.names),
+            "judgement": self.judgement.value,
+            "require": self.checks[0].require,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+    def report(self) -> str:
+        """Return the judgement in one sentence for each check."""
+        return " ".join(present.gate_sentences(self.to_dict()))
+
+    def to_markdown(self) -> str:
+        """Return judgement, checks and doubts in Markdown, as a job summary shows them."""
+        return present.gate_markdown(self.to_dict())
+
+    def __str__(self) -> str:
+        return present.gate_text(self.to_dict())
+
+    def __repr__(self) -> str:
+        found = ", ".join(
+            f"{check.comparison.metric} {check.judgement.value}" for check in self.checks
+        )
+        return f"Gate({self.judgement.value}: {found})"
+
+
+def gate(
+    y_true: Any,
+    candidate: Any,
+    baseline: Any,
+    *,
+    metric: Any = "f1",
+    rope: Any = None,
+    require: Require = "not_worse",
+    guards: Sequence[Any] = (),
+    hdi_prob: float = 0.95,
+    prior: Any = None,
+    model: str | None = None,
+    paired: bool = True,
+    n_draws: int = 20_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    names: tuple[str, str] = ("candidate", "baseline"),
+    sample_weight: Any = None,
+) -> Gate:
+    """Decide whether a candidate may replace a baseline.
+
+    The difference is candidate − baseline. The gate passes if the whole HDI lies
+    above the ROPE's lower edge, fails if it lies entirely below, and is undecided
+    otherwise; where lower is better, it is the other way round.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    candidate, baseline
+        Their predicted labels, or the names of two models in the outcomes.
+    metric
+        As for :func:`compare`.
+    rope
+        The region of practical equivalence: how much worse is not worse. ±0.01 by default.
+    require
+        ``"not_worse"``; or ``"better"``, which passes only if the whole HDI lies above the ROPE
+        and fails if none of it does.
+    guards
+        Other things that must not get worse: :class:`Guard`, or tuples of metric, class (or
+        None) and ROPE. Each is a comparison of its own.
+    hdi_prob
+        The mass of the interval.
+    prior
+        Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
+    model
+        As for :func:`compare`.
+    paired
+        Whether to use that the documents are the same, where the data allow it.
+    n_draws
+        How many draws.
+    random_state
+        None, a whole number, a SeedSequence or a Generator; every check uses it anew.
+    n_jobs
+        Threads; the draws do not depend on it.
+    labels
+        The classes averaged over.
+    pos_label
+        The positive class of binary metrics, and of guards that name no class.
+    names
+        What to call the two; outcomes know their names.
+    sample_weight
+        Frequency weights.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> news = op.datasets.load_news20()
+    >>> seen = op.Outcomes.from_labels(news.y_true, news.predictions)
+    >>> g = op.gate(seen, "nb_mult", "svm_l2", metric="accuracy", rope=0.005,
+    ...             guards=[("recall", "sci.med", 0.02)], random_state=0)
+    >>> g
+    Gate(pass: accuracy pass, recall pass)
+    >>> g.guards[0].decision
+    <Decision.LEANING_BETTER: '>'>
+    """
+    outcomes = two_models(y_true, candidate, baseline, names, labels, sample_weight)
+    shared: dict[str, Any] = {
+        "hdi_prob": hdi_prob,
+        "prior": prior,
+        "model": model,
+        "paired": paired,
+        "n_draws": n_draws,
+        "random_state": seed_sequence(random_state),
+        "n_jobs": n_jobs,
+    }
+    check_requirement(require)
+    asked = [Guard.from_param(guard) for guard in guards]
+    _refuse_twins([Guard(metric=metric), *asked])
+    over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+    new, old = outcomes.models
+    first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
+    checks = [Check(comparison=first, require=require)]
+    for guard in asked:
+        about = over if guard.label is None else {"pos_label": _one_class(guard)}
+        found = compare(outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared)
+        checks.append(Check(comparison=found, require="not_worse", guard=guard))
+    return Gate(checks=tuple(checks))
+
+
+def _one_class(guard: Guard) -> Label | None:
+    asked = metrics.get(guard.metric)
+    if asked.average != "binary":
+        raise UsageError(
+            f"a guard on the class {guard.label!r} needs a metric of one class, such as recall, "
+            f"precision or f1; got {asked.name!r}"
+        )
+    return guard.label
+
+
+def _refuse_twins(guards: Sequence[Guard]) -> None:
+    seen: set[tuple[metrics.Metric, str]] = set()
+    for guard in guards:
+        asked = metrics.get(guard.metric)
+        key = asked, repr(guard.label)  # as text, because True == 1
+        if key in seen:
+            of_class = "" if guard.label is None else f" of class {guard.label!r}"
+            raise UsageError(f"the gate asks for {asked.name!r}{of_class} twice; leave one out")
+        seen.add(key)

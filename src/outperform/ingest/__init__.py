@@ -1,0 +1,32 @@
+"""THE DOOR: from files to what can be counted."""
+
+from __future__ import annotations
+
+from outperform.ingest.baseline import (
+    Baseline,
+    read_baseline,
+    read_outcomes,
+    write_baseline,
+    write_outcomes,
+)
+from outperform.ingest.confusion import LabelledMatrix, read_confusion, read_confusions
+from outperform.ingest.conll import read_conll
+from outperform.ingest.fold_counts import read_fold_counts
+from outperform.ingest.reading import read
+from outperform.ingest.rows import Rows, read_rows
+
+__all__ = [
+    "Baseline",
+    "LabelledMatrix",
+    "Rows",
+    "read",
+    "read_baseline",
+    "read_confusion",
+    "read_confusions",
+    "read_conll",
+    "read_fold_counts",
+    "read_outcomes",
+    "read_rows",
+    "write_baseline",
+    "write_outcomes",
+]

@@ -1,0 +1,214 @@
+"""How outcomes are made: each function returns the fields of :class:`Outcomes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, Label
+from outperform.errors import DataError
+from outperform.outcomes.checking import check_labels, frequency_weights, named, same_length
+from outperform.outcomes.confusions import read_confusions, truth_findings
+from outperform.outcomes.counting import as_counts, count_rows
+from outperform.outcomes.labels import (
+    Column,
+    check_label,
+    label_findings,
+    read_column,
+    sort_labels,
+    unify,
+)
+from outperform.outcomes.schemes import Scheme
+from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
+from outperform.outcomes.table import Table
+
+Fields = dict[str, Any]
+
+
+def of_labels(
+    y_true: Any, predictions: Mapping[str, Any], *, labels: Sequence[Label] | None, weights: Any
+) -> Fields:
+    """Count label arrays of the same documents."""
+    columns = _columns("y_true", y_true, predictions)
+    counted = frequency_weights(weights, len(columns[0].codes))
+    return _of_columns(tuple(predictions), columns, weights=counted, labels=labels)
+
+
+def of_counts(
+    truth: Any, predictions: Mapping[str, Any], counts: Any, *, labels: Sequence[Label] | None
+) -> Fields:
+    """Take a table that is already counted."""
+    columns = _columns("truth", truth, predictions)
+    weights = _cell_counts(counts, len(columns[0].codes))
+    return _of_columns(tuple(predictions), columns, weights=weights, labels=labels)
+
+
+def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Fields:
+    """Take one confusion matrix per model."""
+    arrays = read_confusions(named(matrices))
+    size = len(next(iter(arrays.values())))
+    given = tuple(range(size)) if labels is None else check_labels(labels)
+    if len(given) != size:
+        raise DataError(f"{size} rows need {size} labels; got {len(given)}")
+    order = np.array([given.index(label) for label in sort_labels(set(given))])
+    tables = []
+    for array in arrays.values():
+        ordered = array[np.ix_(order, order)]
+        cells = np.argwhere(ordered != 0)
+        tables.append(Table(cells, as_counts(ordered[tuple(cells.T)])))
+    return {
+        "models": tuple(arrays),
+        "labels": tuple(given[place] for place in order),
+        "tables": tuple(tables),
+        "findings": label_findings(given) + truth_findings(arrays),
+    }
+
+
+def of_correct(correct: Mapping[str, Any]) -> Fields:
+    """Count documents of which only right or wrong is known."""
+    columns = []
+    for name, values in named(correct).items():
+        column = read_column(values, name=f"correct of {name!r}")
+        if not set(column.values) <= {0, 1}:
+            raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
+        bits = np.array(column.values, dtype=np.int64)[column.codes]
+        columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
+    same_length(columns)
+    truth = Column(
+        name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
+    )
+    counted = _of_columns(tuple(correct), [truth, *columns], weights=None, labels=None)
+    return {**counted, "kind": "correct"}
+
+
+def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any] | None) -> Fields:
+    """Count spans that agree to the letter."""
+    labels, table = count_spans(gold, named(predictions), groups=groups)
+    return _of_spans(tuple(predictions), labels, (table,))
+
+
+def of_tags(
+    gold: Any,
+    predictions: Mapping[str, Any],
+    *,
+    scheme: Scheme,
+    strict: bool,
+    groups: Sequence[Any] | None,
+) -> Fields:
+    """Read tag sequences into spans and count these."""
+    check_tag_lengths(gold, named(predictions))
+    truth, *findings = read_tags(gold, name="gold", scheme=scheme, strict=strict)
+    spans = {}
+    for model, tags in predictions.items():
+        spans[model], doubt = read_tags(
+            tags, name=f"tags of {model!r}", scheme=scheme, strict=strict
+        )
+        findings.append(doubt)
+    doubts = tuple(doubt for doubt in findings if doubt is not None)
+    fields = of_spans(truth, spans, groups=groups)
+    return {**fields, "findings": doubts + fields["findings"]}
+
+
+def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
+    """Take counts of spans, None standing for "no span"."""
+    columns = [_cells(truth, "truth")]
+    columns += [_cells(values, f"predictions of {m!r}") for m, values in named(predictions).items()]
+    if len({len(column) for column in columns}) != 1:
+        raise DataError(
+            "truth and predictions must have one value per cell; got "
+            + ", ".join(str(len(column)) for column in columns)
+        )
+    weights = _cell_counts(counts, len(columns[0]))
+    labels, codes = span_cells(columns, lambda value: check_label(value, name="types"))
+    table = Table(*count_rows(codes, n_labels=len(labels) + 1, weights=weights))
+    return _of_spans(tuple(predictions), labels, (table,))
+
+
+def of_tp_fp_fn(counts: Mapping[str, Any], *, label: Label) -> Fields:
+    """Take true positives, false positives and false negatives of each model."""
+    tables = []
+    for model, triple in named(counts).items():
+        tp, fp, fn = _triple(triple, model)
+        cells = np.array([[0, 0], [0, 1], [1, 0]])
+        weights = as_counts(np.array([tp, fn, fp], dtype=object))
+        kept = np.flatnonzero(weights != 0)
+        tables.append(Table(cells[kept], weights[kept]))
+    if not any(table.n for table in tables):
+        raise DataError("counts are zero everywhere; at least one span must count")
+    return _of_spans(tuple(counts), (check_label(label, name="label"),), tuple(tables))
+
+
+def _of_spans(
+    models: tuple[str, ...], labels: tuple[Label, ...], tables: tuple[Table, ...]
+) -> Fields:
+    return {
+        "models": models,
+        "labels": labels,
+        "tables": tables,
+        "kind": "spans",
+        "findings": label_findings(labels),
+    }
+
+
+def _cells(values: Any, name: str) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise DataError(
+            f"{name} must be a list with a type, or None, for each cell; got {values!r}"
+        )
+    return list(values)
+
+
+def _triple(triple: Any, model: str) -> tuple[int, int, int]:
+    values = as_counts(triple, name=f"counts of {model!r}")
+    if values.shape != (3,):
+        raise DataError(
+            f"counts of {model!r} must be three, (tp, fp, fn); got shape {values.shape}"
+        )
+    return values[0], values[1], values[2]
+
+
+def _columns(first: str, truth: Any, predictions: Mapping[str, Any]) -> list[Column]:
+    columns = [read_column(truth, name=first)]
+    for name, values in named(predictions).items():
+        columns.append(read_column(values, name=f"predictions of {name!r}"))
+    return columns
+
+
+def _cell_counts(counts: Any, n_cells: int) -> AnyArray:
+    weights = as_counts(counts)
+    if weights.shape != (n_cells,):
+        raise DataError(
+            f"counts must have one value per cell: {n_cells} cells, counts of shape {weights.shape}"
+        )
+    if not weights.any():
+        raise DataError("counts are zero everywhere; at least one document must count")
+    return weights
+
+
+def _of_columns(
+    models: tuple[str, ...],
+    columns: Sequence[Column],
+    *,
+    weights: AnyArray | None,
+    labels: Sequence[Label] | None,
+) -> Fields:
+    same_length(columns)
+    columns, findings = unify(columns)
+    known = {value for column in columns for value in column.values}
+    if labels is not None:
+        known |= set(check_labels(labels, like=known))
+    ordered = sort_labels(known)
+    place = {label: code for code, label in enumerate(ordered)}
+    codes = [
+        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+        for column in columns
+    ]
+    table = Table(*count_rows(codes, n_labels=len(ordered), weights=weights))
+    return {
+        "models": models,
+        "labels": ordered,
+        "tables": (table,),
+        "findings": findings + label_findings(ordered),
+    }

@@ -1,0 +1,139 @@
+"""Groups: cells that were seen together and share one weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray
+from outperform.outcomes.counting import as_counts, count_rows, total
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Groups:
+    """Patterns of cells, and how many groups show each.
+
+    A sentence brings all its spans, an author all documents. Groups with the
+    same cells are one pattern, so that outcomes stay small and add up. Entries
+    come sorted by pattern and cell; a pattern without entries is a group in
+    which nothing was counted.
+
+    Parameters
+    ----------
+    pattern
+        The pattern of each entry.
+    cell
+        The place of each entry's cell in the table.
+    times
+        How often one group of the pattern holds the cell.
+    repeats
+        How many groups show each pattern.
+    """
+
+    pattern: IntArray  # (n_entries,)
+    cell: IntArray  # (n_entries,)
+    times: AnyArray  # (n_entries,)
+    repeats: AnyArray  # (n_patterns,)
+
+    def __post_init__(self) -> None:
+        for array in (self.pattern, self.cell, self.times, self.repeats):
+            array.setflags(write=False)
+
+    @cached_property
+    def n(self) -> int:
+        """The number of groups."""
+        return total(self.repeats)
+
+    @cached_property
+    def n_even(self) -> float:
+        """How many groups of equal size they are worth: ``(Σ size)² / Σ size²``.
+
+        The weight of a group in which nothing was counted changes nothing.
+        """
+        sizes = np.zeros(len(self.repeats))
+        np.add.at(sizes, self.pattern, self.times.astype(np.float64))
+        repeats = self.repeats.astype(np.float64)
+        squares = float(repeats @ np.square(sizes))
+        return float(repeats @ sizes) ** 2 / squares if squares else 0.0
+
+    def moved(self, places: IntArray, *, n_cells: int) -> Groups:
+        """Follow the cells to their new places; −1 drops a cell."""
+        places = places[self.cell]
+        kept = places >= 0
+        return _joined(
+            self.pattern[kept], places[kept], self.times[kept], self.repeats, n_cells=n_cells
+        )
+
+    def plus(self, other: Groups, *, n_cells: int) -> Groups:
+        """Put the groups of two tables with the same cells side by side."""
+        return _joined(
+            np.concatenate([self.pattern, other.pattern + len(self.repeats)]),
+            np.concatenate([self.cell, other.cell]),
+            np.concatenate([self.times, other.times]),
+            as_counts(np.concatenate([self.repeats.astype(object), other.repeats.astype(object)])),
+            n_cells=n_cells,
+        )
+
+    def with_any(self, selected: AnyArray) -> int:
+        """Count the groups that hold at least one of the selected cells."""
+        patterns = np.unique(self.pattern[selected[self.cell]])
+        return total(self.repeats[patterns])
+
+
+def group_rows(group: IntArray, cell: IntArray, *, n_groups: int, n_cells: int) -> Groups:
+    """Collect rows that each know their group and their cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([0, 1, 1, 2]), np.array([5, 5, 6, 5])
+    >>> groups = group_rows(*rows, n_groups=4, n_cells=7)
+    >>> groups.repeats.tolist()  # nothing, one of cell 5, one of 5 and one of 6
+    [1, 2, 1]
+    """
+    ones = np.ones(len(group), dtype=np.int64)
+    return _joined(group, cell, ones, np.ones(n_groups, dtype=np.int64), n_cells=n_cells)
+
+
+def _joined(
+    group: IntArray, cell: IntArray, times: AnyArray, repeats: AnyArray, *, n_cells: int
+) -> Groups:
+    """Add up equal cells of a group, then make groups that look alike one pattern."""
+    n_codes = max(len(repeats), n_cells, 1)
+    rows, times = count_rows([group, cell], n_labels=n_codes, weights=times)
+    sizes = np.bincount(rows[:, 0], minlength=len(repeats))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    patterns, cells, counts = [], [], []
+    shown: list[Any] = []
+    for size, members in _by_size(sizes):
+        entries = starts[members][:, None] + np.arange(size)  # (n_members, size)
+        looks = np.concatenate([rows[entries, 1], times[entries]], axis=1)
+        distinct, inverse = _distinct(looks)
+        patterns.append(np.repeat(len(shown) + np.arange(len(distinct)), size))
+        cells.append(distinct[:, :size].ravel())
+        counts.append(distinct[:, size:].ravel())
+        sums = np.zeros(len(distinct), dtype=repeats.dtype)
+        np.add.at(sums, inverse, repeats[members])
+        shown.extend(sums)
+    return Groups(
+        pattern=np.concatenate([np.zeros(0, dtype=np.int64), *patterns]),
+        cell=np.concatenate([np.zeros(0, dtype=np.int64), *cells]),
+        times=np.concatenate([times[:0], *counts]),
+        repeats=np.array(shown, dtype=repeats.dtype),
+    )
+
+
+def _by_size(sizes: IntArray) -> Iterator[tuple[int, IntArray]]:
+    for size in np.unique(sizes):
+        yield int(size), np.flatnonzero(sizes == size)
+
+
+def _distinct(rows: AnyArray) -> tuple[AnyArray, IntArray]:
+    if rows.shape[1] == 0:
+        return rows[:1], np.zeros(len(rows), dtype=np.int64)
+    distinct, inverse = np.unique(rows.astype(np.int64), axis=0, return_inverse=True)
+    return distinct, inverse.ravel()

@@ -1,0 +1,125 @@
+"""Gammas added up by a fixed matrix: one weight a cell, or one weight a group of cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from outperform._typing import FloatArray, IntArray
+from outperform.outcomes import Groups, Outcomes
+from outperform.posterior.gammas import fill_gammas, runs
+from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Shapes, Sums, Worker
+from outperform.posterior.tally import Confusions, Margins
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class LinearWeights(NoClosedForms):
+    """Independent gammas, one for each unit, and what each unit holds.
+
+    A unit is a cell, or a pattern of cells that were seen together: then the
+    sum of as many Exp(1) weights as groups show the pattern is Gamma(repeats).
+
+    Parameters
+    ----------
+    outcomes
+        Paired outcomes of one model or several; their codes and classes.
+    cells
+        The cells, ``(n_cells, 1 + n_models)``.
+    shapes
+        The gamma shape of each unit.
+    held
+        How often each unit holds each cell, ``(n_cells, n_units)``; None if the
+        units are the cells.
+    """
+
+    def __init__(
+        self,
+        outcomes: Outcomes,
+        *,
+        cells: IntArray,
+        shapes: FloatArray,
+        held: csr_array | None = None,
+    ) -> None:
+        self.n_models, self.n_classes = len(outcomes.models), outcomes.n_classes
+        self.n_codes = outcomes.n_codes
+        order = np.argsort(shapes, kind="stable")
+        self.shapes = shapes[order]
+        self.held = None if held is None else held[:, order]
+        self.cells = cells if held is not None else cells[order]
+
+    @property
+    def n_gammas(self) -> int:
+        """How many gammas one draw takes."""
+        return max(self.shapes.size, 1)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws weights and adds them up for each model."""
+        tally = (Margins if needs == "margins" else Confusions)(self.cells, self.n_codes)
+        matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
+        pieces = runs(self.shapes)
+        buffers: dict[int, FloatArray] = {}
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            if length not in buffers:
+                buffers[length] = np.empty((self.shapes.size, length))
+            fill_gammas(generator, pieces, buffers[length])
+            return [self._of_classes(drawn) for drawn in tally.split(matrix @ buffers[length])]
+
+        return draw
+
+    def _of_classes(self, drawn: Drawn) -> Drawn:
+        """Leave "no span" out: it is no class."""
+        if self.n_codes == self.n_classes or not isinstance(drawn, Sums):
+            return drawn
+        return Sums(*(sums[: self.n_classes] for sums in drawn))
+
+
+class DirichletCells(LinearWeights):
+    """One Dirichlet over listed cells: sums of its cells have closed forms."""
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return the gamma shape of a part."""
+        truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
+        is_true, is_predicted = truth == positive, predicted == positive
+        selected = {
+            "tp": is_true & is_predicted,
+            "fn": is_true & ~is_predicted,
+            "fp": ~is_true & is_predicted,
+        }[part]
+        return float(self.shapes[selected].sum())
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of found and missed among spans of one type."""
+        shapes = [self.part_shape(model, part, positive) for part in ("tp", "fn")]
+        return None if shapes[0] is None or shapes[1] is None else (shapes[0], shapes[1])
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return the shapes of found by both, A only, B only and neither."""
+        if self.n_models != 2 or truth is None:
+            return None
+        actual, a, b = self.cells.T
+        found_a, found_b = a == actual, b == actual
+        inside = actual == truth
+        return Shapes(
+            *(
+                float(self.shapes[inside & one & two].sum())
+                for one in (found_a, ~found_a)
+                for two in (found_b, ~found_b)
+            )
+        )
+
+
+def grouped(outcomes: Outcomes, groups: Groups) -> LinearWeights:
+    """Return the Bayesian bootstrap with one weight for each group."""
+    from scipy.sparse import csr_array
+
+    table = outcomes.tables[0]
+    held = csr_array(
+        (groups.times.astype(np.float64), (groups.cell, groups.pattern)),
+        shape=(len(table.cells), len(groups.repeats)),
+    )
+    shapes = groups.repeats.astype(np.float64)
+    return LinearWeights(outcomes, cells=table.cells, shapes=shapes, held=held)

@@ -1,0 +1,21 @@
+"""Pictures of results, readable in grey and in one column: one module a figure."""
+
+from outperform.present.figures.confusion import plot_confusion
+from outperform.present.figures.factor import factor_window, plot_factor
+from outperform.present.figures.forest import plot_forest
+from outperform.present.figures.models import plot_models
+from outperform.present.figures.posterior import plot_posterior
+from outperform.present.figures.power import plot_power
+from outperform.present.figures.rope_curve import plot_rope_curve, widest_rope
+
+__all__ = [
+    "factor_window",
+    "plot_confusion",
+    "plot_factor",
+    "plot_forest",
+    "plot_models",
+    "plot_posterior",
+    "plot_power",
+    "plot_rope_curve",
+    "widest_rope",
+]

@@ -1,0 +1,255 @@
+"""A gate in words: the judgement, a sentence for each check, a table, the doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, Decimal
+from textwrap import wrap
+
+from outperform.present import facts as read
+from outperform.present import numbers
+from outperform.present.columns import Column, text_column
+from outperform.present.escape import for_markdown, for_text
+from outperform.present.facts import Facts
+from outperform.present.screen import WIDTH
+from outperform.present.table import Table
+
+_LIMIT = 40
+_LEVELS = ("serious", "warning", "note")
+_HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
+_MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
+_CLAUSES = {
+    ("not_worse", "pass"): "{a} is not worse than {b} in {what}",
+    ("not_worse", "fail"): "{a} is worse than {b} in {what}",
+    ("not_worse", "undecided"): "it cannot be told yet whether {a} is worse than {b} in {what}",
+    ("better", "pass"): "{a} is better than {b} in {what}",
+    ("better", "fail"): "{a} is not better than {b} in {what}",
+    ("better", "undecided"): "it cannot be told yet whether {a} is better than {b} in {what}",
+}
+
+
+def gate_headline(facts: Facts) -> str:
+    """Return the judgement of a gate on one line.
+
+    Examples
+    --------
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    ...          "comparison": {"metric": "f1", "metric_label": "F1"}}
+    >>> gate_headline({"names": ["new", "old"], "judgement": "pass", "checks": [check]})
+    'Gate passed: new is not worse than old in F1.'
+    """
+    judgement, checks = facts["judgement"], facts["checks"]
+    if judgement == "pass":
+        n_guards = len(checks) - 1
+        hold = ", and the guard holds" if n_guards == 1 else f", and {n_guards} guards hold"
+        clauses = _clause(facts, checks[0]) + (hold if n_guards else "")
+    else:
+        concerned = [check for check in checks if check["judgement"] == judgement]
+        clauses = "; ".join(_clause(facts, check) for check in concerned)
+    return for_text(f"{_HEADS[judgement]}: {clauses}.")
+
+
+def check_name(check: Facts) -> str:
+    """Return what a check is about: the metric, and the class unless it is 1 or True.
+
+    Examples
+    --------
+    >>> check_name({"class": "fraud", "comparison": {"metric": "recall"}})
+    'recall of fraud'
+    """
+    comparison, label = check["comparison"], check["class"]
+    metric = read.metric(comparison)
+    if label is None and str(comparison.get("pos_label")) not in ("1", "True"):
+        label = comparison.get("pos_label")
+    return metric if label is None else f"{metric} of {for_text(label, limit=_LIMIT)}"
+
+
+def check_sentence(facts: Facts, check: Facts) -> str:
+    """Return what one check says, the numbers behind it, and what would decide it.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "metric_label": "F1", "greater_is_better": True, "n": 900,
+    ...               "sd": 0.01, "hdi": {"low": -0.002, "high": 0.03, "prob": 0.95},
+    ...               "rope": {"low": -0.005, "high": 0.005}}
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    ...          "edge": -0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> print(check_sentence({"names": ["new", "old"]}, check))
+    new is not worse than old in F1: the whole 95% HDI (-0.0020 to +0.0300) lies above -0.005,
+    the lower edge of the ROPE.
+    """
+    said = _said(facts, check)
+    ours = check["judgement"] == "undecided"  # a model's name keeps its first letter
+    return said[:1].upper() + said[1:] if ours else said
+
+
+def gate_sentences(facts: Facts) -> list[str]:
+    """Return the judgement and a sentence for each check.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
+    ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95},
+    ...               "rope": {"low": -0.005, "high": 0.005}}
+    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
+    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> facts = {"names": ["new", "old"], "judgement": "pass", "checks": [check, check]}
+    >>> gate_sentences(facts)[0]
+    'Gate passed: new is better than old in f1, and the guard holds.'
+    >>> len(gate_sentences(facts)), len(gate_sentences(facts | {"checks": [check]}))
+    (3, 1)
+    """
+    checks = facts["checks"]
+    if len(checks) == 1:
+        return [f"{_HEADS[facts['judgement']]}: {_said(facts, checks[0])}"]
+    return [gate_headline(facts), *(check_sentence(facts, one) for one in checks)]
+
+
+def gate_table(facts: Facts) -> Table:
+    """Return one row for each check: the difference, its HDI, the ROPE, the judgement."""
+    prob = read.hdi_label(facts["checks"][0]["comparison"])
+    columns = (
+        text_column("check"),
+        text_column("judgement"),
+        Column(key="observed", align="right"),
+        Column(key="difference", align="right"),
+        Column(key="hdi", heading=prob),
+        Column(key="rope", heading="ROPE"),
+        text_column("verdict"),
+    )
+    return Table(columns, tuple(_row(check) for check in facts["checks"]))
+
+
+def gate_text(facts: Facts) -> str:
+    """Return a gate for a terminal or a log."""
+    lines = [f"The difference is {_difference(facts)}."]
+    lines += [check_sentence(facts, check) for check in facts["checks"]]
+    lines += [f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts)]
+    lines += [for_text(check["comparison"]["signature"]) for check in facts["checks"]]
+    body = [part for line in lines for part in _wrapped(line)]
+    head = _wrapped(gate_headline(facts))
+    return "\n".join([*head, "", gate_table(facts).to_text(), "", *body])
+
+
+def gate_markdown(facts: Facts) -> str:
+    """Return a gate in GitHub's Markdown; nothing in it that came from data is markup."""
+    parts = [
+        f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
+        gate_table(facts).to_markdown(),
+        f"The difference is {for_markdown(_difference(facts), inline=True)}.",
+        _bullets(check_sentence(facts, check) for check in facts["checks"]),
+    ]
+    found = [f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts)]
+    if found:
+        parts.append(f"Findings:\n\n{_bullets(found)}")
+    signatures = "<br>".join(
+        for_markdown(check["comparison"]["signature"], inline=True) for check in facts["checks"]
+    )
+    return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
+
+
+def gate_findings(facts: Facts) -> list[tuple[str, str, str]]:
+    """Return level, message and name of each doubt once, the gravest first.
+
+    A doubt that not all checks share says which it is about.
+    """
+    checks = facts["checks"]
+    of_check = [(check_name(check), read.findings(check)) for check in checks]
+    about: dict[tuple[str, str, str], list[str]] = {}
+    for what, findings in of_check:
+        for finding in dict.fromkeys(findings):
+            about.setdefault(finding, []).append(what)
+    every = [
+        (level, message if len(whose) == len(checks) else f"{', '.join(whose)}: {message}", name)
+        for (level, message, name), whose in about.items()
+    ]
+    return sorted(every, key=lambda finding: _LEVELS.index(finding[0]))
+
+
+def _said(facts: Facts, check: Facts) -> str:
+    reason = _reason(check)
+    if check["withheld"]:
+        reason = f"the verdict is withheld ({', '.join(check['withheld'])})"
+    return for_text(f"{_clause(facts, check)}: {reason}.{_more(check)}")
+
+
+def _clause(facts: Facts, check: Facts) -> str:
+    a, b = read.names(facts, limit=_LIMIT)
+    clause = _CLAUSES[check["require"], check["judgement"]]
+    return clause.format(a=a, b=b, what=check_name(check))
+
+
+def _reason(check: Facts) -> str:
+    comparison, judgement = check["comparison"], check["judgement"]
+    places, hdi = read.digits(comparison), comparison["hdi"]
+    interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
+    name = f"{read.hdi_label(comparison)} ({interval})"
+    greater = comparison.get("greater_is_better", True)
+    lower = (check["require"] == "not_worse") is greater
+    edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
+    if judgement == "undecided":
+        return f"the {name} reaches over {edge}"
+    side = "above" if (judgement == "pass") is greater else "below"
+    return f"the whole {name} lies {side} {edge}"
+
+
+def _edge(value: float) -> str:
+    return f"{value:+.6g}" if value else "0"
+
+
+def _more(check: Facts) -> str:
+    if check["judgement"] != "undecided" or check["withheld"]:
+        return ""
+    more, n = check["more_documents"], numbers.count(check["comparison"]["n"])
+    if more is None:
+        return (
+            " The difference is so near that edge that no sensible number of documents would "
+            "decide it."
+        )
+    return (
+        f" It would take about {numbers.count(_two_figures(more))} more documents, beside the {n} "
+        "that there are, if the difference stays what it is."
+    )
+
+
+def _two_figures(value: int) -> int:
+    number = Decimal(value)
+    if number.adjusted() < 2:
+        return value
+    unit = Decimal(1).scaleb(number.adjusted() - 1)
+    return int((number / unit).to_integral_value(rounding=ROUND_CEILING) * unit)
+
+
+def _difference(facts: Facts) -> str:
+    a, b = read.names(facts, limit=_LIMIT)
+    lower = [
+        check_name(check)
+        for check in facts["checks"]
+        if not check["comparison"].get("greater_is_better", True)
+    ]
+    ending = f"; lower is better in {', '.join(lower)}" if lower else ""
+    return for_text(f"{a} − {b}{ending}")
+
+
+def _row(check: Facts) -> dict[str, object]:
+    comparison = check["comparison"]
+    places, hdi, rope = read.digits(comparison), comparison["hdi"], comparison["rope"]
+    observed, decision = comparison["observed"], comparison["decision"]
+    return {
+        "check": check_name(check),
+        "judgement": check["judgement"],
+        "observed": None if observed is None else numbers.signed(observed, places),
+        "difference": numbers.signed(comparison["mean"], places),
+        "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
+        "rope": numbers.rope(rope["low"], rope["high"]),
+        # Without ", not decided": the gate may pass all the same.
+        "verdict": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
+    }
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {for_markdown(line)}" for line in lines)
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

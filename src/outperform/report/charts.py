@@ -1,0 +1,161 @@
+"""The page's pictures as Vega-Lite charts, rendered to SVG on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from outperform._optional import require
+from outperform._typing import FloatArray
+from outperform.report.colours import AXIS, INK, LINE, QUIET, ROPE, VERDICTS
+
+WIDTH = 780
+HEIGHT = 230
+_FOREST = 500
+_FOOT = 0.2  # room for the interval, in heights of the posterior
+_ROW = 24
+_PURPOSE = "write_report()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The outline of a posterior and what is marked on it."""
+
+    grid: FloatArray
+    height: FloatArray
+    step: bool
+    domain: tuple[float, float]
+    hdi: tuple[float, float]
+    ends: tuple[str, str]  # the HDI's, as written
+    mean: float
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One interval of a forest."""
+
+    label: str
+    low: float
+    high: float
+    mean: float
+    observed: float | None
+    rope: tuple[float, float]
+    decision: str
+    verdict: str
+
+
+def posterior_chart(curve: Curve) -> str:
+    """Return the posterior of a difference; what is named ``rope`` and ``density`` can move."""
+    alt = require("altair", extra="report", purpose=_PURPOSE)
+    low, high = curve.domain
+    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    axis = alt.Axis(title=curve.subject, **AXIS)
+    x = alt.X("x:Q", scale=scale, axis=axis)
+    tall = alt.Scale(domain=[-_FOOT, 1.05], nice=False)
+    y = alt.Y("y:Q", scale=tall, axis=None)
+    top = float(curve.height.max())
+    outline = [
+        {"x": float(value), "y": float(height) / top, "foot": 0}
+        for value, height in zip(curve.grid, curve.height, strict=True)
+    ]
+    how = {"interpolate": "step-after"} if curve.step else {}
+    density = _chart(alt, outline).mark_area(color=QUIET, **how).encode(x=x, y=y, y2="foot:Q")
+    zero = _chart(alt, [{"x": 0}]).mark_rule(color=LINE, strokeDash=[2, 3]).encode(x=x)
+    rope = _chart(alt, [{"x": 0}]).mark_rule(color=ROPE).encode(x=x)
+    layers = [
+        rope.properties(name="rope"),
+        zero,
+        density.properties(name="density"),
+        *_interval(alt, curve, x),
+    ]
+    return _svg(alt, alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
+
+
+def _interval(alt: Any, curve: Curve, x: Any) -> list[Any]:
+    """Return the HDI as a bar under the posterior, with its ends and the mean."""
+    at, (low, high) = alt.value(HEIGHT * (1 - _FOOT / 2 / (1.05 + _FOOT))), curve.hdi
+    bar = _chart(alt, [{"x": low, "end": high}])
+    ends = [
+        {"x": low, "text": curve.ends[0], "align": "right"},
+        {"x": high, "text": curve.ends[1], "align": "left"},
+    ]
+    written = [
+        _chart(alt, [end])
+        .mark_text(align=end["align"], dx=-6 if end["align"] == "right" else 6, color=INK)
+        .encode(x=x, y=at, text="text:N")
+        for end in ends
+    ]
+    return [
+        bar.mark_rule(color=INK, strokeWidth=4).encode(x=x, x2="end:Q", y=at),
+        _chart(alt, [{"x": curve.mean}])
+        .mark_point(filled=True, fill="#ffffff", stroke=INK, strokeWidth=2, size=60, opacity=1)
+        .encode(x=x, y=at),
+        *written,
+    ]
+
+
+def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
+    """Return one interval a row, over the row's own ROPE, with its verdict on the right."""
+    alt = require("altair", extra="report", purpose=_PURPOSE)
+    values = [
+        {
+            "row": place,
+            "label": row.label,
+            "low": row.low,
+            "high": row.high,
+            "mean": row.mean,
+            "observed": row.observed,
+            "from": row.rope[0],
+            "to": row.rope[1],
+            "decision": row.decision,
+            "verdict": row.verdict,
+        }
+        for place, row in enumerate(rows)
+    ]
+    data = _chart(alt, values)
+    y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))
+    axis = alt.Axis(title=subject, **AXIS)
+
+    def x(field: str) -> Any:
+        return alt.X(f"{field}:Q", axis=axis, scale=alt.Scale(nice=True, zero=True))
+
+    names = list(VERDICTS)
+    shades = alt.Scale(domain=names, range=[VERDICTS[name] for name in names])
+    colour = alt.Color("decision:N", scale=shades, legend=None)
+    point = {"filled": True, "size": 46, "opacity": 1}
+    layers = [
+        data.mark_bar(color=ROPE).encode(x=x("from"), x2="to:Q", y=y),
+        _chart(alt, [{"x": 0}]).mark_rule(color=QUIET, strokeDash=[2, 3]).encode(x=x("x")),
+        data.mark_rule(strokeWidth=3).encode(x=x("low"), x2="high:Q", y=y, color=colour),
+        data.mark_point(**point).encode(x=x("mean"), y=y, color=colour),
+        data.transform_filter("isValid(datum.observed)")
+        .mark_tick(color=INK, thickness=1.5, height=12, bandSize=12)
+        .encode(x=x("observed"), y=y),
+        data.mark_text(align="right", color=INK).encode(x=alt.value(-8), y=y, text="label:N"),
+        data.mark_text(align="left", color=INK).encode(
+            x=alt.value(_FOREST + 8), y=y, text="verdict:N"
+        ),
+    ]
+    # The browser's letters may be wider than those that the renderer measured.
+    room = {
+        side: 5 + 1.8 * max(len(getattr(row, side_text)) for row in rows)
+        for side, side_text in (("left", "label"), ("right", "verdict"))
+    }
+    chart = alt.layer(*layers).properties(width=_FOREST, height=_ROW * len(rows))
+    return _svg(alt, chart.properties(padding={**room, "top": 5, "bottom": 5}))
+
+
+def _chart(alt: Any, values: Sequence[dict[str, Any]]) -> Any:
+    return alt.Chart(alt.Data(values=list(values)))
+
+
+def _svg(alt: Any, chart: Any) -> str:
+    # What altair renders with; named here so that its absence is explained like any other.
+    require("vl_convert", extra="report", purpose=_PURPOSE)
+    buffer = StringIO()
+    chart = chart.configure_view(stroke=None).configure_text(fontSize=12)
+    chart.save(buffer, format="svg")
+    return buffer.getvalue()

@@ -1,0 +1,124 @@
+"""A gate for continuous integration: JUnit, GitHub's annotations, JSON for a build log."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+from outperform import present
+from outperform.comparison import Gate
+from outperform.present.escape import for_text
+from outperform.present.facts import Facts
+
+_COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
+# What a terminal or a build log might obey, or what cannot be encoded; as escapes it is the
+# same JSON.
+_UNSAFE = re.compile(
+    "#(?=#)|[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
+    """Return a gate as JUnit XML, one test case for each check.
+
+    A check that fails is a failure. One that cannot be told yet is an error, which
+    test reports show as "no answer" and not as green; where undecided is allowed
+    it is skipped, so that the report agrees with the exit code.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+    allow_undecided
+        Whether undecided lets the run pass.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_junit(op.gate(seen, "new", "old", metric="accuracy")).splitlines()[1])
+    <testsuites name="outperform" tests="1" failures="0" errors="0" skipped="0" time="0">
+    """
+    facts = gate.to_dict()
+    marks = {"fail": "failure", "undecided": "skipped" if allow_undecided else "error"}
+    tags = [marks.get(check["judgement"]) for check in facts["checks"]]
+    totals = {
+        "tests": str(len(tags)),
+        "failures": str(tags.count("failure")),
+        "errors": str(tags.count("error")),
+        "skipped": str(tags.count("skipped")),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "outperform", **totals})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "outperform gate", **totals})
+    for check, tag in zip(facts["checks"], tags, strict=True):
+        _test_case(suite, facts, check, tag)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode")
+
+
+def _test_case(suite: ElementTree.Element, facts: Facts, check: Facts, tag: str | None) -> None:
+    names = {"classname": "outperform.gate", "name": present.check_name(check), "time": "0"}
+    case = ElementTree.SubElement(suite, "testcase", names)
+    sentence = present.check_sentence(facts, check)
+    if tag is not None:
+        attributes = {"message": sentence}
+        if tag != "skipped":
+            attributes["type"] = f"outperform.{check['judgement']}"
+        inner = ElementTree.SubElement(case, tag, attributes)
+        inner.text = sentence if tag != "skipped" else None
+    doubts = [str(line) for line in _findings(check)]
+    output = ElementTree.SubElement(case, "system-out")
+    output.text = "\n".join([sentence, *doubts, for_text(check["comparison"]["signature"])])
+
+
+def _findings(check: Facts) -> list[str]:
+    found = present.gate_findings({"checks": [check]})
+    return [f"{level}: {message} [{name}]" for level, message, name in found]
+
+
+def gate_annotations(gate: Gate) -> str:
+    """Return a gate as workflow commands of GitHub Actions, one line for each check.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_annotations(op.gate(seen, "new", "old", metric="accuracy"))[:41])
+    ::notice title=Gate accuracy%3A pass::new
+    """
+    facts = gate.to_dict()
+    lines = []
+    for check in facts["checks"]:
+        title = f"Gate {present.check_name(check)}: {check['judgement']}"
+        message = present.check_sentence(facts, check)
+        command = _COMMANDS[check["judgement"]]
+        lines.append(f"::{command} title={_property(title)}::{_message(message)}")
+    return "\n".join(lines)
+
+
+def gate_json(gate: Gate) -> str:
+    """Return a gate as JSON that is safe to print into a build log.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+    """
+    text = json.dumps(gate.to_dict(), ensure_ascii=False, indent=2, default=str)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _message(text: str) -> str:
+    """Write text so that it stays inside one workflow command."""
+    return for_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

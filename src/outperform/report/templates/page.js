@@ -1,0 +1,77 @@
+"use strict";
+(() => {
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+
+  const make = (tag, text) => {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    return element;
+  };
+
+  const item = ([level, message, name]) => {
+    const line = document.createElement("li");
+    line.className = level;
+    line.append(make("strong", level), ` ${message} `, make("code", name));
+    return line;
+  };
+
+  // Every text below comes from a table that was worked out in Python; nothing is computed here
+  // but where things lie on the picture.
+  const bring = (live) => {
+    const home = document.getElementById(live.name);
+    const part = (name) => home.querySelector(`[data-part="${name}"]`);
+    const slider = home.querySelector("input[type=range]");
+    const [low, high] = live.domain;
+    const place = (value) =>
+      live.width * Math.min(Math.max((value - low) / (high - low), 0), 1);
+
+    const move = (at) => {
+      const [left, right] = live.ends[at].map(place);
+      const band = home.querySelector("rect.rope");
+      band.setAttribute("x", left);
+      band.setAttribute("width", right - left);
+      home.querySelector("path.edges")
+        .setAttribute("d", `M${left},0V${live.height}M${right},0V${live.height}`);
+      const stops = home.querySelectorAll("linearGradient stop");
+      [left, left, right, right].forEach((x, k) => stops[k + 1].setAttribute("offset", x / live.width));
+      let start = 0;
+      ["worse", "equivalent", "better"].forEach((name, k) => {
+        const bar = home.querySelector(`[data-bar="${name}"]`);
+        bar.setAttribute("x", start);
+        bar.setAttribute("width", 100 * live.masses[at][k]);
+        start += 100 * live.masses[at][k];
+        part(name).textContent = live.percentages[at][k];
+      });
+    };
+
+    const show = () => {
+      const at = Number(slider.value);
+      const [symbol, decision] = live.verdicts[live.verdict[at]];
+      const [before, after] = live.sentences[live.sentence[at]];
+      const rope = live.rope[at];
+      part("verdict").className = `verdict ${decision}`;
+      part("symbol").textContent = symbol;
+      part("sentence").textContent = before + rope + after;
+      home.querySelector("svg[role=img]").setAttribute(
+        "aria-label", live.picture + before + rope + after);
+      part("rope").textContent = rope;
+      part("findings").replaceChildren(...live.doubts[at].map((k) => item(live.findings[k])));
+      part("no-findings").hidden = live.doubts[at].length > 0;
+      part("reset").disabled = at === live.chosen;
+      slider.setAttribute("aria-valuetext", `${rope}, ${live.verdicts[live.verdict[at]][2]}`);
+      move(at);
+    };
+
+    slider.addEventListener("input", show);
+    part("reset").addEventListener("click", () => {
+      slider.value = live.chosen;
+      show();
+      slider.focus();
+    });
+    slider.value = live.chosen;
+    part("control").hidden = false;
+    show();
+  };
+
+  read("live").forEach(bring);
+})();

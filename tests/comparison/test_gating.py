@@ -1,0 +1,373 @@
+"""The rule of the gate, its guards, and how many documents would decide."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import outperform as op
+from outperform.comparison.gating import Check
+from outperform.comparison.judging import documents_to_decide, judge, withheld
+from outperform.decision import Interval, Rope, decide
+from outperform.errors import UsageError
+
+PASS, FAIL, UNDECIDED = op.Judgement.PASS, op.Judgement.FAIL, op.Judgement.UNDECIDED
+
+
+def error_rate(confusion):
+    """Return the share of wrong predictions."""
+    return 1 - np.trace(confusion) / confusion.sum()
+
+
+ERROR_RATE = op.metrics.from_function(error_rate, bounds=(0, 1), greater_is_better=False)
+
+
+def counted(*, both=600, new=60, old=40, neither=100):
+    """Return outcomes by how many documents both, only new, only old and neither got right."""
+    truth, counts = ["x"] * 4, [both, new, old, neither]
+    predictions = {"new": ["x", "x", "y", "y"], "old": ["x", "y", "x", "y"]}
+    return op.Outcomes.from_counts(truth, predictions, counts)
+
+
+def compared(metric="accuracy", **counts):
+    return op.compare(counted(**counts), "new", "old", metric=metric, rope=0.01, random_state=0)
+
+
+GREATER = compared()
+SMALLER = compared(ERROR_RATE)
+
+
+def placed(low, high, rope, *, like=GREATER, mean=None):
+    """Return a comparison whose HDI and ROPE are where the test wants them."""
+    found = dataclasses.replace(
+        like,
+        hdi=Interval(low=low, high=high, prob=0.95),
+        mean=(low + high) / 2 if mean is None else mean,
+        rope=Rope.from_param(rope),
+        findings=(),
+    )
+    decision = decide(
+        found.hdi, found.rope, greater_is_better=found.question.metric.greater_is_better
+    )
+    return dataclasses.replace(found, decision=decision)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "symbol", "not_worse", "better"),
+    [
+        (0.02, 0.05, "≫", PASS, PASS),
+        (0.01, 0.05, ">", PASS, UNDECIDED),
+        (-0.005, 0.05, ">", PASS, UNDECIDED),
+        (-0.01, 0.05, ">", PASS, UNDECIDED),
+        (-0.005, 0.005, "≈", PASS, FAIL),
+        (-0.01, 0.01, "≈", PASS, FAIL),
+        (-0.02, 0.05, ">", UNDECIDED, UNDECIDED),
+        (-0.03, 0.03, "?", UNDECIDED, UNDECIDED),
+        (-0.05, 0.02, "<", UNDECIDED, UNDECIDED),
+        (-0.05, 0.005, "<", UNDECIDED, FAIL),
+        (-0.05, -0.01, "<", UNDECIDED, FAIL),
+        (-0.05, -0.02, "≪", FAIL, FAIL),
+    ],
+)
+def test_the_rule_in_a_table(low, high, symbol, not_worse, better):
+    found = placed(low, high, 0.01)
+    assert found.decision.symbol == symbol
+    assert judge(found) is not_worse
+    assert judge(found, require="better") is better
+    mirrored = placed(-high, -low, 0.01, like=SMALLER)
+    assert mirrored.decision.symbol == symbol
+    assert judge(mirrored) is not_worse
+    assert judge(mirrored, require="better") is better
+
+
+ENDS = st.tuples(st.integers(-50, 50), st.integers(-50, 50)).map(sorted)
+
+
+@given(ENDS, ENDS)
+def test_the_rule_says_what_the_symbols_say(hdi, rope):
+    found = placed(hdi[0] / 100, hdi[1] / 100, (rope[0] / 100, rope[1] / 100))
+    only_upper = rope[0] <= hdi[0] <= rope[1] < hdi[1]
+    passes = found.decision.symbol in "≫≈" or only_upper
+    assert (judge(found) is PASS) == passes
+    assert (judge(found) is FAIL) == (found.decision.symbol == "≪")
+    assert (judge(found, require="better") is PASS) == (found.decision.symbol == "≫")
+    if found.decision.symbol in "≪≈":
+        assert judge(found, require="better") is FAIL
+
+
+@given(ENDS, ENDS)
+def test_lower_is_better_is_the_mirror_image(hdi, rope):
+    found = placed(hdi[0] / 100, hdi[1] / 100, (rope[0] / 100, rope[1] / 100))
+    mirror = placed(-hdi[1] / 100, -hdi[0] / 100, (-rope[1] / 100, -rope[0] / 100), like=SMALLER)
+    for require in ("not_worse", "better"):
+        assert judge(found, require=require) is judge(mirror, require=require)
+        more = [documents_to_decide(one, require=require) for one in (found, mirror)]
+        assert more[0] == more[1]
+
+
+@given(ENDS, st.integers(0, 50), st.integers(0, 50))
+def test_a_wider_rope_never_makes_not_worse_harder(hdi, half, wider):
+    narrow, wide = (placed(hdi[0] / 100, hdi[1] / 100, one / 100) for one in (half, half + wider))
+    order = [FAIL, UNDECIDED, PASS]
+    assert order.index(judge(wide)) >= order.index(judge(narrow))
+    assert order.index(judge(narrow, require="better")) <= order.index(judge(narrow))
+
+
+def test_a_serious_finding_withholds_the_judgement():
+    seen = counted(both=100_000, new=2, old=1, neither=0)
+    found = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, model="bootstrap")
+    assert withheld(found) == ("few_disagreements",)
+    assert judge(found) is UNDECIDED
+    assert documents_to_decide(found) is None
+    serious = dataclasses.replace(
+        placed(0.1, 0.2, 0.01), findings=(op.Finding("unstable_learner", "serious", "So."),)
+    )
+    assert judge(serious) is judge(serious, require="better") is UNDECIDED
+
+
+def test_an_unknown_requirement_names_the_known_ones():
+    with pytest.raises(UsageError, match="did you mean 'not_worse'"):
+        judge(GREATER, require="not-worse")
+    with pytest.raises(UsageError, match="Known: not_worse, better"):
+        op.gate(counted(), "new", "old", metric="accuracy", require="superb")
+
+
+# How many documents more
+
+
+def test_the_named_number_of_documents_brings_the_end_of_the_hdi_to_the_edge():
+    found = placed(-0.02, 0.05, 0.01, mean=0.016)
+    more = documents_to_decide(found)
+    shrunk = (0.016 + 0.02) * math.sqrt(found.n / (found.n + more))
+    assert shrunk == pytest.approx(0.016 + 0.01, rel=1e-3)
+    below = placed(-0.05, 0.02, 0.01, mean=-0.016)
+    more = documents_to_decide(below)
+    shrunk = (0.016 + 0.02) * math.sqrt(below.n / (below.n + more))
+    assert shrunk == pytest.approx(0.016 - 0.01, rel=1e-3)
+
+
+def test_no_number_of_documents_where_the_mean_is_on_the_edge():
+    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.01)) is None
+    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.01 + 1e-9)) is None
+    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.009), most=1000) is None
+    assert documents_to_decide(placed(0.02, 0.05, 0.01)) == 0
+
+
+@pytest.mark.parametrize(("new", "old"), [(62, 58), (45, 65), (55, 50)])
+def test_so_many_more_of_the_same_documents_do_decide(new, old):
+    def judged(factor):
+        parts = {"both": 600, "new": new, "old": old, "neither": 100}
+        return compared(**{name: round(count * factor) for name, count in parts.items()})
+
+    now = judged(1)
+    more = documents_to_decide(now)
+    assert judge(now) is UNDECIDED
+    assert judge(judged(1 + 0.75 * more / now.n)) is UNDECIDED
+    assert judge(judged(1 + 1.3 * more / now.n)) is not UNDECIDED
+
+
+# The gate as a whole
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    rng = np.random.default_rng(5)
+    truth = rng.choice(["fraud", "ham", "spam"], size=3000, p=[0.1, 0.5, 0.4])
+
+    def predictions(shares):
+        kept = rng.random(3000) < np.vectorize(shares.get)(truth)
+        return np.where(kept, truth, rng.choice(["fraud", "ham", "spam"], size=3000))
+
+    old = predictions({"fraud": 0.8, "ham": 0.8, "spam": 0.8})
+    new = predictions({"fraud": 0.3, "ham": 0.9, "spam": 0.9})
+    return op.Outcomes.from_labels(truth, {"old": old, "new": new})
+
+
+def test_a_guard_stops_what_the_main_metric_lets_through(three_classes):
+    plain = op.gate(three_classes, "new", "old", metric="accuracy", random_state=0)
+    guarded = op.gate(
+        three_classes,
+        "new",
+        "old",
+        metric="accuracy",
+        guards=[op.Guard(metric="recall", label="fraud", rope=0.02), ("recall", "ham", 0.02)],
+        random_state=0,
+    )
+    assert plain.passed
+    assert [check.judgement for check in guarded.checks] == [PASS, FAIL, PASS]
+    assert guarded.judgement is FAIL
+    assert repr(guarded) == "Gate(fail: accuracy pass, recall fail, recall pass)"
+
+
+def test_a_guard_is_a_comparison_of_its_own(three_classes):
+    found = op.gate(
+        three_classes,
+        "new",
+        "old",
+        metric="f1_macro",
+        guards=[("recall", "fraud", (-0.02, 0.01)), ("accuracy", None, None)],
+        random_state=7,
+    )
+    main, recall, accuracy = (
+        op.compare(three_classes, "new", "old", random_state=7, **asked).to_dict()
+        for asked in (
+            {"metric": "f1_macro"},
+            {"metric": "recall", "pos_label": "fraud", "rope": (-0.02, 0.01)},
+            {"metric": "accuracy"},
+        )
+    )
+    assert found.main.to_dict() == main
+    assert [one.to_dict() for one in found.guards] == [recall, accuracy]
+    assert found.main.names == ("new", "old")
+
+
+def test_guards_must_not_get_worse_even_if_the_candidate_must_get_better(three_classes):
+    found = op.gate(
+        three_classes,
+        "new",
+        "old",
+        metric="accuracy",
+        require="better",
+        guards=[("recall", "ham", 0.02)],
+        random_state=0,
+    )
+    assert [check.require for check in found.checks] == ["better", "not_worse"]
+    assert found.passed
+
+
+@pytest.mark.parametrize(
+    ("judgements", "overall"),
+    [
+        ([PASS, PASS], PASS),
+        ([PASS, UNDECIDED], UNDECIDED),
+        ([UNDECIDED, PASS], UNDECIDED),
+        ([UNDECIDED, FAIL], FAIL),
+        ([FAIL, PASS], FAIL),
+    ],
+)
+def test_one_failure_fails_and_one_doubt_leaves_undecided(judgements, overall):
+    ends = {PASS: (0.02, 0.03), UNDECIDED: (-0.02, 0.03), FAIL: (-0.05, -0.03)}
+    checks = [Check(comparison=placed(*ends[one], 0.01), require="not_worse") for one in judgements]
+    assert op.Gate(checks=tuple(checks)).judgement is overall
+
+
+@pytest.mark.parametrize(
+    ("guards", "message"),
+    [
+        ([("accuracy", None, 0.01)], "'accuracy' twice"),
+        ([("recall", "ham", 0.01)] * 2, "'recall' of class 'ham' twice"),
+        ([("f1_macro", "ham", 0.01)], "needs a metric of one class"),
+        ([("recall", "hm", 0.01)], "did you mean 'ham'"),
+        (["recall:ham:0.01"], "a tuple of metric, class and ROPE"),
+        ([("recall", "ham", "wide")], "half-width"),
+        ([("recal", "ham", 0.01)], "did you mean 'recall'"),
+    ],
+)
+def test_a_bad_guard_is_refused(three_classes, guards, message):
+    with pytest.raises(UsageError, match=message):
+        op.gate(three_classes, "new", "old", metric="accuracy", guards=guards)
+
+
+def test_a_gate_takes_arrays_too(three_classes):
+    truth, new, old = [1, 0] * 200, [1, 0] * 200, [1, 1] * 200
+    found = op.gate(truth, new, old, metric="accuracy")
+    assert found.passed
+    assert found.main.names == ("candidate", "baseline")
+
+
+def test_where_lower_is_better_the_lower_one_passes():
+    good = op.gate(counted(new=200), "new", "old", metric=ERROR_RATE, rope=0.01, random_state=0)
+    bad = op.gate(counted(old=200), "new", "old", metric=ERROR_RATE, rope=0.01, random_state=0)
+    assert (good.judgement, bad.judgement) == (PASS, FAIL)
+    assert good.main.mean < 0
+    assert "lies below +0.01, the upper edge of the ROPE" in good.report()
+    assert "lies above +0.01, the upper edge of the ROPE" in bad.report()
+    assert "lower is better in" in str(good)
+
+
+def test_an_end_near_the_edge_that_decides_is_a_finding():
+    near = Interval(low=-0.0101, high=0.05, prob=0.95, mcse_low=0.0001, mcse_high=0.0001)
+    sampled = dataclasses.replace(
+        placed(-0.02, 0.05, 0.01), hdi=near, distribution=None, mcse=0.0001
+    )
+    check = Check(comparison=sampled, require="not_worse")
+    (finding,) = check.findings
+    assert (finding.name, finding.level) == ("monte_carlo_too_coarse", "warning")
+    assert "the edge of the ROPE that decides" in finding.message
+    other = Check(comparison=sampled, require="better")
+    assert other.findings == ()
+
+
+def test_the_dictionary_is_json_and_says_everything(three_classes):
+    found = op.gate(
+        three_classes, "new", "old", metric="accuracy", guards=[("recall", "fraud", 0.02)]
+    )
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert facts["kind"] == "gate"
+    assert facts["names"] == ["new", "old"]
+    assert [one["judgement"] for one in facts["checks"]] == ["pass", "fail"]
+    assert [one["class"] for one in facts["checks"]] == [None, "fraud"]
+    assert [one["edge"] for one in facts["checks"]] == [-0.01, -0.02]
+    assert set(found.findings) >= set(found.main.findings)
+
+
+# What it says
+
+
+def test_the_sentences_read_well():
+    def said(low, high, *, require="not_worse", mean=None):
+        check = Check(comparison=placed(low, high, 0.01, mean=mean), require=require)
+        return op.Gate(checks=(check,)).report()
+
+    assert said(0.02, 0.05) == (
+        "Gate passed: new is not worse than old in accuracy: the whole 95% HDI (+0.0200 to "
+        "+0.0500) lies above -0.01, the lower edge of the ROPE."
+    )
+    assert said(-0.05, -0.02) == (
+        "Gate failed: new is worse than old in accuracy: the whole 95% HDI (-0.0500 to -0.0200) "
+        "lies below -0.01, the lower edge of the ROPE."
+    )
+    assert said(-0.02, 0.03, mean=0.005) == (
+        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
+        "HDI (-0.0200 to +0.0300) reaches over -0.01, the lower edge of the ROPE. It would take "
+        "about 1,500 more documents, beside the 800 that there are, if the difference stays what "
+        "it is."
+    )
+    assert said(-0.03, 0.01, mean=-0.01).endswith(
+        "The difference is so near that edge that no sensible number of documents would decide it."
+    )
+    assert said(-0.005, 0.005, require="better") == (
+        "Gate failed: new is not better than old in accuracy: the whole 95% HDI (-0.0050 to "
+        "+0.0050) lies below +0.01, the upper edge of the ROPE."
+    )
+    assert "lies above +0.01, the upper edge" in said(0.02, 0.05, require="better")
+
+
+def test_several_checks_have_a_sentence_each(three_classes):
+    found = op.gate(
+        three_classes,
+        "new",
+        "old",
+        metric="accuracy",
+        guards=[("recall", "fraud", 0.02), ("recall", "ham", 0.02)],
+        random_state=0,
+    )
+    said = found.report()
+    assert said.startswith("Gate failed: new is worse than old in recall of fraud. new is not ")
+    assert said.count("95% HDI") == 3
+    assert "recall of ham" in said
+
+
+def test_a_withheld_verdict_says_why():
+    seen = counted(both=100_000, new=2, old=1, neither=0)
+    found = op.gate(seen, "new", "old", metric="accuracy", rope=0.01, model="bootstrap")
+    assert found.report() == (
+        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the "
+        "verdict is withheld (few_disagreements)."
+    )

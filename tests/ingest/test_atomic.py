@@ -1,0 +1,138 @@
+"""A file that is written is the old one or the new one, never half of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from outperform._files import write_atomically
+from outperform.errors import ResourceError, UsageError
+
+WRITER = """
+import sys
+from outperform._files import write_atomically
+print("ready", flush=True)
+turn = 0
+while True:
+    turn += 1
+    write_atomically(sys.argv[1], bytes([turn % 251]) * 400_000)
+"""
+
+
+def complete(data):
+    return len(data) == 400_000 and len(set(data)) == 1
+
+
+def kill_at_random_points(path, times):
+    """Start a writer again and again, kill it at once or a little later, and look."""
+    rng = np.random.default_rng(7)
+    write_atomically(path, b"\0" * 400_000)
+    for pause in rng.uniform(0, 0.02, size=times):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE
+        )
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(pause)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        assert complete(path.read_bytes())
+
+
+def test_a_killed_writer_leaves_a_complete_file(tmp_path):
+    kill_at_random_points(tmp_path / "report.html", 30)
+
+
+@pytest.mark.slow
+def test_a_writer_killed_two_hundred_times_leaves_a_complete_file(tmp_path):
+    kill_at_random_points(tmp_path / "report.html", 200)
+
+
+def test_two_writers_leave_one_of_their_files(tmp_path):
+    path = tmp_path / "report.html"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    try:
+        for writer in writers:
+            writer.stdout.readline()
+        for _ in range(50):
+            assert not path.exists() or complete(path.read_bytes())
+            time.sleep(0.002)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
+            writer.stdout.close()
+    assert complete(path.read_bytes())
+
+
+def test_the_new_file_takes_the_place_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "a.json"
+    for data in (b"old", b"", b"new"):
+        write_atomically(path, data)
+        assert path.read_bytes() == data
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664])
+def test_permissions_stay(tmp_path, mode):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    write_atomically(path, b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    write_atomically(tmp_path / "ours", b"")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("name", ["folder", "no/such/folder/a", "pipe", "x" * 300, "nul\0"])
+def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="cannot write"):
+        write_atomically(f"{tmp_path}/{name}", b"data")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    code = (
+        "import resource, signal, sys\n"
+        "from outperform._files import write_atomically\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n"
+        "    write_atomically(sys.argv[1], b'x' * 5000)\n"
+        "except MemoryError as error:\n"
+        "    print(type(error).__name__)\n"
+    )
+    assert resource.RLIMIT_FSIZE is not None
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{ResourceError.__name__}\n"
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.json"]

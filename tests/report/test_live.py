@@ -1,0 +1,140 @@
+"""What the page says for every place of the slider is what Python says for that ROPE."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from outperform import present
+from outperform.decision import Rope
+from outperform.present import facts as read
+from tests.report.kinds import KINDS
+
+SHARES = ("worse", "equivalent", "better")
+
+
+def said(comparison):
+    """Return verdict, percentages, sentence and findings as Python gives them."""
+    facts = comparison._headline_facts() | {  # to_dict() would draw a Bayes factor every time
+        "exact": comparison.exact,
+        "n_draws": comparison.draws.size,
+        **{f"p_{name}": getattr(comparison, f"p_{name}") for name in SHARES},
+    }
+    return {
+        "verdict": [comparison.decision.symbol, comparison.decision.words],
+        "percentages": [read.probability(facts, f"p_{name}") for name in SHARES],
+        "sentence": present.headline(facts),
+        "findings": [list(finding) for finding in read.findings(facts)],
+    }
+
+
+def looked_up(live, place):
+    """Return the same as the script looks it up."""
+    symbol, _, words = live["verdicts"][live["verdict"][place]]
+    before, after = live["sentences"][live["sentence"][place]]
+    return {
+        "verdict": [symbol, words],
+        "percentages": live["percentages"][place],
+        "sentence": before + live["rope"][place] + after,
+        "findings": [live["findings"][k] for k in live["doubts"][place]],
+    }
+
+
+def check(comparison, live, places):
+    for place in places:
+        low, high = live["ends"][place]
+        asked = comparison
+        if place != live["chosen"]:
+            asked = comparison.with_rope(Rope(low=low, high=high))
+        assert looked_up(live, place) == said(asked), (low, high)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_the_verdict_changes_it_is_the_one_of_with_rope(pages, kind):
+    comparison, page, _ = pages(kind)
+    (live,) = page.json("live")
+    changes = np.flatnonzero(np.diff(live["verdict"]))
+    last = len(live["ends"]) - 1
+    check(comparison, live, sorted({0, live["chosen"], *changes, *(changes + 1), last}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_line_about_every_width_agrees_with_the_slider(pages, kind):
+    comparison, page, _ = pages(kind)
+    (live,) = page.json("live")
+    unit = 1.0 if comparison.rope.symmetric else comparison.rope.high
+    for place, (_, high) in enumerate(live["ends"][1:], start=1):
+        (step,) = (
+            step
+            for step in comparison.rope_curve()
+            if step.start < high / unit and (step.stop is None or high / unit <= step.stop)
+        )
+        assert live["verdicts"][live["verdict"][place]][0] == step.decision.symbol
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_place_says_what_with_rope_says(pages, kind):
+    comparison, page, _ = pages(kind)
+    (live,) = page.json("live")
+    check(comparison, live, range(len(live["ends"])))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_chosen_rope_is_among_the_places_and_is_what_the_page_shows(pages, kind):
+    comparison, page, _ = pages(kind)
+    (live,) = page.json("live")
+    chosen = live["chosen"]
+    assert live["ends"][chosen] == [comparison.rope.low, comparison.rope.high]
+    expected = said(comparison)
+    assert page.one("data-part", "sentence").text == expected["sentence"]
+    assert page.one("data-part", "symbol").text == comparison.decision.symbol
+    assert [page.one("data-part", name).text for name in SHARES] == expected["percentages"]
+    slider = page.one("type", "range")
+    assert (slider.get("value"), slider.get("max")) == (str(chosen), str(len(live["ends"]) - 1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_places_run_from_none_to_where_nothing_changes(pages, kind):
+    comparison, page, _ = pages(kind)
+    (live,) = page.json("live")
+    ends = np.array(live["ends"])
+    width = ends[:, 1] - ends[:, 0]
+    assert width[0] == 0
+    assert (np.diff(width) > 0).all()
+    assert 60 <= len(ends) <= 205
+    changes = [step.start for step in comparison.rope_curve()]
+    unit = 2 if comparison.rope.symmetric else comparison.rope.high - comparison.rope.low
+    bounds = comparison.question.metric.bounds or (-np.inf, np.inf)
+    assert width[-1] >= min(max(changes) * unit, (bounds[1] - bounds[0]) * unit / 2) * 0.99
+
+
+def test_a_symmetric_rope_is_as_round_as_a_person_would_type_it(pages):
+    _, page, _ = pages("sampled")
+    (live,) = page.json("live")
+    widths = [high for _, high in live["ends"]]
+    assert [float(f"{width:.4g}") for width in widths] == widths
+
+
+def test_both_ends_of_an_asymmetric_rope_are_scaled(pages):
+    comparison, page, _ = pages("unequal_ends")
+    ends = np.array(page.json("live")[0]["ends"])[1:]
+    ratio = comparison.rope.low / comparison.rope.high
+    assert np.allclose(ends[:, 0] / ends[:, 1], ratio, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen"),
+    [
+        ("sampled", {"≫", ">", "≈"}),
+        ("tie", {"?", "≈"}),
+        ("withheld_equivalence", {"?"}),
+        ("withheld_difference", {">", "≈"}),
+        ("folds", {"≫", ">", "≈"}),
+        ("lower_is_better", {"≫", ">", "≈"}),
+    ],
+)
+def test_the_special_cases_are_among_the_kinds(pages, kind, seen):
+    _, page, _ = pages(kind)
+    (live,) = page.json("live")
+    assert {live["verdicts"][k][0] for k in live["verdict"]} == seen
