@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import sync_playwright
-
 import outperform as op
 
 STATIC = Path(__file__).parents[1] / "_static"
@@ -30,6 +28,8 @@ def write(folder: Path) -> Path:
 
 def main() -> int:
     """Take the picture."""
+    from playwright.sync_api import sync_playwright
+
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         print("there is no chromium on the path", file=sys.stderr)
