@@ -17,7 +17,7 @@ from measuring import machine
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "last_results.json"
 PAGE = ROOT / "docs" / "explanation" / "_generated" / "speed.md"
-SECTIONS = ("compare", "bcv", "pymc", "import")
+SECTIONS = ("compare", "bcv", "pymc", "import", "cli")
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
 
 

@@ -1,13 +1,18 @@
-"""Photograph the HTML report for the documentation into docs/_static.
+"""Photograph the terminal and the HTML report for the documentation into docs/_static.
 
-Run it as ``python docs/figures/make_screenshots.py``. It needs the dependency group ``browser``
-and a Chromium on the path; nothing is downloaded.
+Run it as ``python docs/figures/make_screenshots.py``. The report needs the dependency group
+``browser`` and a Chromium on the path; nothing is downloaded.
 """
 
 from __future__ import annotations
 
+import io
+import os
+import re
+import shlex
 import shutil
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +20,37 @@ import outperform as op
 
 STATIC = Path(__file__).parents[1] / "_static"
 WIDTH, HEIGHT = 920, 900
+
+
+COMMANDS = (
+    "outperform example news20 -o preds.csv",
+    "outperform compare preds.csv --truth label --a svm_l1 --b svm_l2 --metric f1_macro "
+    "--rope 0.005 --seed 0",
+)
+
+
+def photograph_terminal() -> None:
+    """Run the commands of the how-to guide and draw what they print."""
+    from rich.console import Console
+    from rich.terminal_theme import MONOKAI
+
+    from outperform.cli.main import main as outperform
+
+    console = Console(record=True, width=104, file=io.StringIO())
+    before = os.getcwd()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for command in COMMANDS:
+            with redirect_stdout(io.StringIO()) as shown:
+                outperform(shlex.split(command)[1:])
+            console.print(f"$ {command}", style="bold", highlight=False, markup=False)
+            console.print(shown.getvalue(), highlight=False, markup=False, end="")
+        os.chdir(before)
+    drawn = console.export_svg(title="outperform", theme=MONOKAI, unique_id="terminal")
+    # The fonts would come from elsewhere; those of the reader do as well.
+    drawn = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
+    drawn = drawn.replace("Fira Code, monospace", "monospace")
+    (STATIC / "terminal.svg").write_text(drawn, encoding="utf-8")
 
 
 def write(folder: Path) -> Path:
@@ -27,7 +63,8 @@ def write(folder: Path) -> Path:
 
 
 def main() -> int:
-    """Take the picture."""
+    """Take the pictures."""
+    photograph_terminal()
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -156,6 +156,29 @@ def test_class_never_predicted(four, names):
     assert "class_never_predicted" not in names(op.compare(*four, metric="f1_macro", **FEW))
 
 
+def test_without_a_prior_nothing_rests_on_it(four):
+    truth, a, b = four
+    odd = a.copy()
+    odd[:5] = "clam"
+    silent = np.where(b == "jam", "ham", b)
+    rare = [np.append(column, ["rare"] * 9) for column in (truth, odd, silent)]
+    c = op.compare(*rare, metric="f1_macro", model="bootstrap", **FEW)
+    assert {"class_without_truth", "class_never_predicted", "sparse_classes"} <= {
+        finding.name for finding in c.findings
+    }
+    assert message(c, "class_without_truth").endswith("nothing is known of it.")
+    assert message(c, "sparse_classes").endswith("averages over classes rest on few documents.")
+    assert not any("prior" in finding.message for finding in c.findings)
+    same = op.compare(truth, a, a, metric="f1_macro", model="bootstrap", rope=0.01, **FEW)
+    assert "there is no prior to expect more" in message(same, "few_disagreements")
+
+
+def test_a_single_one_is_singular(table):
+    c = op.compare(table([50, 20, 1, 0], [30, 30, 30, 80]), "a", "b", rope=0.05, **FEW)
+    assert "a has 1 false negative" in message(c, "sparse_cells")
+    assert "a has 1 false negatives" not in message(c, "sparse_cells")
+
+
 def test_monte_carlo_too_coarse_at_an_edge(two, names):
     c = op.compare(*two, metric="f1", rope=0.01, n_draws=20_000, random_state=1)
     assert not c.exact

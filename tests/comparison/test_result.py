@@ -257,6 +257,36 @@ def test_text_in_every_format_names_models_and_verdict(result):
         assert one.to_latex()
 
 
+def test_a_short_report(result):
+    short, long = result.report(length="short"), result.report()
+    assert result.report(length="long") == long
+    assert len(short) < len(long)
+    for text in (short, long):
+        assert result.decision.symbol in text
+        assert f"±{result.rope.high:g}" in text or f"{result.rope.high:+g}" in text
+        assert result.question.model.name in text
+        assert f"{result.n:,} " in text
+    assert "Method: " in long
+    assert "Method: " not in short
+    assert result.a.report(length="short").count(result.a.name) >= 1
+    with pytest.raises(UsageError, match="length must be"):
+        result.report(length="medium")
+
+
+def test_parts_print_on_one_line(result):
+    assert str(result.hdi).startswith(f"{100 * result.hdi.prob:g}% HDI ")
+    assert str(result.eti).startswith(f"{100 * result.hdi.prob:g}% ETI ")
+    assert "+" not in str(result.a.hdi)
+    assert repr(result.hdi) == f"Interval({result.hdi})"
+    parts = [result.hdi, result.eti, result.a.hdi, *result.rope_curve()]
+    if result.bayes_factor is not None:
+        parts.append(result.bayes_factor)
+        assert str(result.bayes_factor).startswith("BF")
+    for part in parts:
+        assert "\n" not in str(part) + repr(part)
+        assert len(repr(part)) < 80
+
+
 def test_every_output_names_the_rope(result):
     width = f"{result.rope.high:g}"
     for text in (str(result), repr(result), result.report(), result.to_html()):

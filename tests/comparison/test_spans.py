@@ -107,12 +107,12 @@ def test_some_types_only(seen):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"labels": ["X"]}, "unknown class 'X'"),
+        ({"labels": ["X"]}, "unknown type 'X'"),
         ({"labels": []}, "labels must be distinct classes"),
         ({"labels": ["PER", "PER"], "metric": "f1_macro"}, "labels must be distinct classes"),
         ({"labels": "PER"}, "labels must be a list of classes; got 'PER'"),
-        ({"pos_label": "X"}, "unknown class 'X'"),
-        ({"model": "bootstrap", "prior": 1.0}, "leave prior out or use model='flat'"),
+        ({"pos_label": "X"}, "unknown type 'X'"),
+        ({"model": "bootstrap", "prior": 1.0}, "model 'bootstrap' has no prior; leave"),
         ({"model": "free"}, "model 'free' is not for spans; use one of bootstrap, flat, unit"),
     ],
 )
@@ -222,6 +222,55 @@ def test_a_type_that_is_never_true(names):
     assert "class_never_predicted" not in names(ask(seen))
 
 
+def message(result, name):
+    return next(finding.message for finding in result.findings if finding.name == name)
+
+
+def test_findings_speak_of_types_and_spans(seen, bare):
+    gold = [[(0, 1, "X")]] * 40
+    made_up = [[(0, 1, "X"), (2, 3, "Y")]] * 20 + [[]] * 20
+    silent = [[(2, 3, "Y")]] * 40
+    two = Outcomes.from_spans(gold, {"a": made_up, "b": silent})
+    found = ask(two, metric="f1_macro")
+    assert message(found, "class_without_truth") == (
+        "No true span is of type 'Y'; nothing is known of it."
+    )
+    assert message(ask(two, pos_label="Y"), "class_without_truth").startswith(
+        "No true span is of type 'Y'; "
+    )
+    assert "rests on the prior only" in message(
+        ask(two, metric="f1_macro", model="unit"), "class_without_truth"
+    )
+    assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
+    of_type = message(ask(two, pos_label="X"), "class_never_predicted")
+    assert of_type.startswith("b never predicts a span of type 'X'; ")
+    assert of_type.endswith("and nothing is known of it.")
+    few = Outcomes.from_spans(gold[:9] + [[(0, 1, "Z")]] * 40, {m: gold + [[]] * 9 for m in "ab"})
+    assert message(ask(few, metric="f1_macro"), "sparse_classes") == (
+        "1 of 2 types have fewer than 10 true spans; averages over types rest on few true spans."
+    )
+    assert message(ask(bare), "unpaired_outcomes") == (
+        "Which spans both models found is unknown, so the comparison is unpaired; tags or spans "
+        "of the same sentences would narrow the interval."
+    )
+    many = Outcomes.from_spans(
+        [[(k, k + 1, f"T{k}") for k in range(5)]] * 400,
+        {"a": [[(k, k + 1, f"T{k}") for k in range(5)]] * 400, "b": [[(0, 1, "T0")]] * 400},
+    )
+    pulled = [ask(many, metric="f1_macro", model="flat"), ask(seen.ungroup(), model="unit")]
+    assert all("'free'" not in finding.message for c in pulled for finding in c.findings)
+
+
+def test_a_table_by_type(seen):
+    table = ask(seen, metric="f1_macro").by_class()
+    assert repr(table).startswith("ComparisonTable(by type, 3 comparisons: ")
+    assert str(table).splitlines()[0].startswith("crf − bert in F1 by type, on 300 sentences or ")
+    assert table.table().columns[0].title == "type"
+    assert table.table().keys[0] == "class"
+    with pytest.raises(UsageError, match="unknown type 'X'"):
+        table["X"]
+
+
 def test_a_third_model_changes_nothing_between_two():
     rng = np.random.default_rng(31)
     gold = [[(0, 1, "X"), (2, 3, "Y")]] * 60
@@ -254,6 +303,20 @@ def test_everything_that_is_shown(seen, bare, metric):
         assert e.to_html()
         axes = e.plot()
         plt.close(axes.figure)
+
+
+def test_words_for_spans(seen, bare):
+    of_type = ask(seen, pos_label="PER")
+    assert "300 sentences or documents, 3 types of spans, type PER, paired" in str(of_type)
+    assert "in F1 (type PER)" in of_type.report(length="short")
+    assert "115 spans, unpaired" in str(ask(bare))
+    assert "On 115 spans, the posterior mean" in ask(bare).report(length="short")
+    assert "300 spans" not in str(ask(seen, model="flat"))
+    for c in (of_type, ask(seen, metric="f1_macro"), ask(bare)):
+        for text in (c.report(), c.report(length="short"), str(c), c.a.report()):
+            text = text.partition("outperform ")[0]
+            assert "class" not in text
+            assert "item" not in text
 
 
 def test_n_is_the_number_of_sentences(seen, bare):

@@ -87,6 +87,48 @@ def test_tables_in_every_format(by_class):
     assert (facts["by"], facts["keys"]) == ("class", ["ham", "jam", "lamb", "spam"])
 
 
+def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
+    news = op.datasets.load_news20()
+    seen = op.Outcomes.from_labels(news.y_true, news.predictions)
+    c = op.compare(seen, "nb_mult", "svm_l2", metric="f1_macro", n_draws=2_000, random_state=0)
+    lines = str(c.by_class()).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert " ".join(lines[:2]) == (
+        "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, model flat, "
+        "95% HDI, ROPE ±0.01)"
+    )
+    head = "class n observed mean HDI low HDI high P(ROPE) verdict notes"
+    assert lines[3].split() == head.split()
+    legend = "\n".join(lines[25:])
+    for one in c.by_class():
+        assert f"{one.decision.symbol} {one.decision.words}" in legend.replace("\n", " ")
+    assert any(line.startswith("a: ") for line in lines)
+
+
+def test_odd_names_fit_a_terminal_too():
+    truth = ["a" * 500, "b"] * 30
+    c = op.compare(
+        truth, truth, truth[1:] + truth[:1], metric="f1_macro", names=("x" * 200, "y" * 200), **FEW
+    )
+    assert max(map(len, str(c.by_class()).splitlines())) <= 100
+
+
+def test_latex_shows_all_columns_or_some(by_class):
+    whole = by_class.to_latex()
+    assert whole.count("&") == 5 * (len(by_class.table().columns) - 1)
+    assert r"\label{tab:a-b-f1-by-class}" in whole
+    assert "in F1 by class, on " in whole
+    assert "ROPE $\\pm$0.05" in whole
+    assert "leaning" not in whole.partition("bottomrule")[0]
+    some = by_class.to_latex(columns=["class", "mean", "decision"], caption="50% done", label="t:1")
+    assert some.count("&") == 5 * 2
+    assert r"\caption{50\% done}" in some
+    assert r"\label{t:1}" in some
+    assert r"\begin{table}" in some
+    with pytest.raises(UsageError, match="unknown column 'x'"):
+        by_class.to_latex(columns=["x"])
+
+
 def test_an_unknown_key_is_told(by_class):
     with pytest.raises(UsageError, match=r"unknown class 'yam'.*ham, jam, lamb, spam"):
         by_class["yam"]

@@ -130,3 +130,20 @@ def test_the_kernel_estimate_far_out_in_the_tail_is_a_bound():
     found = point_null_kde(rng.normal(5.0, 0.01, 5_000), rng.normal(size=5_000))
     assert math.isfinite(found.log_bf01)
     assert found.bound == "upper"
+
+
+@pytest.mark.parametrize(
+    ("log_bf01", "bound", "text"),
+    [
+        (0.0, None, "BF01 = 1"),
+        (3.0, None, "BF01 = 20.1"),
+        (-8.4, "upper", "BF10 > 4.44e+03"),
+        (-8.4, "lower", "BF10 < 4.45e+03"),
+        (8.4, "lower", "BF01 > 4.44e+03"),
+        (-3000.0, "upper", "BF10 > 1e+1302"),
+    ],
+)
+def test_it_prints_on_one_line(log_bf01, bound, text):
+    found = BayesFactor(log_bf01=log_bf01, kind="interval", method="draws", bound=bound)
+    assert str(found) == f"{text} (interval null, from draws)"
+    assert repr(found) == f"BayesFactor({found})"

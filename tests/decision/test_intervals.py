@@ -150,3 +150,27 @@ def test_other_probabilities_are_refused(prob):
 def test_percent_is_mended():
     with pytest.raises(UsageError, match=r"got 95; did you mean 0\.95\?"):
         check_prob(95)
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(low=0.0127, high=0.0321, prob=0.95, kind="HDI", signed=True),
+         "95% HDI +0.0127 to +0.0321"),
+        (Interval(low=-0.00001, high=0.5, prob=0.999, kind="ETI", signed=True),
+         "99.9% ETI 0.0000 to +0.5000"),
+        (Interval(low=0.6594, high=0.6801, prob=0.9, kind="HDI"), "90% HDI 0.6594 to 0.6801"),
+        (Interval(low=0.50001, high=0.50009, prob=0.9), "90% interval 0.5000100 to 0.5000900"),
+        (Interval(low=0.0, high=0.0, prob=0.9), "90% interval 0.0000 to 0.0000"),
+    ],
+)  # fmt: skip
+def test_it_prints_on_one_line(interval, text):
+    assert str(interval) == text
+    assert repr(interval) == f"Interval({text})"
+
+
+def test_what_it_is_called_does_not_make_it_another():
+    plain = Interval(low=0.1, high=0.2, prob=0.95)
+    named = Interval(low=0.1, high=0.2, prob=0.95, kind="HDI", signed=True)
+    assert plain == named
+    assert hash(plain) == hash(named)

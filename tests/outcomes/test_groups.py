@@ -231,7 +231,7 @@ def test_questions_that_spans_do_not_answer(seen):
         seen.binarize("PER")
     with pytest.raises(UsageError, match=r"use binarize\(label\) for classes"):
         Outcomes.from_labels([0, 1], {"m": [1, 1]}).only([1])
-    with pytest.raises(UsageError, match="unknown class 'ORG'"):
+    with pytest.raises(UsageError, match="unknown type 'ORG'"):
         seen.only(["ORG"])
     with pytest.raises(UsageError, match="labels must be a list of classes; got 'PER'"):
         seen.only("PER")

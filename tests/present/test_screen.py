@@ -79,3 +79,10 @@ def test_payloads_cannot_break_the_screen(attacked):
         assert not line.lstrip().startswith("::")
         assert "##[" not in line
         assert "##vso[" not in line
+
+
+def test_a_type_of_spans_is_named(facts):
+    told = {**facts, "n": 1, "unit": "sentences or documents", "n_classes": None, "n_types": 3}
+    text = screen({**told, "pos_label": "PER"})
+    assert "1 sentence or document, 3 types of spans, type PER, paired" in text
+    assert "class" not in text.partition("outperform ")[0]

@@ -9,6 +9,7 @@ import typer
 
 from outperform._version import __version__
 from outperform.cli import baselines, comparing, examples, folds, gate, planning, reporting
+from outperform.cli.composing import composed
 from outperform.cli.running import guarded
 
 app = typer.Typer(
@@ -35,7 +36,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
 }
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(guarded(_command))
+    app.command(_name)(guarded(composed(_command)))
 
 
 def _version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from outperform.cli import options as o
-from outperform.cli.reading import Dialect, read_outcomes
+from outperform.cli.reading import read_outcomes
 from outperform.cli.running import say
 from outperform.errors import DataError, UsageError
 
@@ -26,22 +26,15 @@ def baseline(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to store it.", show_default=False)
     ],
-    truth: o.Truth = None,
     of: Annotated[
         str | None, typer.Option("--of", help="The model to store.", rich_help_panel="Data")
     ] = None,
-    id: o.Id = None,
-    label: o.LabelColumn = None,
-    on_missing: o.OnMissing = o.Missing.REFUSE,
-    on_null: o.OnNull = o.Missing.REFUSE,
-    no_header: o.NoHeader = False,
-    encoding: o.Encoding = "utf-8",
-    read_as: o.ReadAs = None,
-    confusion: o.Confusion = False,
     counts: Annotated[
         bool,
         typer.Option("--counts", help="Store counts only; a gate cannot pair with them."),
     ] = False,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Store a model's predictions, for gates to come.
 
@@ -49,31 +42,19 @@ def baseline(
 
     Example: outperform baseline preds.csv --truth label --of new --id id -o baseline.parquet
     """
-    dialect = Dialect(on_null=on_null, no_header=no_header, encoding=encoding, read_as=read_as)
-    if counts or confusion:
+    if counts or reading.confusion:
         from outperform.ingest import write_outcomes
 
-        seen = read_outcomes(
-            files,
-            truth=truth,
-            models=[of],
-            id=id,
-            label=label,
-            on_missing=on_missing,
-            confusion=confusion,
-            dialect=dialect,
-        )
+        seen = read_outcomes(files, [of], reading)
         write_outcomes(output, seen)
         say(f"stored the counts of {seen.models[0]} on {seen.n} documents in {output}")
         return
     model = needed(of, "--of", "the column of the model to store")
-    rows = read_documents(files, id=id, truth=truth, model=model, dialect=dialect)
+    rows = read_documents(files, model, reading)
     store(output, rows, model)
 
 
-def read_documents(
-    files: Sequence[str], *, id: str | None, truth: str | None, model: str, dialect: Dialect
-) -> Rows:
+def read_documents(files: Sequence[str], model: str, reading: o.Reading) -> Rows:
     """Read the documents of one model from one file."""
     from outperform.ingest import read_rows
 
@@ -84,10 +65,10 @@ def read_documents(
         )
     return read_rows(
         files[0],
-        id=needed(id, "--id", "the column that names the documents"),
-        truth=needed(truth, "--truth", "the column of the true labels"),
+        id=needed(reading.id, "--id", "the column that names the documents"),
+        truth=needed(reading.truth, "--truth", "the column of the true labels"),
         model=model,
-        **dialect.arguments(),
+        **reading.dialect(),
     )
 
 
@@ -105,7 +86,7 @@ class Inputs:
 
     Parameters
     ----------
-    files, truth, candidate, baseline, id, label, on_missing, confusion, dialect
+    files, candidate, baseline, reading
         What stood on the command line.
     stored
         The file of a stored baseline; None if the baseline is among the files.
@@ -116,14 +97,9 @@ class Inputs:
     """
 
     files: tuple[str, ...]
-    truth: str | None
     candidate: str | None
     baseline: str | None
-    id: str | None
-    label: str | None
-    on_missing: o.Missing
-    confusion: bool
-    dialect: Dialect
+    reading: o.Reading
     stored: Path | None
     new_truth: bool
     keep: bool
@@ -147,26 +123,16 @@ class Inputs:
 
     def _rows(self) -> Rows:
         model = needed(self.candidate, "--candidate", "the column of the new model")
-        return read_documents(
-            self.files, id=self.id, truth=self.truth, model=model, dialect=self.dialect
-        )
+        return read_documents(self.files, model, self.reading)
 
     def _of(self, *models: tuple[str | None, str]) -> Outcomes:
         """Read models from columns of one file, or from files that are named like them."""
-        one_table = len(self.files) == 1 and not self.confusion
-        n_files = len(self.files) - (not self.confusion)
+        matrices = self.reading.confusion
+        one_table = len(self.files) == 1 and not matrices
+        n_files = len(self.files) - (not matrices)
         if one_table:
             names = [needed(name, option, "the column of a model") for name, option in models]
-        seen = read_outcomes(
-            self.files,
-            truth=self.truth,
-            models=names if one_table else [None] * n_files,
-            id=self.id,
-            label=self.label,
-            on_missing=self.on_missing,
-            confusion=self.confusion,
-            dialect=self.dialect,
-        )
+        seen = read_outcomes(self.files, names if one_table else [None] * n_files, self.reading)
         if len(models) == len(seen.models) == 1 and models[0][0] is None:
             return seen
         known = f"one of {', '.join(seen.models)}"
@@ -179,7 +145,7 @@ class Inputs:
         stored = read_baseline(path)
         model = str(self.candidate)
         name = self.baseline or _other(str(stored.metadata.get("model", "baseline")), model)
-        choice: Any = self.on_missing.value
+        choice: Any = self.reading.on_missing.value
         return pair_rows(
             rows, stored, names=(model, name), on_missing=choice, new_truth=self.new_truth
         )

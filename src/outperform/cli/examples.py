@@ -82,7 +82,8 @@ def reproduce(
             code = main(arguments)
     except SystemExit:
         code = exits.USAGE
-    if code:  # its last line tells; the usage above it is that of another command
-        raise UsageError(said.getvalue().strip().splitlines()[-1].partition("error: ")[2])
+    if code == exits.USAGE:  # its last line tells; the usage above is that of another command
+        last = said.getvalue().strip().splitlines()[-1]
+        raise UsageError(last.partition("outperform.reproduce: ")[2].removeprefix("error: "))
     sys.stderr.write(said.getvalue())
     return code

@@ -32,8 +32,8 @@ def bcv(
     hdi_prob: o.HdiProb = 0.95,
     draws: o.Draws = 20_000,
     seed: o.Seed = None,
-    style: o.OutputFormat = o.Format.TEXT,
-    output: o.Output = None,
+    *,
+    writing: o.Writing,
 ) -> None:
     """Compare two models (or estimate one) from the counts of m×2 blocked folds.
 
@@ -56,11 +56,11 @@ def bcv(
     rows = [counts.rows(name) for name in names]
     if len(names) == 1:
         alone = op.bcv_estimate(rows[0], name=names[0], **shared)
-        write_result(alone, style=style, output=output)
+        write_result(alone, writing)
         return
     counts.two(names)
     both = op.bcv_compare(*rows, rope=rope_of(rope), names=(names[0], names[1]), **shared)
-    write_result(both, style=style, output=output)
+    write_result(both, writing)
 
 
 def _correlation(text: str) -> str | tuple[float, ...]:

@@ -12,7 +12,7 @@ import typer
 from outperform.cli import exits
 from outperform.cli import options as o
 from outperform.cli.baselines import Inputs, store
-from outperform.cli.reading import Dialect, label_of, labels_of, prior_of, rope_of
+from outperform.cli.reading import label_of, rope_of
 from outperform.cli.running import say
 from outperform.cli.writing import deliver
 from outperform.errors import UsageError
@@ -109,17 +109,8 @@ JUnit = Annotated[
 
 def gate(
     files: o.Sources,
-    truth: o.Truth = None,
     candidate: Candidate = None,
     baseline: Baseline = None,
-    id: o.Id = None,
-    label: o.LabelColumn = None,
-    on_missing: o.OnMissing = o.Missing.REFUSE,
-    on_null: o.OnNull = o.Missing.REFUSE,
-    no_header: o.NoHeader = False,
-    encoding: o.Encoding = "utf-8",
-    read_as: o.ReadAs = None,
-    confusion: o.Confusion = False,
     baseline_file: BaselineFile = None,
     save_baseline: SaveBaseline = None,
     new_truth: NewTruth = False,
@@ -128,17 +119,13 @@ def gate(
     guard: Guards = None,
     require: Require = Requirement.NOT_WORSE,
     allow: Allow = None,
-    labels: o.Labels = None,
-    pos_label: o.PosLabel = None,
-    model: o.Model = None,
-    prior: o.Prior = None,
     unpaired: o.Unpaired = False,
-    hdi_prob: o.HdiProb = 0.95,
-    draws: o.Draws = 20_000,
-    seed: o.Seed = None,
     style: Style = GateFormat.TEXT,
     output: o.Output = None,
     junit: JUnit = None,
+    *,
+    reading: o.Reading,
+    asking: o.Asking,
 ) -> int:
     """May the candidate replace the baseline?
 
@@ -146,22 +133,17 @@ def gate(
 
     Exit codes: 0 it may, 1 it may not (all of the HDI lies below that edge), 4 cannot tell yet.
 
-    Example: outperform gate preds.csv --truth label --baseline old --candidate new --rope 0.005
-    """
+    Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
+    """  # noqa: E501
     import outperform as op
 
     if style is GateFormat.GITHUB and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
     inputs = Inputs(
         files=tuple(files),
-        truth=truth,
         candidate=candidate,
         baseline=baseline,
-        id=id,
-        label=label,
-        on_missing=on_missing,
-        confusion=confusion,
-        dialect=Dialect(on_null=on_null, no_header=no_header, encoding=encoding, read_as=read_as),
+        reading=reading,
         stored=baseline_file,
         new_truth=new_truth,
         keep=save_baseline is not None,
@@ -174,14 +156,8 @@ def gate(
         rope=rope_of(rope),
         require=require.value,
         guards=[guard_of(seen, text) for text in guard or ()],
-        labels=labels_of(seen, labels),
-        pos_label=label_of(seen, pos_label),
-        model=model,
-        prior=prior_of(prior),
         paired=not unpaired,
-        hdi_prob=hdi_prob,
-        n_draws=draws,
-        random_state=seed,
+        **asking.arguments(seen),
     )
     allowed = allow is Allowed.UNDECIDED
     _write(found, style, output, junit, allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exits.RESOURCES
     except KeyboardInterrupt:
         return exits.INTERRUPTED
+    _spell_out()
     return _run(app, None if arguments is None else list(arguments))
+
+
+def _spell_out() -> None:
+    """Let streams that do not know ± or − write escapes, where they would fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(app: typer.Typer, arguments: list[str] | None) -> int:

@@ -1,12 +1,16 @@
-"""The options that commands share, each said once."""
+"""The options that commands share, each said once, in the groups that they come in."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from outperform.outcomes import Outcomes
 
 _DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
 
@@ -197,3 +201,61 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write to this file.", rich_help_panel=_ANSWER),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the files are to be read."""
+
+    truth: Truth = None
+    id: Id = None
+    label: LabelColumn = None
+    on_missing: OnMissing = Missing.REFUSE
+    on_null: OnNull = Missing.REFUSE
+    no_header: NoHeader = False
+    encoding: Encoding = "utf-8"
+    read_as: ReadAs = None
+    confusion: Confusion = False
+
+    def dialect(self) -> dict[str, Any]:
+        """Return what the readers of tables take."""
+        return {
+            "header": not self.no_header,
+            "encoding": self.encoding,
+            "format": None if self.read_as is None else self.read_as.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What every question can be asked with."""
+
+    labels: Labels = None
+    pos_label: PosLabel = None
+    model: Model = None
+    prior: Prior = None
+    hdi_prob: HdiProb = 0.95
+    draws: Draws = 20_000
+    seed: Seed = None
+
+    def arguments(self, seen: Outcomes) -> dict[str, Any]:
+        """Return what the functions of the library take."""
+        from outperform.cli.reading import label_of, labels_of, prior_of
+
+        return {
+            "labels": labels_of(seen, self.labels),
+            "pos_label": label_of(seen, self.pos_label),
+            "model": self.model,
+            "prior": prior_of(self.prior),
+            "hdi_prob": self.hdi_prob,
+            "n_draws": self.draws,
+            "random_state": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """How the answer is to be written, and where."""
+
+    style: OutputFormat = Format.TEXT
+    output: Output = None

@@ -44,8 +44,8 @@ def power(
     ] = 2_000,
     draws: o.Draws = 4_000,
     seed: o.Seed = None,
-    style: o.OutputFormat = o.Format.TEXT,
-    output: o.Output = None,
+    *,
+    writing: o.Writing,
 ) -> None:
     """How often would a test set of this size reach the verdict?
 
@@ -71,7 +71,7 @@ def power(
             random_state=seed,
             progress=progress,
         )
-    write_result(result, style=style, output=output)
+    write_result(result, writing)
 
 
 def _outcomes(text: str, option: str) -> dict[str, float]:

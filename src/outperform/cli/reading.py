@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,48 +10,22 @@ from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.options import FileFormat, Missing
+    from outperform.cli.options import Reading
     from outperform.outcomes import Outcomes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """How files are to be read, as it stood on the command line."""
-
-    on_null: Missing
-    no_header: bool
-    encoding: str
-    read_as: FileFormat | None
-
-    def arguments(self) -> dict[str, Any]:
-        """Return what the readers of tables take."""
-        return {
-            "header": not self.no_header,
-            "encoding": self.encoding,
-            "format": None if self.read_as is None else self.read_as.value,
-        }
-
-
 def read_outcomes(
-    sources: Sequence[str],
-    *,
-    truth: str | None,
-    models: Sequence[str | None],
-    id: str | None,
-    label: str | None,
-    on_missing: Missing,
-    confusion: bool,
-    dialect: Dialect,
+    sources: Sequence[str], models: Sequence[str | None], reading: Reading
 ) -> Outcomes:
     """Read what was named on the command line."""
     import outperform as op
 
-    if confusion:
-        return _confusions(sources, models, encoding=dialect.encoding)
-    shared = {"on_null": dialect.on_null.value, **dialect.arguments()}
+    if reading.confusion:
+        return _confusions(sources, models, encoding=reading.encoding)
+    shared = {"on_null": reading.on_null.value, **reading.dialect()}
     if len(sources) == 1:
-        truth, *columns = _columns(truth, models)
-        return op.read(sources[0], truth=truth, models=columns, id=id, **shared)
+        truth, *columns = _columns(reading.truth, models)
+        return op.read(sources[0], truth=truth, models=columns, id=reading.id, **shared)
     if len(sources) != len(models) + 1:
         raise UsageError(
             f"give one file, or a gold file and one for each of {_counted(models)}; "
@@ -61,10 +34,10 @@ def read_outcomes(
     files = dict(zip(("gold", *_names(sources[1:], models)), sources, strict=True))
     return op.read(
         files,
-        id=_needed(id, "--id"),
-        label=_needed(label, "--label"),
-        truth=truth,
-        on_missing=on_missing.value,
+        id=_needed(reading.id, "--id"),
+        label=_needed(reading.label, "--label"),
+        truth=reading.truth,
+        on_missing=reading.on_missing.value,
         **shared,
     )
 

@@ -43,6 +43,7 @@ _FIXED = {
     "new_truth=True": "--new-truth",
     "paired=False": "--unpaired",
     "overwrite=True": "--force",
+    "; give labels= with all classes that could have occurred": ", and a metric needs two",
     ", or say quote=None if quotes are ordinary characters": "",
 }
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outperform.cli.options import Format
+from outperform.cli.options import Format, Writing
 
 if TYPE_CHECKING:
     from outperform.comparison import Comparison, ComparisonTable, Estimate, Power
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     Result = Comparison | Estimate | ComparisonTable | Power
 
 
-def write_result(result: Result, *, style: Format, output: Path | None) -> None:
+def write_result(result: Result, writing: Writing) -> None:
     """Write one result."""
-    deliver(render(result, style), output)
+    deliver(render(result, writing.style), writing.output)
 
 
 def render(result: Result, style: Format) -> str:
@@ -26,6 +26,8 @@ def render(result: Result, style: Format) -> str:
         return json.dumps(result.to_dict(), ensure_ascii=False, indent=2, default=str)
     if style is Format.TEXT:
         return _text(result)
+    if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
+        return _markdown(result)
     return str(getattr(result, _METHODS[style])())
 
 
@@ -41,6 +43,12 @@ def _text(result: Any) -> str:
     from outperform import present
 
     return present.full_text(result.to_dict()) if hasattr(result, "hdi") else str(result)
+
+
+def _markdown(result: Any) -> str:
+    from outperform import present
+
+    return present.full_markdown(result.to_dict())
 
 
 def deliver(text: str, output: Path | None) -> None:

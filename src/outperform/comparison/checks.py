@@ -27,9 +27,10 @@ def table_findings(question: Question) -> Iterator[Finding]:
         yield Finding(
             "few_documents",
             "warning",
-            f"There are only {question.n} {_unit(question)}; the prior speaks louder than the data."
+            f"There are only {question.n} {_counted(question)}; the prior speaks louder than the "
+            "data."
             if question.model.proper
-            else f"There are only {question.n} {_unit(question)} to weigh.",
+            else f"There are only {question.n} {_counted(question)} to weigh.",
         )
     groups = question.view.groups
     n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
@@ -50,14 +51,12 @@ def _class_findings(question: Question) -> Iterator[Finding]:
         return
     margins = {model: question.view.margins(model) for model in question.view.models}
     actual = np.minimum.reduce([one[1] for one in margins.values()])
-    labels = question.view.labels
     empty = np.flatnonzero(actual == 0)
     if empty.size:
         yield Finding(
             "class_without_truth",
             "warning",
-            f"{_classes(question, empty)} never true; what is said of "
-            f"{'it' if empty.size == 1 else 'them'} rests on the prior only.",
+            _without_truth(question, empty),
         )
     for model, (_, truth, predicted) in margins.items():
         silent = np.flatnonzero((predicted == 0) & (truth > 0))
@@ -65,16 +64,15 @@ def _class_findings(question: Question) -> Iterator[Finding]:
             yield Finding(
                 "class_never_predicted",
                 "warning",
-                f"{model} never predicts {_names(labels, silent)}; its precision there is "
-                "undefined in the data (0 by convention) and rests on the prior.",
+                f"{model} never predicts {_silent(question, silent)}; its precision there is "
+                f"undefined in the data (0 by convention) and {_known(question)}.",
             )
     few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS * question.counting.times))
     if question.positive is None and few.size:
         yield Finding(
             "sparse_classes",
             "warning",
-            f"{few.size} of {len(labels)} classes have fewer than {FEW_DOCUMENTS} documents; "
-            "averages over classes lean on the prior.",
+            _sparse(question, few.size),
         )
 
 
@@ -84,7 +82,8 @@ def _cell_findings(question: Question) -> Iterator[Finding]:
         for part in ("tp", "fn", "fp"):
             count = question.view.part(model, part, positive=question.positive)
             if count < FEW_DOCUMENTS * question.counting.times:
-                sparse.append(f"{model} has {count} {_PARTS[part]}")
+                noun = _PARTS[part] if count == 1 else f"{_PARTS[part]}s"
+                sparse.append(f"{model} has {count} {noun}")
     if sparse:
         yield Finding(
             "sparse_cells",
@@ -94,8 +93,54 @@ def _cell_findings(question: Question) -> Iterator[Finding]:
         )
 
 
-def _unit(question: Question) -> str:
+def _without_truth(question: Question, empty: IntArray) -> str:
+    """Say which classes, or types of spans, are never true, and what that leaves of them."""
+    it = "it" if empty.size == 1 else "them"
+    rest = f"what is said of {it} rests on the prior only"
+    if not question.model.proper:
+        rest = f"nothing is known of {it}"
+    if question.seen.kind != "spans":
+        return f"{_classes(question, empty)} never true; {rest}."
+    if question.positive is None:
+        return f"No true span is of type {_names(question.view.labels, empty)}; {rest}."
+    label = question.pos_label
+    asked = "There is no true span" if label is None else f"No true span is of type {label!r}"
+    return f"{asked}; {rest}."
+
+
+def _silent(question: Question, codes: IntArray) -> str:
+    """Name what a model never predicts."""
+    if question.positive is None:
+        return _names(question.view.labels, codes)
+    if question.seen.kind == "spans":
+        label = question.pos_label
+        return "a span" if label is None else f"a span of type {label!r}"
+    return "the positive class" if question.positive in codes else "the negative class"
+
+
+def _known(question: Question) -> str:
+    """Say where knowledge comes from of what never occurred."""
+    return "rests on the prior" if question.model.proper else "nothing is known of it"
+
+
+def _sparse(question: Question, n_few: int) -> str:
+    """Say how many classes, or types of spans, are rare, and what averages then rest on."""
+    spans = question.seen.kind == "spans"
+    nouns, seen = ("types", "true spans") if spans else ("classes", "documents")
+    rest = "lean on the prior" if question.model.proper else f"rest on few {seen}"
+    return (
+        f"{n_few} of {question.view.n_classes} {nouns} have fewer than {FEW_DOCUMENTS} {seen}; "
+        f"averages over {nouns} {rest}."
+    )
+
+
+def _counted(question: Question) -> str:
     """Return what the number of documents counts."""
+    return "documents" if question.unit == "items" else question.unit
+
+
+def _unit(question: Question) -> str:
+    """Return what is weighed, which may be finer than what was given."""
     if question.seen.kind != "spans":
         return "documents"
     return "spans" if question.view.groups is None else "sentences or documents"
@@ -107,7 +152,7 @@ def _often(question: Question) -> str:
     return "" if times == 1 else f" (every document counted {times} times)"
 
 
-_PARTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
+_PARTS = {"tp": "true positive", "fn": "false negative", "fp": "false positive"}
 
 
 def _classes(question: Question, codes: IntArray) -> str:
@@ -136,17 +181,21 @@ def pull_findings(
         if abs(mean - seen) > 0.5 * sd
     ]
     if pulled:
+        proper = question.model.proper
+        what = "The prior pulls by" if proper else "The mean is off what was observed by"
         yield Finding(
             "prior_pull",
             "warning",
-            f"The prior pulls by more than half a posterior sd: {'; '.join(pulled)}.",
+            f"{what} more than half a posterior sd: {'; '.join(pulled)}.",
         )
     elif question.model.name == "flat" and question.view.n_classes > 3:
+        spans = question.seen.kind == "spans"
+        nouns, other = ("types", "'unit'") if spans else ("classes", "'unit' or 'free'")
         yield Finding(
             "prior_pull",
             "warning",
-            f"Every cell of {question.view.n_classes} classes has a prior of its own, which "
-            "outweighs the data of small classes; use model='unit' or 'free'.",
+            f"Every cell of {question.view.n_classes} {nouns} has a prior of its own, which "
+            f"outweighs the data of small {nouns}; use model={other}.",
         )
 
 
@@ -216,12 +265,13 @@ def disagreement_finding(question: Question, decision: Decision, hdi: Interval) 
     times, expected = _often(question), prior_disagreement(question)
     equal = decision is Decision.EQUIVALENT and expected < 1
     if equal or (decision.decided and expected == 0):
+        proper = question.model.proper
+        more = "the prior hardly expects more" if proper else "there is no prior to expect more"
         return Finding(
             "few_disagreements",
             "serious",
-            f"The models disagree on {apart} {_unit(question)} only{times} and the prior hardly "
-            f"expects more, so the interval is too narrow to be believed; the verdict "
-            f"{decision.symbol} is withheld.",
+            f"The models disagree on {apart} {_unit(question)} only{times} and {more}, so the "
+            f"interval is too narrow to be believed; the verdict {decision.symbol} is withheld.",
         )
     never = "The models never disagree; the difference rests on the prior alone."
     few = (

@@ -113,9 +113,22 @@ class Estimate(Tabular):
         """Return the numbers as a table of one row."""
         return present.estimate_table(self.to_dict())
 
-    def report(self) -> str:
-        """Return a paragraph."""
-        return present.estimate_paragraph(self.to_dict())
+    def report(self, *, length: present.Length = "long") -> str:
+        """Return a paragraph for a paper.
+
+        Parameters
+        ----------
+        length
+            ``"long"``, or ``"short"`` for the estimate, its interval and what stands against it.
+        """
+        return present.estimate_paragraph(self.to_dict(), length=length)
+
+    def _latex_table(self) -> present.Table:
+        facts = self.to_dict()
+        return present.captioned(present.estimate_table(facts), present.estimate_caption(facts))
+
+    def _latex_label(self) -> str:
+        return present.latex_label(self.name, self.metric)
 
     def to_html(self) -> str:
         """Return the numbers as HTML."""

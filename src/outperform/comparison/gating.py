@@ -198,6 +198,9 @@ class Gate:
         """Return judgement, checks and doubts in Markdown, as a job summary shows them."""
         return present.gate_markdown(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        return present.gate_html(self.to_dict())
+
     def __str__(self) -> str:
         return present.gate_text(self.to_dict())
 

@@ -94,6 +94,13 @@ class Question:
         return self.seen.n // self.counting.times
 
     @property
+    def unit(self) -> str:
+        """What the number of documents counts, in words."""
+        if self.seen.kind != "spans":
+            return "items"
+        return "spans" if self.seen.groups is None else "sentences or documents"
+
+    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.view.paired and len(self.view.models) > 1
@@ -152,7 +159,8 @@ def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: 
     if table.kind == "spans" and name not in _OF_SPANS:
         raise UsageError(f"model {name!r} is not for spans; use one of {', '.join(_OF_SPANS)}")
     if prior is not None and not model.takes_prior:
-        raise UsageError(f"model {name!r} has its own prior; leave prior out or use model='flat'")
+        has = "its own" if model.proper else "no"
+        raise UsageError(f"model {name!r} has {has} prior; leave prior out or use model='flat'")
     return model
 
 
@@ -192,8 +200,11 @@ def _pair(view: Outcomes, model: Model, paired: bool) -> tuple[Outcomes, tuple[F
             Finding(
                 "unpaired_outcomes",
                 "warning",
-                "Which documents both models got right is unknown, so the comparison is unpaired; "
-                "label arrays of the same documents would narrow the interval.",
+                "Which spans both models found is unknown, so the comparison is unpaired; tags or "
+                "spans of the same sentences would narrow the interval."
+                if view.kind == "spans"
+                else "Which documents both models got right is unknown, so the comparison is "
+                "unpaired; label arrays of the same documents would narrow the interval.",
             ),
         )
     if not model.pairs:

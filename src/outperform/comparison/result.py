@@ -330,9 +330,17 @@ class Comparison(Tabular):
             "signature": self.signature,
         }
 
-    def report(self) -> str:
-        """Return a paragraph for a paper."""
-        return present.paragraph(self.to_dict())
+    def report(self, *, length: present.Length = "long") -> str:
+        """Return a paragraph for a paper.
+
+        Parameters
+        ----------
+        length
+            ``"long"``: estimate, interval, direction, practical significance, evidence, caveats
+            and method. ``"short"``: the estimate, its interval, the verdict, and what stands
+            against it.
+        """
+        return present.paragraph(self.to_dict(), length=length)
 
     def table(self) -> present.Table:
         """Return the comparison as a table of one row with the papers' columns."""
@@ -342,9 +350,13 @@ class Comparison(Tabular):
         """Return A, B and the difference as a Markdown table."""
         return present.comparison_table(self.to_dict()).to_markdown()
 
-    def to_latex(self) -> str:
-        """Return A, B and the difference as a LaTeX table."""
-        return present.comparison_table(self.to_dict()).to_latex()
+    def _latex_table(self) -> present.Table:
+        facts = self.to_dict()
+        caption = present.comparison_caption(facts)
+        return present.captioned(present.comparison_table(facts), caption)
+
+    def _latex_label(self) -> str:
+        return present.latex_label(*self.names, self.metric)
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
@@ -458,7 +470,7 @@ def conclude(
     )
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference
-    numbers = summarise(ordered, exact, prob)
+    numbers = summarise(ordered, exact, prob, signed=True)
     decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
     if not decision.decided and checks.is_tie(question, rope):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ class Summary:
     eti: Interval
 
 
-def summarise(ordered: FloatArray, exact: Distribution | None, prob: float) -> Summary:
+def summarise(
+    ordered: FloatArray, exact: Distribution | None, prob: float, *, signed: bool = False
+) -> Summary:
     """Summarise a posterior by its closed form, or by its sorted draws."""
     if exact is None:
         sd = float(ordered.std(ddof=1))
@@ -35,8 +37,8 @@ def summarise(ordered: FloatArray, exact: Distribution | None, prob: float) -> S
             mean=float(ordered.mean()),
             sd=sd,
             mcse=mean_error(sd, ordered.size),
-            hdi=narrowest(ordered, prob),
-            eti=equal_tailed(ordered, prob),
+            hdi=replace(narrowest(ordered, prob), kind="HDI", signed=signed),
+            eti=replace(equal_tailed(ordered, prob), kind="ETI", signed=signed),
         )
     tail = (1 - prob) / 2
     equal = exact.quantile(tail), exact.quantile(1 - tail)
@@ -45,8 +47,8 @@ def summarise(ordered: FloatArray, exact: Distribution | None, prob: float) -> S
         mean=exact.mean,
         sd=exact.sd,
         mcse=0.0,
-        hdi=Interval(low=low, high=high, prob=prob),
-        eti=Interval(low=equal[0], high=equal[1], prob=prob),
+        hdi=Interval(low=low, high=high, prob=prob, kind="HDI", signed=signed),
+        eti=Interval(low=equal[0], high=equal[1], prob=prob, kind="ETI", signed=signed),
     )
 
 
@@ -73,6 +75,7 @@ def question_facts(question: Question) -> dict[str, Any]:
         "metric_label": question.metric.label,
         "greater_is_better": question.metric.greater_is_better,
         "n": question.n,
+        "unit": question.unit,
         "n_classes": None if question.seen.kind == "spans" else question.seen.n_classes,
         "n_types": question.seen.n_classes if question.seen.kind == "spans" else None,
         "pos_label": question.pos_label,

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from outperform import nhst, present
+from outperform import present
 from outperform._typing import Label, Seed
-from outperform.comparison import engine, pictures
+from outperform.comparison import engine, pictures, rows
 from outperform.comparison.comparing import two_models
 from outperform.comparison.question import Question, ask
 from outperform.comparison.result import Comparison, conclude
 from outperform.comparison.tabular import Tabular
 from outperform.comparison.views import of_one_class
-from outperform.decision import BayesFactor, Rope, check_prob
+from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError, unknown_name
 from outperform.posterior import child, seed_sequence
 
@@ -51,7 +51,7 @@ class ComparisonTable(Tabular):
 
     def __getitem__(self, key: Label) -> Comparison:
         if key not in self.keys:
-            raise UsageError(unknown_name(self.what, key, map(str, self.keys)))
+            raise UsageError(unknown_name(self._noun, key, map(str, self.keys)))
         return self.comparisons[self.keys.index(key)]
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -62,13 +62,30 @@ class ComparisonTable(Tabular):
 
     def table(self) -> present.Table:
         """Return the rows: p-values, posterior, verdict."""
-        rows = [
-            _row(self.what, key, comparison)
-            for key, comparison in zip(self.keys, self.comparisons, strict=True)
-        ]
-        first = self.comparisons[0]
-        title = f"{first.names[0]} − {first.names[1]}, ROPE {first.rope}"
-        return present.Table(_columns(self.what, self.comparisons), tuple(rows), title=title)
+        return rows.full_table(self.what, self.keys, self.comparisons)
+
+    def to_latex(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the rows as a LaTeX table, with symbols for verdicts and letters for doubts.
+
+        All columns together lie on their side; a few of them stand upright.
+
+        Parameters
+        ----------
+        columns
+            The columns to show, by their names in a data frame; all if None.
+        caption
+            Plain text for the caption; by default what is compared, with which model and ROPE.
+        label
+            What the paper's references call the table; made of the names if None.
+        """
+        table = rows.compact_table(self.table(), columns)
+        return present.captioned(table, caption).to_latex(label=label or self._latex_label())
 
     def to_dict(self) -> dict[str, Any]:
         """Return all comparisons as plain values, with a schema version."""
@@ -91,11 +108,20 @@ class ComparisonTable(Tabular):
         return pictures.plot_forest(self.what, self.keys, self.comparisons, ax)
 
     def __str__(self) -> str:
-        return self.table().to_text()
+        return rows.as_text(self.what, self.table(), self.comparisons)
 
     def __repr__(self) -> str:
         symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)
-        return f"ComparisonTable(by {self.what}, {len(self)} comparisons: {symbols})"
+        return f"ComparisonTable(by {self._noun}, {len(self)} comparisons: {symbols})"
+
+    @property
+    def _noun(self) -> str:
+        return rows.noun(self.what, self.comparisons[0].question)
+
+    def _latex_label(self) -> str:
+        first = self.comparisons[0]
+        metric = () if self.what == "metric" else (first.metric,)
+        return present.latex_label(*first.names, *metric, "by", self._noun)
 
 
 def compare_classes(comparison: Comparison) -> ComparisonTable:
@@ -238,83 +264,3 @@ def _answer_together(
         answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         answers.update(zip(places, answered, strict=True))
     return [answers[place] for place in range(len(questions))]
-
-
-def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[present.Column, ...]:
-    sampled = [one.draws.size for one in comparisons if not one.exact]
-    n_draws = min(sampled, default=None)
-    hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
-    return (
-        present.text_column(what),
-        present.count_column("n_true", "n"),
-        present.Column(key="sign_test_p", heading="sign test p", write=_p_value, align="right"),
-        present.Column(key="t_test_p", heading="t test p", write=_p_value, align="right"),
-        present.signed_column("observed", "observed", 4),
-        present.signed_column("mean", "mean", 4),
-        present.number_column("sd", "sd", 4),
-        present.number_column("log10_bf10", "log10 BF10", 2),
-        present.probability_column("p_below_zero", "P(<0)", n_draws),
-        present.probability_column("p_above_zero", "P(>0)", n_draws),
-        present.probability_column("p_equivalent", "P(ROPE)", n_draws),
-        present.signed_column("hdi_low", f"{hdi} low", 4),
-        present.signed_column("hdi_high", "high", 4),
-        present.text_column("decision", "verdict"),
-        present.text_column("flags", "flags"),
-    )
-
-
-def _p_value(value: float) -> str:
-    return "<0.001" if value < 0.0005 else f"{value:.3f}"
-
-
-def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
-    factor = comparison.bayes_factor
-    return {
-        what: key if isinstance(key, str) else str(key),
-        "n_true": _n_true(comparison.question),
-        **_p_values(comparison.question),
-        "observed": comparison.observed,
-        "mean": comparison.mean,
-        "sd": comparison.sd,
-        "log10_bf10": None if factor is None else factor.log10_bf10,
-        "p_below_zero": 1 - comparison.p_greater,
-        "p_above_zero": comparison.p_greater,
-        "p_equivalent": comparison.p_equivalent,
-        "hdi_low": comparison.hdi.low,
-        "hdi_high": comparison.hdi.high,
-        "decision": f"{comparison.decision.symbol} {comparison.decision.words}",
-        "flags": ", ".join(_flags(comparison, factor)) or None,
-    }
-
-
-def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
-    """Name the doubts that concern this row alone."""
-    shown = ("monte_carlo_too_coarse", "sparse_cells", "few_disagreements", "prior_pull")
-    flags = [finding.name for finding in comparison.findings if finding.name in shown]
-    if factor is not None and factor.bound is not None:
-        flags.append("bayes_factor_is_a_bound")
-    return flags
-
-
-def _n_true(question: Question) -> int:
-    actual = question.view.margins(question.view.models[0])[1]
-    if question.seen.kind == "spans":
-        classes = slice(None) if question.classes is None else list(question.classes)
-        return int(actual[classes].sum()) // question.counting.times
-    if question.positive is None or question.seen.kind == "correct":
-        return question.n
-    return int(actual[question.positive]) // question.counting.times
-
-
-def _p_values(question: Question) -> dict[str, float | None]:
-    """Return the s-test and the p-test on correctness, where the documents are shared."""
-    if not question.view.paired or question.counting.times > 1:
-        return {"sign_test_p": None, "t_test_p": None}
-    both, only_a, only_b, neither = question.view.agreement()
-    if question.view.groups is not None:
-        return {"sign_test_p": None, "t_test_p": None}
-    if question.seen.kind == "spans":  # what is right is a share of all spans, true or not
-        return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
-    n = both + only_a + only_b + neither
-    t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None
-    return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": t_test}

@@ -33,9 +33,24 @@ class Tabular(ABC):
         """Return the rows as a Markdown table."""
         return self.table().to_markdown()
 
-    def to_latex(self) -> str:
-        """Return the rows as a LaTeX table."""
-        return self.table().to_latex()
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        """Return the rows as a LaTeX table.
+
+        Parameters
+        ----------
+        caption
+            Plain text for the caption; by default what the table shows.
+        label
+            What the paper's references call the table; made of the names if None.
+        """
+        table = present.captioned(self._latex_table(), caption)
+        return table.to_latex(label=label or self._latex_label())
+
+    def _latex_table(self) -> present.Table:
+        return self.table()
+
+    def _latex_label(self) -> str:
+        return present.latex_label(type(self).__name__)
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""

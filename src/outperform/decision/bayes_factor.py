@@ -26,7 +26,7 @@ KDE_FINDING = Finding(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BayesFactor:
     """Evidence for the null over the alternative (bf01) or the other way round (bf10).
 
@@ -50,6 +50,8 @@ class BayesFactor:
     >>> bf = BayesFactor(log_bf01=0.0, kind="interval", method="exact")
     >>> bf.bf01, bf.bf10, bf.log10_bf10
     (1.0, 1.0, 0.0)
+    >>> print(BayesFactor(log_bf01=-2.526, kind="interval", method="draws"))
+    BF10 = 12.5 (interval null, from draws)
     """
 
     log_bf01: float
@@ -73,6 +75,37 @@ class BayesFactor:
     def log10_bf10(self) -> float:
         """The decimal logarithm of the factor in favour of the alternative."""
         return -self.log_bf01 / math.log(10) + 0.0
+
+    def __str__(self) -> str:
+        name = "BF01" if self.log_bf01 >= 0 else "BF10"
+        relation = "="
+        if self.bound is not None:
+            relation = ">" if (self.bound == "lower") is (name == "BF01") else "<"
+        value = _power_of_ten(abs(self.log_bf01) / math.log(10), relation)
+        return f"{name} {relation} {value} ({self.kind} null, {_FROM[self.method]})"
+
+    def __repr__(self) -> str:
+        return f"BayesFactor({self})"
+
+
+_FROM = {"exact": "exact", "draws": "from draws", "kde": "from a kernel density"}
+
+
+def _power_of_ten(size: float, relation: str) -> str:
+    """Write 10**size with three figures; a bound is rounded to the side on which it holds."""
+    if not math.isfinite(size):
+        return "infinity" if size > 0 else "undefined"
+    exponent = math.floor(size)
+    if exponent >= 300:
+        return f"1e+{exponent + (relation == '<')}"
+    hundreds = 100 * 10 ** (size - exponent)
+    # The logarithm's own rounding must not push a bound to the next figure.
+    figures = {
+        "=": round(hundreds),
+        ">": math.floor(hundreds + 1e-7),
+        "<": math.ceil(hundreds - 1e-7),
+    }[relation]
+    return f"{float(f'{figures}e{exponent - 2}'):.3g}"
 
 
 def _exp(value: float) -> float:

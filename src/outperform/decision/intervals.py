@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from math import floor, log10
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +19,7 @@ _KNOTS = 64
 _DEGREE = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval:
     """A credible interval.
 
@@ -29,12 +31,18 @@ class Interval:
         The posterior mass between them.
     mcse_low, mcse_high
         The Monte Carlo errors of the ends; 0 where they are exact.
+    kind
+        How it prints: ``"HDI"`` for the narrowest, ``"ETI"`` for the equal-tailed one.
+    signed
+        Whether it prints signs, as an interval of differences does.
 
     Examples
     --------
     >>> interval = Interval(low=-0.02, high=0.01, prob=0.95)
     >>> round(interval.midpoint, 3), 0.0 in interval
     (-0.005, True)
+    >>> print(interval)
+    95% interval -0.0200 to 0.0100
     """
 
     low: float
@@ -42,6 +50,8 @@ class Interval:
     prob: float
     mcse_low: float = 0.0
     mcse_high: float = 0.0
+    kind: Literal["HDI", "ETI", "interval"] = field(default="interval", compare=False)
+    signed: bool = field(default=False, compare=False)
 
     @property
     def midpoint(self) -> float:
@@ -55,6 +65,20 @@ class Interval:
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        low, high = (self._shown(end) for end in (self.low, self.high))
+        return f"{100 * self.prob:.6g}% {self.kind} {low} to {high}"
+
+    def _shown(self, end: float) -> str:
+        """Write an end with as many decimals as the width needs; zero has no sign."""
+        narrow = 0 < self.width < 1
+        digits = min(max(4, 2 - floor(log10(self.width))), 12) if narrow else 4
+        rounded = round(end, digits) or 0.0
+        return f"{rounded:{'+' if self.signed and rounded else ''}.{digits}f}"
+
+    def __repr__(self) -> str:
+        return f"Interval({self})"
 
 
 def check_prob(prob: float) -> float:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
+from typing import Any
 
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope
@@ -106,7 +107,8 @@ def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
         place, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
         for edge in (rope.low, rope.high):
             beyond = math.nextafter(edge, math.inf if place <= edge else -math.inf)
-            if _firmly(replace(hdi, **{end: beyond}), rope) is not here:
+            moved: dict[str, Any] = {end: beyond}
+            if _firmly(replace(hdi, **moved), rope) is not here:
                 gaps.append((abs(place - edge), error))
     return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
 
@@ -116,13 +118,26 @@ def _firmly(hdi: Interval, rope: Rope) -> Decision:
     return decision if decision.decided else Decision.UNDECIDED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
-    """One stretch of ROPE half-widths that share a verdict."""
+    """One stretch of ROPE half-widths that share a verdict.
+
+    Examples
+    --------
+    >>> CurveStep(decision=Decision.BETTER, start=0.0, stop=0.0127)
+    CurveStep(≫ from 0 to 0.0127)
+    """
 
     decision: Decision
     start: float
     stop: float | None  # None: from start on
+
+    def __str__(self) -> str:
+        end = "on" if self.stop is None else f"to {self.stop:.4g}"
+        return f"{self.decision.symbol} from {self.start:.4g} {end}"
+
+    def __repr__(self) -> str:
+        return f"CurveStep({self})"
 
 
 def rope_curve(

@@ -47,6 +47,8 @@ def read_fold_counts(path: str | Path) -> FoldCounts:
             return _parse(csv.DictReader(file), str(path))
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
 

@@ -495,7 +495,8 @@ class Outcomes:
         for code, known in enumerate(self.labels):
             if known == label and isinstance(known, bool) == isinstance(label, (bool, np.bool_)):
                 return code
-        raise UsageError(unknown_name("class", label, [str(known) for known in self.labels]))
+        noun = "type" if self.kind == "spans" else "class"
+        raise UsageError(unknown_name(noun, label, [str(known) for known in self.labels]))
 
     def __add__(self, other: Outcomes) -> Outcomes:
         if not isinstance(other, Outcomes):

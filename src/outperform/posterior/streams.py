@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 
@@ -79,9 +80,13 @@ def run_blocks(
     starts = range(0, n_draws, length)
     workers = _workers(n_jobs, n_blocks=len(starts), n_gammas=n_gammas * n_draws)
 
+    stopped = Event()
+
     def work(first: int) -> None:
         fill = make_fill()
         for block in range(first, len(starts), workers):
+            if stopped.is_set():
+                return
             generator = np.random.Generator(np.random.SFC64(child(seed, block)))
             start = starts[block]
             fill(generator, out[:, start : start + length])
@@ -90,7 +95,10 @@ def run_blocks(
         work(0)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, range(workers)))
+            try:
+                list(pool.map(work, range(workers)))
+            finally:
+                stopped.set()  # or Ctrl-C would wait until the others have done all their blocks
     return out
 
 

@@ -30,40 +30,51 @@ from outperform.present.gates import (
     gate_table,
     gate_text,
 )
-from outperform.present.html import comparison_html, estimate_html
+from outperform.present.html import comparison_html, estimate_html, gate_html
+from outperform.present.latex import latex_label
+from outperform.present.markdown import full_markdown
+from outperform.present.paragraphs import Length, estimate_paragraph, paragraph
 from outperform.present.screen import estimate_screen, full_text, screen
-from outperform.present.sentences import (
-    estimate_headline,
-    estimate_paragraph,
-    headline,
-    paragraph,
-    rope_curve_sentence,
+from outperform.present.sentences import estimate_headline, headline, rope_curve_sentence
+from outperform.present.summary import (
+    captioned,
+    comparison_caption,
+    comparison_table,
+    estimate_caption,
+    estimate_table,
+    results_table,
 )
-from outperform.present.summary import comparison_table, estimate_table, results_table
 from outperform.present.table import Table
 
 __all__ = [
     "Column",
+    "Length",
     "Table",
+    "captioned",
     "check_name",
     "check_sentence",
+    "comparison_caption",
     "comparison_html",
     "comparison_table",
     "count_column",
+    "estimate_caption",
     "estimate_headline",
     "estimate_html",
     "estimate_paragraph",
     "estimate_screen",
     "estimate_table",
     "factor_window",
+    "full_markdown",
     "full_text",
     "gate_findings",
     "gate_headline",
+    "gate_html",
     "gate_markdown",
     "gate_sentences",
     "gate_table",
     "gate_text",
     "headline",
+    "latex_label",
     "number_column",
     "paragraph",
     "plot_confusion",

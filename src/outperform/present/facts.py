@@ -11,6 +11,11 @@ from outperform.present.escape import for_text
 Facts: TypeAlias = Mapping[str, Any]
 
 _LEVELS = ("serious", "warning", "note")
+_ONE = {
+    "items": "item",
+    "spans": "span",
+    "sentences or documents": "sentence or document",
+}
 
 
 def names(facts: Facts, *, limit: int | None = None) -> tuple[str, str]:
@@ -141,15 +146,33 @@ def data(facts: Facts) -> str:
     >>> data({"n": 7532, "n_classes": 20, "paired": True, "model": "unit", "n_draws": 20_000})
     '7,532 items, 20 classes, paired, model unit, 20,000 draws'
     """
-    parts = []
-    if facts.get("n") is not None:
-        parts.append(_counted(facts["n"], "item", "items"))
-    if facts.get("n_classes") is not None:
-        parts.append(_counted(facts["n_classes"], "class", "classes"))
-    if (facts.get("n_types") or 1) > 1:
-        parts.append(f"{numbers.count(facts['n_types'])} types of spans")
+    parts = [*_sizes(facts)]
     if facts.get("pos_label") is not None:
-        parts.append(f"positive class {for_text(facts['pos_label'], limit=40)}")
+        parts.append(positive(facts, limit=40))
+    return ", ".join(parts + method(facts))
+
+
+def sample(facts: Facts) -> str:
+    """Return what was seen, as part of a sentence; nothing if it is not known.
+
+    Examples
+    --------
+    >>> sample({"n": 300, "unit": "sentences or documents", "n_types": 3})
+    '300 sentences or documents with 3 types of spans'
+    """
+    between = " with " if facts.get("n_types") else " in "
+    return between.join(_sizes(facts))
+
+
+def method(facts: Facts) -> list[str]:
+    """Return pairing, model and draws in a few words each.
+
+    Examples
+    --------
+    >>> method({"paired": True, "model": "unit", "n_draws": 20_000})
+    ['paired', 'model unit', '20,000 draws']
+    """
+    parts = []
     if facts.get("paired") is not None:
         parts.append("paired" if facts["paired"] else "unpaired")
     if facts.get("model") is not None:
@@ -158,7 +181,33 @@ def data(facts: Facts) -> str:
         parts.append("exact")
     elif facts.get("n_draws") is not None:
         parts.append(_counted(facts["n_draws"], "draw", "draws"))
-    return ", ".join(parts)
+    return parts
+
+
+def positive(facts: Facts, *, limit: int | None = None) -> str:
+    """Return the class that a metric of one class is about, or the type of spans.
+
+    Examples
+    --------
+    >>> positive({"pos_label": "spam"}), positive({"pos_label": "PER", "n_types": 3})
+    ('positive class spam', 'type PER')
+    """
+    noun = "type" if facts.get("n_types") else "positive class"
+    return f"{noun} {for_text(facts['pos_label'], limit=limit)}"
+
+
+def measure(facts: Facts) -> str:
+    """Return the metric and the class it is about, unless that is called 1 or True.
+
+    Examples
+    --------
+    >>> measure({"metric": "f1", "metric_label": "F1", "pos_label": "spam"})
+    'F1 (positive class spam)'
+    """
+    label = facts.get("pos_label")
+    if label is None or (str(label) in ("1", "True") and not facts.get("n_types")):
+        return metric(facts)
+    return f"{metric(facts)} ({positive(facts)})"
 
 
 def folds(facts: Facts) -> str:
@@ -167,13 +216,21 @@ def folds(facts: Facts) -> str:
     Examples
     --------
     >>> folds({"folds": {"m": 3, "correlation": "averaged", "worth": 0.368802}})
-    '3×2 blocked cross-validation, correlation averaged, a count is worth 0.3688'
+    '3×2 blocked cross-validation, counts worth 0.369 each (correlation averaged)'
     """
-    design = facts["folds"]
-    return (
-        f"{design['m']}×2 blocked cross-validation, correlation {for_text(design['correlation'])}, "
-        f"a count is worth {design['worth']:.4f}"
-    )
+    return f"{design(facts)} (correlation {for_text(facts['folds']['correlation'])})"
+
+
+def design(facts: Facts) -> str:
+    """Return the folds of a blocked cross-validation and what a count is worth.
+
+    Examples
+    --------
+    >>> design({"folds": {"m": 3, "correlation": "averaged", "worth": 0.368802}})
+    '3×2 blocked cross-validation, counts worth 0.369 each'
+    """
+    folds = facts["folds"]
+    return f"{folds['m']}×2 blocked cross-validation, counts worth {folds['worth']:.3g} each"
 
 
 def bayes_test(facts: Facts) -> str:
@@ -208,6 +265,18 @@ def unpaired(facts: Facts) -> str:
     low, high = (numbers.signed(other["hdi"][end], places) for end in ("low", "high"))
     mean = numbers.signed(other["mean"], places)
     return f"{other['decision']['symbol']} {mean} ({hdi_label(facts)} {low} to {high})"
+
+
+def _sizes(facts: Facts) -> list[str]:
+    parts = []
+    if facts.get("n") is not None:
+        many = facts.get("unit") or "items"
+        parts.append(_counted(facts["n"], _ONE.get(many, many), many))
+    if facts.get("n_classes") is not None:
+        parts.append(_counted(facts["n_classes"], "class", "classes"))
+    if (facts.get("n_types") or 1) > 1:
+        parts.append(f"{numbers.count(facts['n_types'])} types of spans")
+    return parts
 
 
 def _counted(number: float, one: str, many: str) -> str:

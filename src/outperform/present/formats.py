@@ -1,4 +1,4 @@
-"""The formats of a table: terminal, Markdown, LaTeX, HTML, CSV."""
+"""The formats of a table: terminal, Markdown, HTML, CSV; LaTeX has a module of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import combining, east_asian_width
 
 from outperform.present.columns import Column
-from outperform.present.escape import for_csv, for_html, for_latex, for_markdown, for_text
+from outperform.present.escape import for_csv, for_html, for_markdown, for_text
 
 LIMIT = 40
 """Longer labels are cut in tables, and only there."""
@@ -17,13 +17,17 @@ LIMIT = 40
 Rows = Sequence[Mapping[str, object]]
 
 _CSV_SPECIAL = re.compile(r'[,"\r\n]|^\s|\s$')
-_NUMBER = re.compile(r"[-+]?[\d,]+(\.\d+)?")
 _CELL_STYLE = "padding:0.15em 0.7em;border:0;background:none;"
 # MathJax in notebooks would otherwise typeset whatever a label puts between dollars.
 INERT = 'class="outperform tex2jax_ignore mathjax_ignore"'
 
 
-def as_text(columns: Sequence[Column], rows: Rows, title: str | None = None) -> str:
+def as_text(
+    columns: Sequence[Column],
+    rows: Rows,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+) -> str:
     """Return rows aligned for a terminal.
 
     Examples
@@ -40,10 +44,15 @@ def as_text(columns: Sequence[Column], rows: Rows, title: str | None = None) -> 
     lines.append(_aligned(columns, heads, widths))
     lines.append("  ".join("-" * width for width in widths))
     lines.extend(_aligned(columns, row, widths) for row in cells)
-    return "\n".join(lines)
+    return "\n".join([*lines, *([""] if notes else []), *map(for_text, notes)])
 
 
-def as_markdown(columns: Sequence[Column], rows: Rows, title: str | None = None) -> str:
+def as_markdown(
+    columns: Sequence[Column],
+    rows: Rows,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+) -> str:
     """Return rows as a GitHub table, the title in bold above it.
 
     Examples
@@ -57,43 +66,17 @@ def as_markdown(columns: Sequence[Column], rows: Rows, title: str | None = None)
     rule = ["---:" if column.align == "right" else ":---" for column in columns]
     lines = [] if title is None else [f"**{for_markdown(title, inline=True)}**", ""]
     lines.extend("| " + " | ".join(row) + " |" for row in [heads, rule, *cells])
+    for note in notes:
+        lines += ["", for_markdown(note)]
     return "\n".join(lines)
 
 
-def as_latex(columns: Sequence[Column], rows: Rows, title: str | None = None) -> str:
-    r"""Return rows as a booktabs tabular, in a table environment if there is a title.
-
-    Examples
-    --------
-    >>> print(as_latex([Column(key="n", align="right")], [{"n": 5}]))
-    % needs \usepackage{booktabs}
-    \begin{tabular}{r}
-    \toprule
-    n \\
-    \midrule
-    $5$ \\
-    \bottomrule
-    \end{tabular}
-    """
-    heads = [for_latex(column.title, limit=LIMIT) for column in columns]
-    cells = [[_latex_cell(column, row[column.key]) for column in columns] for row in rows]
-    alignment = "".join(column.align[0] for column in columns)
-    tabular = [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        " & ".join(heads) + r" \\",
-        r"\midrule",
-        *(" & ".join(row) + r" \\" for row in cells),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if title is not None:
-        caption = rf"\caption{{{for_latex(title)}}}"
-        tabular = [r"\begin{table}", r"\centering", caption, *tabular, r"\end{table}"]
-    return "\n".join([r"% needs \usepackage{booktabs}", *tabular])
-
-
-def as_html(columns: Sequence[Column], rows: Rows, title: str | None = None) -> str:
+def as_html(
+    columns: Sequence[Column],
+    rows: Rows,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+) -> str:
     """Return rows as one table element that takes the colours of the page around it.
 
     Examples
@@ -109,9 +92,13 @@ def as_html(columns: Sequence[Column], rows: Rows, title: str | None = None) -> 
     )
     body = "\n".join(f"<tr>{_html_cells(columns, row)}</tr>" for row in cells)
     caption = "" if title is None else f"<caption>{for_html(title)}</caption>\n"
+    foot = "<br>".join(map(for_html, notes))
+    if notes:
+        cell = f'<td colspan="{len(columns)}" style="{_CELL_STYLE}">{foot}</td>'
+        foot = f"<tfoot><tr>{cell}</tr></tfoot>\n"
     return (
         f'<table {INERT} style="border-collapse:collapse;color:inherit">\n{caption}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n{foot}</table>"
     )
 
 
@@ -201,13 +188,6 @@ def _aligned(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[i
         gap = " " * (width - display_width(cell))
         padded.append(gap + cell if column.align == "right" else cell + gap)
     return "  ".join(padded).rstrip()
-
-
-def _latex_cell(column: Column, value: object) -> str:
-    text = column.show(value)
-    if not isinstance(value, str) and _NUMBER.fullmatch(text):
-        return "$" + text.replace(",", "{,}") + "$"
-    return for_latex(text, limit=LIMIT)
 
 
 def _html_cells(columns: Sequence[Column], cells: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from outperform.present import facts as read
 from outperform.present.escape import for_html
 from outperform.present.facts import Facts
 from outperform.present.formats import INERT, as_html
+from outperform.present.gates import check_sentence, gate_findings, gate_headline, gate_table
 from outperform.present.screen import NAME_LIMIT, comparison_details, estimate_details
 from outperform.present.sentences import estimate_headline, headline
 from outperform.present.summary import comparison_table, estimate_table
@@ -47,19 +48,55 @@ def estimate_html(facts: Facts) -> str:
     return _fragment(line, estimate_table(facts), estimate_details(facts), facts)
 
 
+def gate_html(facts: Facts) -> str:
+    """Return a gate as a self-contained HTML fragment: judgement, checks, sentences, doubts.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
+    ...               "observed": 0.02, "mean": 0.025, "rope": {"low": -0.005, "high": 0.005},
+    ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95}, "signature": "x",
+    ...               "decision": {"symbol": "≫", "words": "better"}}
+    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
+    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> facts = {"names": ["<b>", "old"], "judgement": "pass", "checks": [check]}
+    >>> "<b>" in gate_html(facts), "Gate passed: &lt;b&gt; is better" in gate_html(facts)
+    (False, True)
+    """
+    table, checks = gate_table(facts), facts["checks"]
+    said = [for_html(check_sentence(facts, check)) for check in checks]
+    said += [_finding(*found) for found in gate_findings(facts)]
+    signatures = "<br>".join(for_html(check["comparison"]["signature"]) for check in checks)
+    return "\n".join(
+        [
+            f"<div {INERT}>",
+            f"<p><strong>{for_html(gate_headline(facts))}</strong></p>",
+            as_html(table.columns, table.rows),
+            *_list(said),
+            f'<p style="{_QUIET}"><code>{signatures}</code></p>',
+            "</div>",
+        ]
+    )
+
+
 def _fragment(line: str, table: Table, details: list[tuple[str, str]], facts: Facts) -> str:
     parts = [
         f"<div {INERT}>",
         f"<p><strong>{for_html(line)}</strong></p>",
         as_html(table.columns, table.rows),
     ]
-    parts.append('<ul style="list-style:none;padding-left:0.7em;margin:0.5em 0">')
-    parts.extend(f"<li><em>{for_html(k)}</em>: {for_html(v)}</li>" for k, v in details)
-    parts.extend(
-        f"<li><strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]</li>"
-        for level, message, name in read.findings(facts)
-    )
-    parts.append("</ul>")
+    said = [f"<em>{for_html(label)}</em>: {for_html(text)}" for label, text in details]
+    said += [_finding(*found) for found in read.findings(facts)]
+    parts += _list(said)
     if facts.get("signature"):
         parts.append(f'<p style="{_QUIET}"><code>{for_html(facts["signature"])}</code></p>')
     return "\n".join([*parts, "</div>"])
+
+
+def _list(items: list[str]) -> list[str]:
+    style = "list-style:none;padding-left:0.7em;margin:0.5em 0"
+    return [f'<ul style="{style}">', *(f"<li>{item}</li>" for item in items), "</ul>"]
+
+
+def _finding(level: str, message: str, name: str) -> str:
+    return f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from outperform.errors import UsageError
 from outperform.present import facts as read
@@ -14,8 +15,10 @@ from outperform.present.columns import (
     signed_column,
     text_column,
 )
+from outperform.present.escape import for_text
 from outperform.present.facts import Facts
 from outperform.present.formats import LIMIT
+from outperform.present.sentences import verdict
 from outperform.present.table import Table
 
 
@@ -56,6 +59,49 @@ def estimate_table(facts: Facts) -> Table:
     return Table(_columns(facts, read.digits(facts)), (row,), title=read.metric(facts))
 
 
+def comparison_caption(facts: Facts) -> str:
+    """Return what the table of a comparison shows, with which ROPE, model and verdict.
+
+    Examples
+    --------
+    >>> comparison_caption({"names": ["bert", "gpt"], "metric": "f1", "n": 90, "model": "flat",
+    ...     "hdi": {"low": 0.1, "high": 0.3, "prob": 0.95}, "rope": {"low": -0.01, "high": 0.01},
+    ...     "decision": {"name": "BETTER", "symbol": "≫"}})
+    'bert, gpt and their difference in f1 on 90 items (model flat), with 95% HDIs. For a ROPE of
+    ±0.01, bert is better than gpt (≫).'
+    """
+    a, b = read.names(facts)
+    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
+    return (
+        f"{a}, {b} and their difference in {_seen(facts)}, with {read.hdi_label(facts)}s. For a "
+        f"ROPE of {rope}, {verdict(facts)} ({facts['decision']['symbol']})."
+    )
+
+
+def estimate_caption(facts: Facts) -> str:
+    """Return what the table of an estimate shows, and with which model.
+
+    Examples
+    --------
+    >>> estimate_caption({"name": "bert", "metric": "f1", "n": 90, "model": "free",
+    ...     "hdi": {"low": 0.1, "high": 0.3, "prob": 0.95}})
+    "bert's f1 on 90 items (model free), with its 95% HDI."
+    """
+    return f"{for_text(facts['name'])}'s {_seen(facts)}, with its {read.hdi_label(facts)}."
+
+
+def captioned(table: Table, caption: str | None) -> Table:
+    """Return a table with another title, if one is given.
+
+    Examples
+    --------
+    >>> table = captioned(Table((text_column("class"),), ()), "By class")
+    >>> table.title, captioned(table, None).title
+    ('By class', 'By class')
+    """
+    return table if caption is None else replace(table, title=caption)
+
+
 def results_table(results: Sequence[Facts], *, title: str | None = None) -> Table:
     """Return one row for each of several comparisons.
 
@@ -82,6 +128,14 @@ def results_table(results: Sequence[Facts], *, title: str | None = None) -> Tabl
     drawn = [n for n in map(read.draws_behind, results) if n is not None]
     columns = _result_columns(digits, min(drawn, default=None))
     return Table(columns, tuple(map(_result_row, results)), title=title)
+
+
+def _seen(facts: Facts) -> str:
+    """Name the metric, what it was measured on and how."""
+    sample, how = read.sample(facts), ", ".join(read.method(facts))
+    folds = f" by {read.design(facts)}" if "folds" in facts else ""
+    on = f" on {sample}" if sample else ""
+    return f"{read.measure(facts)}{on}{folds}" + (f" ({how})" if how else "")
 
 
 def _difference_name(facts: Facts) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from outperform._optional import require
 from outperform.errors import UsageError, unknown_name
-from outperform.present import formats
+from outperform.present import formats, latex
 from outperform.present.columns import Column
 from outperform.present.escape import for_text
 
@@ -33,6 +33,8 @@ class Table:
         One mapping a row, with a value (or None) for the key of every column.
     title
         What the table shows, in a few words.
+    notes
+        Lines that stand below it.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Mapping[str, object], ...]
     title: str | None = field(default=None, kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
@@ -89,28 +92,60 @@ class Table:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only views of dictionaries cannot be pickled; their contents can.
-        return _rebuild, (self.columns, tuple(dict(row) for row in self.rows), self.title)
+        rows = tuple(dict(row) for row in self.rows)
+        return _rebuild, (self.columns, rows, self.title, self.notes)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the columns, from left to right."""
         return tuple(column.key for column in self.columns)
 
+    def only(self, keys: Iterable[str]) -> Table:
+        """Return the table with some of its columns, in the order given.
+
+        Parameters
+        ----------
+        keys
+            The keys of the columns to keep.
+
+        Examples
+        --------
+        >>> from outperform.present.columns import text_column
+        >>> Table((text_column("a"), text_column("b")), ({"a": 1, "b": 2},)).only(["b"]).keys
+        ('b',)
+        """
+        if isinstance(keys, str):
+            raise UsageError(f"columns must be a list such as ['mean', 'sd']; got {keys!r}")
+        known = {column.key: column for column in self.columns}
+        for key in (wanted := list(keys)):
+            if key not in known:
+                raise UsageError(unknown_name("column", key, self.keys))
+        return replace(self, columns=tuple(known[key] for key in wanted))
+
     def to_text(self) -> str:
         """Return the table aligned for a terminal."""
-        return formats.as_text(self.columns, self.rows, self.title)
+        return formats.as_text(self.columns, self.rows, self.title, self.notes)
 
     def to_markdown(self) -> str:
         """Return the table in GitHub's Markdown."""
-        return formats.as_markdown(self.columns, self.rows, self.title)
+        return formats.as_markdown(self.columns, self.rows, self.title, self.notes)
 
-    def to_latex(self) -> str:
-        """Return the table for LaTeX with the booktabs package."""
-        return formats.as_latex(self.columns, self.rows, self.title)
+    def to_latex(self, *, label: str | None = None) -> str:
+        """Return the table for LaTeX with the booktabs package.
+
+        With a title it becomes a table environment in a type that fits the width of a
+        page; what fits no page upright lies on its side, with the rotating package.
+
+        Parameters
+        ----------
+        label
+            What the paper's references call it; needs a title.
+        """
+        return latex.as_latex(self.columns, self.rows, self.title, self.notes, label=label)
 
     def to_html(self) -> str:
         """Return the table as one self-contained HTML element."""
-        return formats.as_html(self.columns, self.rows, self.title)
+        return formats.as_html(self.columns, self.rows, self.title, self.notes)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -151,6 +186,9 @@ class Table:
 
 
 def _rebuild(
-    columns: tuple[Column, ...], rows: tuple[Mapping[str, object], ...], title: str | None
+    columns: tuple[Column, ...],
+    rows: tuple[Mapping[str, object], ...],
+    title: str | None,
+    notes: tuple[str, ...],
 ) -> Table:
-    return Table(columns, rows, title=title)
+    return Table(columns, rows, title=title, notes=notes)

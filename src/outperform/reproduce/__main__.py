@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class Paper:
     figures: Callable[[Path, str], Sequence[Path]] | None = None
 
 
+_CLOSED_PIPE = 141
 _PAPERS = {
     "sigir": Paper(tables=sigir.TABLES),
     "icdm": Paper(tables=icdm.TABLES),
@@ -66,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.figures is not None and paper.figures is not None:
             paper.figures(asked.figures, asked.figure_format)
         _write_all(paper, numbers, asked)
+    except BrokenPipeError:
+        # Whoever read the tables has gone; what is still in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED_PIPE
     except (OutperformError, OSError) as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
         return 2

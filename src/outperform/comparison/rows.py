@@ -1,0 +1,196 @@
+"""One row a comparison: the papers' columns in full, or short enough for a terminal or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from textwrap import wrap
+from typing import Any
+
+from outperform import nhst, present
+from outperform._typing import Label
+from outperform.comparison.question import Question
+from outperform.comparison.result import Comparison
+from outperform.comparison.summary import question_facts
+from outperform.decision import BayesFactor, Decision
+from outperform.present import facts as read
+from outperform.present.escape import for_text
+
+WIDTH = 100
+_LONGEST_KEY = 26
+_IN_TEXT = (
+    "n_true", "observed", "mean", "hdi_low", "hdi_high", "p_equivalent", "decision", "flags",
+)  # fmt: skip
+_SHORT_HEADINGS = {
+    "sign_test_p": "sign p",
+    "t_test_p": "t p",
+    "hdi_low": "HDI low",
+    "hdi_high": "HDI high",
+    "flags": "notes",
+}
+_FLAGS = {
+    "monte_carlo_too_coarse": "near an edge, or the middle, of the ROPE for so many draws",
+    "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
+    "few_disagreements": "the models hardly ever disagree",
+    "prior_pull": "the mean is off what was observed by more than half a posterior sd",
+    "bayes_factor_is_a_bound": "the Bayes factor is only known to exceed this",
+}
+
+
+def full_table(
+    what: str, keys: Sequence[Label], comparisons: Sequence[Comparison]
+) -> present.Table:
+    """Return all columns, with words in them."""
+    rows = [_row(what, key, one) for key, one in zip(keys, comparisons, strict=True)]
+    columns = _columns(what, comparisons)
+    return present.Table(columns, tuple(rows), title=caption(what, comparisons))
+
+
+def compact_table(full: present.Table, keys: Iterable[str] | None = None) -> present.Table:
+    """Return the same rows with symbols for words; what they mean stands below."""
+    chosen = full if keys is None else full.only(keys)
+    shown = [name for name in _FLAGS if _is_shown(name, chosen)]
+    flagged = [[name for name in shown if name in (flags or "")] for flags in full["flags"]]
+    named = [name for name in shown if any(name in here for here in flagged)]
+    marks = dict(zip(named, "abcde", strict=False))
+    symbols = [words.partition(" ")[0] for words in full["decision"]]
+    rows = tuple(
+        {**row, "decision": symbol, "flags": " ".join(marks[name] for name in here) or None}
+        for row, symbol, here in zip(full.rows, symbols, flagged, strict=True)
+    )
+    columns = tuple(
+        replace(column, heading=_SHORT_HEADINGS.get(column.key, column.heading))
+        for column in chosen.columns
+    )
+    notes = [_legend(symbols)] if "decision" in chosen.keys else []
+    if "flags" in chosen.keys:
+        notes += [f"{mark}: {_FLAGS[name]}" for name, mark in marks.items()]
+    return present.Table(columns, rows, title=chosen.title, notes=tuple(notes))
+
+
+def as_text(what: str, full: present.Table, comparisons: Sequence[Comparison]) -> str:
+    """Return the columns that fit a terminal."""
+    table = compact_table(full, [what, *_IN_TEXT])
+    cut = tuple({**row, what: for_text(row[what], limit=_LONGEST_KEY)} for row in table.rows)
+    notes = tuple(line for note in table.notes for line in wrap(note, WIDTH))
+    title = wrap(caption(what, comparisons, limit=30), WIDTH)
+    shown = replace(table, rows=cut, title=None, notes=notes).to_text()
+    return "\n".join([*title, "", shown])
+
+
+def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None = None) -> str:
+    """Return what is compared, on what, with which model, interval and ROPE."""
+    first = comparisons[0]
+    facts = {"names": list(first.names), **question_facts(first.question)}
+    metrics = _distinct(read.metric(question_facts(one.question)) for one in comparisons)
+    measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
+    pairing = _distinct("paired" if one.question.paired else "unpaired" for one in comparisons)
+    models = _distinct(one.question.model.name for one in comparisons)
+    ropes = _distinct(str(one.rope) for one in comparisons)
+    details = [
+        " or ".join(pairing),
+        f"model{'s' if len(models) > 1 else ''} {' and '.join(models)}",
+        f"{100 * first.hdi.prob:g}% HDI",
+        f"ROPE {' and '.join(ropes)}",
+    ]
+    return (
+        f"{read.difference(facts, limit=limit)}{measured} by {noun(what, first.question)}, on "
+        f"{read.sample(facts)} ({', '.join(details)})"
+    )
+
+
+def noun(what: str, question: Question) -> str:
+    """Return what a key is called: spans have types instead of classes."""
+    return "type" if what == "class" and question.seen.kind == "spans" else what
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _legend(symbols: Sequence[str]) -> str:
+    shown = [one for one in Decision if one.symbol in symbols]
+    return "; ".join(f"{one.symbol} {one.words}" for one in shown)
+
+
+def _is_shown(flag: str, table: present.Table) -> bool:
+    return flag != "bayes_factor_is_a_bound" or "log10_bf10" in table.keys
+
+
+def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[present.Column, ...]:
+    sampled = [one.draws.size for one in comparisons if not one.exact]
+    n_draws = min(sampled, default=None)
+    hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
+    return (
+        present.text_column(what, noun(what, comparisons[0].question)),
+        present.count_column("n_true", "n"),
+        present.Column(key="sign_test_p", heading="sign test p", write=_p_value, align="right"),
+        present.Column(key="t_test_p", heading="t test p", write=_p_value, align="right"),
+        present.signed_column("observed", "observed", 4),
+        present.signed_column("mean", "mean", 4),
+        present.number_column("sd", "sd", 4),
+        present.number_column("log10_bf10", "log10 BF10", 2),
+        present.probability_column("p_below_zero", "P(<0)", n_draws),
+        present.probability_column("p_above_zero", "P(>0)", n_draws),
+        present.probability_column("p_equivalent", "P(ROPE)", n_draws),
+        present.signed_column("hdi_low", f"{hdi} low", 4),
+        present.signed_column("hdi_high", "high", 4),
+        present.text_column("decision", "verdict"),
+        present.text_column("flags", "flags"),
+    )
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
+    factor = comparison.bayes_factor
+    return {
+        what: key if isinstance(key, str) else str(key),
+        "n_true": _n_true(comparison.question),
+        **_p_values(comparison.question),
+        "observed": comparison.observed,
+        "mean": comparison.mean,
+        "sd": comparison.sd,
+        "log10_bf10": None if factor is None else factor.log10_bf10,
+        "p_below_zero": 1 - comparison.p_greater,
+        "p_above_zero": comparison.p_greater,
+        "p_equivalent": comparison.p_equivalent,
+        "hdi_low": comparison.hdi.low,
+        "hdi_high": comparison.hdi.high,
+        "decision": f"{comparison.decision.symbol} {comparison.decision.words}",
+        "flags": ", ".join(_flags(comparison, factor)) or None,
+    }
+
+
+def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
+    """Name the doubts that concern this row alone."""
+    flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
+    if factor is not None and factor.bound is not None:
+        flags.append("bayes_factor_is_a_bound")
+    return flags
+
+
+def _n_true(question: Question) -> int:
+    actual = question.view.margins(question.view.models[0])[1]
+    if question.seen.kind == "spans":
+        classes = slice(None) if question.classes is None else list(question.classes)
+        return int(actual[classes].sum()) // question.counting.times
+    if question.positive is None or question.seen.kind == "correct":
+        return question.n
+    return int(actual[question.positive]) // question.counting.times
+
+
+def _p_values(question: Question) -> dict[str, float | None]:
+    """Return the s-test and the p-test on correctness, where the documents are shared."""
+    if not question.view.paired or question.counting.times > 1:
+        return {"sign_test_p": None, "t_test_p": None}
+    both, only_a, only_b, neither = question.view.agreement()
+    if question.view.groups is not None:
+        return {"sign_test_p": None, "t_test_p": None}
+    if question.seen.kind == "spans":  # what is right is a share of all spans, true or not
+        return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
+    n = both + only_a + only_b + neither
+    t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None
+    return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": t_test}

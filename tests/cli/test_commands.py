@@ -1,0 +1,263 @@
+"""What each command writes in each format, its help, its options; stdin and completion.
+
+The expected outputs are the files in ``golden``. After a change that is meant::
+
+    UPDATE_GOLDEN=1 python -m pytest tests/cli/test_commands.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import outperform as op
+from outperform.cli.app import COMMANDS
+from outperform.cli.main import main
+from outperform.cli.wording import in_options
+
+GOLDEN = Path(__file__).parent / "golden"
+UPDATE = "UPDATE_GOLDEN"
+ENDINGS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "html": "html"}
+
+TWO = ["preds.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--seed", "1"]
+ASKED = {
+    "compare": [*TWO, "--metric", "f1_macro", "--rope", "0.02"],
+    "estimate": [*TWO[:3], "--of", "bert", "--metric", "accuracy", "--seed", "1"],
+    "scorecard": [*TWO, "--metrics", "accuracy,f1_macro", "--rope", "0.02"],
+    "by-class": [*TWO, "--rope", "0.05"],
+    "bcv": ["folds.csv", "--rope", "0.005", "--seed", "1"],
+    "power": shlex.split(
+        "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 100,200 "
+        "--simulations 100 --seed 1"
+    ),
+}
+
+
+def normal(text):
+    """Return an output without what depends on versions, the clock and the last digits."""
+    text = re.sub(r"numpy[= ]\d[\w.]*", "numpy …", text)
+    text = re.sub(r"(outperform|\"version\":) \"?\d+\.\d+\.\w+\"?", r"\1 …", text)
+    text = re.sub(r"\d[\d.,]* m?s\b(?: a table)?", "… s", text)
+    return re.sub(r"-?\d+\.\d{7,}(?:e-?\d+)?|-?\d+\.\d+e-\d+", lambda n: f"{float(n[0]):.5g}", text)
+
+
+def hold_against(name, text):
+    path = GOLDEN / name
+    if os.environ.get(UPDATE):
+        path.write_text(normal(text), encoding="utf-8")
+    assert normal(text) == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("style", ENDINGS)
+@pytest.mark.parametrize("command", ASKED)
+def test_every_command_in_every_format(folder, capsys, command, style):
+    assert main([command, *ASKED[command], "--format", style]) == 0
+    written = capsys.readouterr()
+    assert written.err == ""
+    hold_against(f"{command}.{ENDINGS[style]}", written.out)
+
+
+@pytest.mark.parametrize("style", ["text", "markdown"])
+def test_a_table_of_a_paper(capsys, style):
+    assert main(["reproduce", "acl", "--table", "3", "--format", style]) == 0
+    hold_against(f"reproduce.{ENDINGS[style]}", capsys.readouterr().out)
+
+
+def test_the_example_begins_like_this(capsys):
+    assert main(["example", "news20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 7533
+    hold_against("example.csv", "\n".join(lines[:5]) + "\n")
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_the_json_is_what_the_library_says(folder, capsys, command):
+    assert main([command, *ASKED[command], "--format", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    seen = op.read("preds.csv", truth="label", models=["bert", "gpt"])
+    if command == "compare":
+        same = op.compare(seen, "bert", "gpt", metric="f1_macro", rope=0.02, random_state=1)
+        assert facts == json.loads(json.dumps(same.to_dict(), default=str))
+    assert "outperform" in json.dumps(facts)
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_github_is_markdown(folder, capsys, command):
+    for style in ("markdown", "github"):
+        assert main([command, *ASKED[command], "-f", style]) == 0
+    both = capsys.readouterr().out
+    assert both[: len(both) // 2] == both[len(both) // 2 :]
+
+
+def test_a_file_gets_what_stdout_would(folder, capsys):
+    assert main(["compare", *ASKED["compare"]]) == 0
+    shown = capsys.readouterr().out
+    assert main(["compare", *ASKED["compare"], "-o", "answer.txt"]) == 0
+    assert capsys.readouterr().out == ""
+    assert Path("answer.txt").read_text(encoding="utf-8") == shown
+
+
+# Other ways in
+
+
+def run(*arguments, **more):
+    command = [sys.executable, "-m", "outperform", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, **more)
+
+
+def test_the_same_from_stdin(folder, capsys):
+    assert main(["compare", *ASKED["compare"]]) == 0
+    shown = capsys.readouterr().out
+    data = Path("preds.csv").read_bytes()
+    done = run("compare", "-", *ASKED["compare"][1:], input=data)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == shown
+
+
+def test_the_same_from_three_files_and_without_a_header(folder, capsys):
+    asked = ["--metric", "accuracy", "--seed", "1", "--rope", "0.02", "-f", "json"]
+    lines = Path("preds.csv").read_text().splitlines(keepends=True)
+    Path("bare").write_text("".join(lines[1:]))
+    joined = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]
+    bare = ["bare", "--read-as", "csv", "--no-header", "--truth", "1", "--a", "2", "--b", "3"]
+    answers = []
+    for arguments in (["preds.csv", *TWO[1:]], joined, bare):
+        assert main(["compare", *arguments, *asked]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        answers.append((facts["n"], facts["observed"], facts["hdi"]))
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_missing_labels_and_documents_are_dropped_on_demand(folder, capsys):
+    rows = Path("gpt.csv").read_text().splitlines()
+    Path("gpt.csv").write_text("\n".join(rows[:-4]) + "\n")
+    arguments = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]
+    assert main(["compare", *arguments, "--metric", "accuracy", "--on-missing", "drop"]) == 0
+    assert "86 items" in capsys.readouterr().out
+    lines = [{"label": "a", "m": "a"}, {"label": None, "m": "a"}, {"label": "b", "m": "b"}]
+    Path("nulls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    one = ["nulls.jsonl", "--truth", "label", "--of", "m", "--metric", "accuracy"]
+    assert main(["estimate", *one, "--on-null", "drop"]) == 0
+    assert "2 items" in capsys.readouterr().out
+
+
+def test_another_encoding(folder, capsys):
+    text = "label,m\ncafé,café\nthé,café\n"
+    Path("latin.csv").write_bytes(text.encode("latin-1"))
+    one = ["latin.csv", "--truth", "label", "--of", "m", "--metric", "recall"]
+    assert main(["estimate", *one, "--encoding", "latin-1", "--pos-label", "thé"]) == 0
+    assert "0.0000" in capsys.readouterr().out
+
+
+def test_confusion_matrices_are_matched_by_class_and_not_by_position(folder, capsys):
+    asked = ["--confusion", "--metric", "recall", "--pos-label", "spam", "-f", "json"]
+    assert main(["compare", "old.csv", "new.csv", *asked]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["a"]["observed"] == pytest.approx(40 / 47)
+    assert facts["b"]["observed"] == pytest.approx(45 / 47)
+
+
+# Help and completion
+
+
+def examples_of(command):
+    """Return the example in a command's help, as arguments."""
+    return shlex.split(re.search(r"Example: outperform (.*)", COMMANDS[command].__doc__)[1])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_example_in_the_help_works(folder, capsys, command):
+    arguments = examples_of(command)
+    if command == "example":
+        Path("preds.csv").unlink()
+    more = {"power": ["--simulations", "100", "--sizes", "100"], "reproduce": ["--table", "3"]}
+    code = main([*arguments, *more.get(command, [])])
+    assert code in ((0, 1, 4) if command == "gate" else (0,)), capsys.readouterr().err
+    written = capsys.readouterr()
+    where = arguments[arguments.index("-o") + 1] if "-o" in arguments else None
+    assert written.out or Path(where).stat().st_size > 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_shows_the_example(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERMINAL_WIDTH", "200")
+    assert main([command, "--help"]) == 0
+    written = capsys.readouterr()
+    assert f"outperform {shlex.join(examples_of(command))}" in " ".join(written.out.split())
+    assert written.err == ""
+
+
+def test_help_without_a_command(capsys):
+    assert main(["--help"]) == 0
+    assert main(["-h"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in COMMANDS)
+    assert main([]) == 2
+    assert "Commands" in capsys.readouterr().out
+
+
+def test_the_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"outperform {op.__version__}\n"
+
+
+def test_help_and_completion_load_no_numbers():
+    code = (
+        "import sys\nfrom outperform.cli.main import main\n"
+        "code = main(sys.argv[1:])\n"
+        "heavy = {'numpy', 'scipy', 'narwhals', 'duckdb'} & set(sys.modules)\n"
+        "sys.exit(f'{heavy} were loaded' if heavy else code)\n"
+    )
+    for arguments in (["--help"], ["compare", "--help"], ["--version"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        )
+        assert "were loaded" not in done.stderr
+        assert done.returncode == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell):
+    environment = os.environ | {"_OUTPERFORM_COMPLETE": f"source_{shell}"}
+    code = "import sys; from outperform.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "_OUTPERFORM_COMPLETE=complete_" in done.stdout
+
+
+def test_completion_knows_the_commands():
+    environment = os.environ | {
+        "_OUTPERFORM_COMPLETE": "complete_bash",
+        "COMP_WORDS": "outperform comp",
+        "COMP_CWORD": "1",
+    }
+    done = run(env=environment, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, ["compare"])
+
+
+@pytest.mark.parametrize(
+    ("library", "command_line"),
+    [
+        ("rope must be finite", "--rope must be finite"),
+        ('leave them out with on_null="drop"', "leave them out with --on-null drop"),
+        ("with pos_label='ham' or 'spam'", "with --pos-label ham or spam"),
+        ("name the class with pos_label=", "name the class with --pos-label"),
+        ("pos_label='a b'", "--pos-label 'a b'"),
+        ("no column 'n_draws' in draws.csv", "no column 'n_draws' in draws.csv"),
+        ("no column 'rope' in rope.csv", "no column 'rope' in rope.csv"),
+        ("say header=False (--no-header)", "say --no-header"),
+        ("the probabilities in theta_pos must", "the probabilities in --theta-pos must"),
+    ],
+)
+def test_messages_speak_of_options(library, command_line):
+    assert in_options(library) == command_line

@@ -1,0 +1,67 @@
+"""The built wheel in a fresh environment: the README's quick start and its three commands."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = "cli,report,plot"
+
+
+def succeed(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Return the programs of an environment that has the wheel and its extras only."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip"]
+    succeed([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder / "dist")])
+    wheel = next((folder / "dist").glob("outperform-*.whl"))
+    venv.create(folder / "env", with_pip=True)
+    programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    succeed([programs / "python", "-m", "pip", "install", f"{wheel}[{EXTRAS}]"])
+    return programs
+
+
+def console_lines(text):
+    """Return the commands that a page shows."""
+    blocks = re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+@pytest.mark.slow
+def test_the_readme_is_true_of_the_wheel(installed, tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [line for line in console_lines(readme) if line.startswith("outperform ")]
+    assert [shlex.split(line)[1] for line in commands] == ["example", "compare", "report"]
+    shown = ""
+    for line in commands:
+        _, *arguments = shlex.split(line)
+        shown += succeed([installed / "outperform", *arguments], cwd=tmp_path)
+    assert shown.startswith("svm_l1 is worse than svm_l2: macro-averaged F1 lower by")
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_the_quick_start_is_true_of_the_wheel(installed, tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = readme.partition("```python\n")[2].partition("```")[0]
+    parser = doctest.DocTestParser()
+    source = "".join(example.source for example in parser.get_examples(first))
+    script = tmp_path / "quick.py"
+    script.write_text(source, encoding="utf-8")
+    shown = succeed([installed / "python", script], cwd=tmp_path)
+    assert shown.startswith("svm_l1 is worse than svm_l2")
