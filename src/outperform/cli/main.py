@@ -19,11 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from outperform.cli.app import app
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in ("typer", "rich"):
-            raise
-        sys.stderr.write(
-            f'outperform: the command line needs {missing}; pip install "outperform[cli]"\n'
-        )
+        mend = 'pip install "outperform[cli]"' if missing in ("typer", "rich") else f"{error}"
+        sys.stderr.write(f"outperform: the command line needs {missing or 'a module'}; {mend}\n")
         return exits.RESOURCES
     except KeyboardInterrupt:
         return exits.INTERRUPTED
@@ -55,7 +52,8 @@ def _run(app: typer.Typer, arguments: list[str] | None) -> int:
     except Exception as error:
         # typer's errors share no class that all its versions make public.
         if not hasattr(error, "format_message"):
-            raise
+            say(f"unforeseen {type(error).__name__}: {error}")
+            return exits.RESOURCES
         if error.format_message():
             say(usage_message(error))
         return exits.USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -36,7 +37,7 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
             code = exits.code_of(error)
         except Exception as error:
             if os.environ.get(DEBUG):
-                raise
+                traceback.print_exc()  # not raised: Python's own exit code is a failed gate's
             say(f"unforeseen {type(error).__name__}: {error} (set {DEBUG}=1 to see where)")
             code = exits.RESOURCES
         raise typer.Exit(code or exits.DONE)

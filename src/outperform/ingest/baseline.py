@@ -19,6 +19,7 @@ from outperform.ingest.dialect import Dialect
 from outperform.ingest.engine import Engine, EngineFault, start, text, workspace
 from outperform.ingest.files import find_files, paths_of
 from outperform.ingest.packing import unpacked
+from outperform.ingest.rows import Rows
 from outperform.outcomes import Outcomes
 from outperform.outcomes.labels import Column, read_column
 
@@ -31,24 +32,15 @@ _INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Baseline:
-    """The documents of a stored run.
+class Baseline(Rows):
+    """The documents of a stored run; see :class:`Rows`.
 
     Attributes
     ----------
-    ids
-        What names each document, as text.
-    truth
-        The true labels.
-    predictions
-        The predicted ones.
     metadata
         What else was stored with them.
     """
 
-    ids: AnyArray
-    truth: AnyArray
-    predictions: AnyArray
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
