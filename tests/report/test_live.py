@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from outperform import present
+from outperform.comparison.facts import headline_facts
 from outperform.decision import Rope
 from outperform.present import facts as read
 from tests.report.kinds import KINDS
@@ -15,7 +16,7 @@ SHARES = ("worse", "equivalent", "better")
 
 def said(comparison):
     """Return verdict, percentages, sentence and findings as Python gives them."""
-    facts = comparison._headline_facts() | {  # to_dict() would draw a Bayes factor every time
+    facts = headline_facts(comparison) | {  # to_dict() would draw a Bayes factor every time
         "exact": comparison.exact,
         "n_draws": comparison.draws.size,
         **{f"p_{name}": getattr(comparison, f"p_{name}") for name in SHARES},

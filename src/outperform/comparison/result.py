@@ -12,13 +12,10 @@ from outperform import present
 from outperform._typing import Distribution, FloatArray, Label
 from outperform.comparison import checks, engine, pictures
 from outperform.comparison.estimating import Estimate, one_estimate
-from outperform.comparison.factors import factor_facts, interval_factor, point_factor
+from outperform.comparison.factors import interval_factor, point_factor
+from outperform.comparison.facts import comparison_facts, headline_facts
 from outperform.comparison.question import Question, ask
 from outperform.comparison.summary import (
-    SCHEMA,
-    finding_facts,
-    interval_facts,
-    question_facts,
     seed_name,
     sign,
     summarise,
@@ -288,47 +285,7 @@ class Comparison(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "comparison",
-            "names": list(self.names),
-            **question_facts(self.question),
-            "paired": self.question.paired,
-            "observed": None if np.isnan(self.observed) else self.observed,
-            "observed_defined": self.a.observed_defined and self.b.observed_defined,
-            "mean": self.mean,
-            "sd": self.sd,
-            "mcse": self.mcse,
-            "hdi": interval_facts(self.hdi),
-            "eti": interval_facts(self.eti),
-            "rope": {"low": self.rope.low, "high": self.rope.high, "default": self.rope.default},
-            "p_worse": self.p_worse,
-            "p_equivalent": self.p_equivalent,
-            "p_better": self.p_better,
-            "p_greater": self.p_greater,
-            "errors": self.errors,
-            "n_draws": self.draws.size,
-            "exact": self.exact,
-            "decision": {
-                "name": self.decision.name,
-                "symbol": self.decision.symbol,
-                "words": self.decision.words,
-            },
-            "rope_curve": [
-                {
-                    "decision": step.decision.name,
-                    "symbol": step.decision.symbol,
-                    "from": step.start,
-                    "to": step.stop,
-                }
-                for step in self.rope_curve()
-            ],
-            "bayes_factor": factor_facts(self.bayes_factor),
-            "a": self.a.to_dict(),
-            "b": self.b.to_dict(),
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-        }
+        return comparison_facts(self)
 
     def report(self, *, length: present.Length = "long") -> str:
         """Return a paragraph for a paper.
@@ -421,23 +378,10 @@ class Comparison(Tabular):
 
     def __repr__(self) -> str:
         kind = type(self).__name__
-        return f"{kind}({self.decision.symbol} {present.headline(self._headline_facts())})"
+        return f"{kind}({self.decision.symbol} {present.headline(headline_facts(self))})"
 
     def __str__(self) -> str:
         return present.screen(self.to_dict())
-
-    def _headline_facts(self) -> dict[str, Any]:
-        # The one line needs no Bayes factor, which may have to be drawn.
-        return {
-            "names": list(self.names),
-            **question_facts(self.question),
-            "mean": self.mean,
-            "sd": self.sd,
-            "hdi": interval_facts(self.hdi),
-            "rope": {"low": self.rope.low, "high": self.rope.high},
-            "decision": {"name": self.decision.name, "symbol": self.decision.symbol},
-            "findings": finding_facts(self.findings),
-        }
 
 
 def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
