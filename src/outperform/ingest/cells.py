@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from outperform.errors import DataError, ResourceError
 from outperform.findings import Finding
 from outperform.outcomes import Outcomes
 
+OnNull = Literal["refuse", "drop"]
 MOST_CELLS = 2_000_000
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
@@ -89,3 +90,63 @@ def to_outcomes(
     """Return outcomes from decoded columns, and put doubts about the reading beside them."""
     found = Outcomes.from_counts(truth, predictions, counts)
     return replace(found, findings=tuple(findings) + found.findings)
+
+
+def settle(
+    columns: Mapping[str, Sequence[Any]],
+    counts: Sequence[int],
+    *,
+    models: Sequence[str],
+    table: str,
+    on_null: OnNull,
+    findings: Sequence[Finding] = (),
+    first: Callable[[str], str] = lambda column: "",
+) -> Outcomes:
+    """Return outcomes from what was counted: decoded columns, the truth first, and their counts.
+
+    Where values are missing and must not be, ``first`` says where the first one of a column is.
+    """
+    refuse_scores(columns, next(iter(columns.values())))
+    refuse_too_many(len(counts), table)
+    lost = _missing(columns, counts)
+    total = sum(counts)
+    if lost and on_null == "refuse":
+        raise DataError(_refusal(lost, total, first))
+    rows = enumerate(zip(*columns.values(), strict=True))
+    kept = [place for place, row in rows if None not in row and counts[place]]
+    if not kept:
+        raise DataError(f"{table} has no row with a value in each of {list(columns)}")
+    left = sum(counts[place] for place in kept)
+    truth, *predictions = ([values[place] for place in kept] for values in columns.values())
+    return to_outcomes(
+        truth,
+        dict(zip(models, predictions, strict=True)),
+        [counts[place] for place in kept],
+        findings=(*findings, *_dropped(table, lost, total - left, total)),
+    )
+
+
+def _missing(columns: Mapping[str, Sequence[Any]], counts: Sequence[int]) -> dict[str, int]:
+    """Return how many rows lack a value, by column."""
+    lost = {
+        name: sum(number for value, number in zip(values, counts, strict=True) if value is None)
+        for name, values in columns.items()
+    }
+    return {name: number for name, number in lost.items() if number}
+
+
+def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str], str]) -> str:
+    name = next(iter(lost))
+    others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
+    return (
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name)}{others}. "
+        'Give them a class, or leave these rows out with on_null="drop"'
+    )
+
+
+def _dropped(table: str, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:
+    if not lost:
+        return ()
+    names = ", ".join(map(repr, lost))
+    message = f"{number} of {total} rows of {table} have no value in {names} and are left out."
+    return (Finding("null_rows_dropped", "warning", message),)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from outperform.errors import DataError
-from outperform.findings import Finding
 from outperform.ingest import cells
+from outperform.ingest.cells import OnNull
 from outperform.ingest.engine import Engine
 from outperform.ingest.scan import Scan
 from outperform.ingest.tables import Table, Where, check_family, numbered
 from outperform.outcomes import Outcomes
 
-OnNull = Literal["refuse", "drop"]
+# Text such as "1.5" would be rounded if it were cast as it is.
+_DIGITS = "CASE WHEN regexp_full_match({0}, '[0-9]+') THEN TRY_CAST({0} AS HUGEINT) END"
+_WEIGHTS = {
+    "text": _DIGITS,
+    "json": _DIGITS,
+    "whole numbers": "CASE WHEN {0} >= 0 THEN CAST({0} AS HUGEINT) END",
+    "fractions": (
+        "CASE WHEN isfinite({0}) AND {0} >= 0 AND {0} = trunc({0}) THEN CAST({0} AS HUGEINT) END"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,7 @@ class Asked:
     models: Mapping[str, str]  # column by model
     id: str | None = None
     where: Where = None
+    weight: str | None = None
     on_null: OnNull = "refuse"
 
     @property
@@ -40,10 +50,12 @@ def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
     _refuse_fractions(table, asked, engine)
     if asked.id is not None:
         refuse_repeated_ids(table, asked.id, asked.where, engine)
-    inner = table.select(asked.columns, where=asked.where)
+    number = "count(*)" if asked.weight is None else weighed(table, asked, engine)
+    weights = () if asked.weight is None else (asked.weight,)
+    inner = table.select((*asked.columns, *weights), where=asked.where)
     keys = ", ".join(f"k{place}" for place in range(len(asked.columns)))
     rows = engine.fetch(
-        f"SELECT {keys}, count(*) FROM ({inner.sql}) GROUP BY {keys} LIMIT {cells.MOST_CELLS + 1}",
+        f"SELECT {keys}, {number} FROM ({inner.sql}) GROUP BY {keys} LIMIT {cells.MOST_CELLS + 1}",
         inner.parameters,
     )
     if not rows:
@@ -53,54 +65,29 @@ def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
 
 def _outcomes(table: Table, asked: Asked, rows: list[tuple[Any, ...]], engine: Engine) -> Outcomes:
     *columns, counts = map(list, zip(*rows, strict=True))
-    decoded = [
-        cells.decode(values, table.family(name), name=name)
+    decoded = {
+        name: cells.decode(values, table.family(name), name=name)
         for name, values in zip(asked.columns, columns, strict=True)
-    ]
-    by_column = dict(zip(asked.columns, decoded, strict=True))
-    cells.refuse_scores(by_column, decoded[0])
-    cells.refuse_too_many(len(rows), table.name)
-    lost = _missing(by_column, counts)
-    if lost and asked.on_null == "refuse":
-        raise DataError(_refusal(table, asked, lost, sum(counts), engine))
-    kept = [place for place, row in enumerate(zip(*decoded, strict=True)) if None not in row]
-    if not kept:
-        raise DataError(f"{table.name} has no row with a value in each of {list(asked.columns)}")
-    total, left = sum(counts), sum(counts[place] for place in kept)
-    kept_columns = [[values[place] for place in kept] for values in decoded]
-    return cells.to_outcomes(
-        kept_columns[0],
-        dict(zip(asked.models, kept_columns[1:], strict=True)),
-        [counts[place] for place in kept],
-        findings=(*table.findings, *_dropped(table, lost, total - left, total)),
+    }
+    return cells.settle(
+        decoded,
+        counts,
+        models=tuple(asked.models),
+        table=table.name,
+        on_null=asked.on_null,
+        findings=table.findings,
+        first=lambda name: _first_place(table, asked, name, engine),
     )
 
 
-def _missing(columns: Mapping[str, list[Any]], counts: list[int]) -> dict[str, int]:
-    """Return how many rows lack a value, by column."""
-    lost = {
-        name: sum(number for value, number in zip(values, counts, strict=True) if value is None)
-        for name, values in columns.items()
-    }
-    return {name: number for name, number in lost.items() if number}
-
-
-def _refusal(
-    table: Table, asked: Asked, lost: Mapping[str, int], total: int, engine: Engine
-) -> str:
-    name = next(iter(lost))
-    others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
-    where = next(
+def _first_place(table: Table, asked: Asked, name: str, engine: Engine) -> str:
+    return next(
         (
-            f"row {row} of {scan.file.name} (counted from 1)"
+            f", the first in row {row} of {scan.file.name} (counted from 1)"
             for scan in table.scans
             if (row := _first_missing(scan, name, asked.where, engine))
         ),
-        table.name,
-    )
-    return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows, the first in {where}"
-        f'{others}. Give them a class, or leave these rows out with on_null="drop"'
+        "",
     )
 
 
@@ -118,14 +105,6 @@ def _first_missing(scan: Scan, name: str, where: Where, engine: Engine) -> int |
     return None if row is None else int(row)
 
 
-def _dropped(table: Table, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:
-    if not lost:
-        return ()
-    names = ", ".join(map(repr, lost))
-    message = f"{number} of {total} rows of {table.name} have no value in {names} and are left out."
-    return (Finding("null_rows_dropped", "warning", message),)
-
-
 def _refuse_fractions(table: Table, asked: Asked, engine: Engine) -> None:
     """Look for scores before they are counted one by one."""
     names = [name for name in asked.columns if table.family(name) == "fractions"]
@@ -139,6 +118,32 @@ def _refuse_fractions(table: Table, asked: Asked, engine: Engine) -> None:
     (found,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
     cells.refuse_scores(
         {name: [value] for name, value in zip(names, found, strict=True) if value is not None}, []
+    )
+
+
+def weighed(table: Table, asked: Asked, engine: Engine) -> str:
+    """Return the expression that adds up the weights, once all of them are whole numbers."""
+    name = str(asked.weight)
+    weight = _WEIGHTS.get(table.family(name))
+    if weight is None or len({scan.column(name).family for scan in table.scans}) > 1:
+        raise DataError(not_weights(name, table.name))
+    inner = table.select((name,), where=asked.where)
+    number, example = engine.fetch(
+        f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
+        f"WHERE ({weight.format('k0')}) IS NULL",
+        inner.parameters,
+    )[0]
+    if number:
+        raise DataError(not_weights(name, table.name, number, example))
+    return f"sum({weight.format(f'k{len(asked.columns)}')})"
+
+
+def not_weights(name: str, table: str, number: int = 0, example: object = None) -> str:
+    """Return the sentence for a column that cannot be weights."""
+    shown = "nothing" if example is None else repr(example)
+    return (
+        f"weights say how many documents a row stands for: whole numbers, none below 0; column "
+        f"{name!r} of {table} " + (f"has {shown} in {number} rows" if number else "has others")
     )
 
 

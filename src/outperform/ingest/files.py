@@ -62,12 +62,13 @@ def find_files(source: Any, dialect: Dialect, *, folder: str) -> list[File]:
         if not source:
             raise UsageError("a list of files must name at least one")
         return [file for one in source for file in find_files(one, dialect, folder=folder)]
-    if hasattr(source, "read") or source == "-":
+    if hasattr(source, "read") or (isinstance(source, str) and source == "-"):
         return [_spooled(source, dialect, folder)]
     if not isinstance(source, (str, os.PathLike)):
         raise UsageError(
             "a source must be a path, a pattern such as 'preds-*.parquet', '-', an open file, or "
-            f"a list of these; got {type(source).__name__}"
+            "a list of these, or one frame; frames are joined or put under each other before they "
+            f"are read; got {type(source).__name__}"
         )
     files = [_known(path, path, dialect) for path in _paths(os.fspath(source))]
     return [_ready(file, dialect, folder) for file in files]

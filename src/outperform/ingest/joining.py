@@ -9,7 +9,8 @@ from typing import Any, Literal
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest import cells
-from outperform.ingest.counting import OnNull, repeated_ids
+from outperform.ingest.cells import OnNull
+from outperform.ingest.counting import repeated_ids
 from outperform.ingest.engine import Engine
 from outperform.ingest.tables import Table, check_family
 from outperform.outcomes import Outcomes

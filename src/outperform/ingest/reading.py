@@ -1,15 +1,19 @@
-"""``read``: from files to outcomes, with the counting done where the rows are."""
+"""``read``: from files, frames and databases to outcomes, counted where the rows are."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from outperform.errors import UsageError, unknown_name
-from outperform.ingest.counting import Asked, OnNull, count
+from outperform.ingest.cells import OnNull
+from outperform.ingest.counting import Asked, count
+from outperform.ingest.databases import Database, count_database, known_database
 from outperform.ingest.dialect import Dialect
 from outperform.ingest.files import stem
+from outperform.ingest.frames import Frame, count_frame, known_frame
 from outperform.ingest.joining import Join, OnMissing, join
 from outperform.ingest.opening import opened
 from outperform.ingest.tables import Table, check_where
@@ -24,6 +28,9 @@ def read(
     id: str | None = None,
     label: str | None = None,
     where: Mapping[str, Any] | None = None,
+    weight: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
     format: str | None = None,
@@ -32,20 +39,22 @@ def read(
     header: bool = True,
     encoding: str = "utf-8",
 ) -> Outcomes:
-    r"""Count predictions that lie in files; the rows themselves are never loaded.
+    r"""Count predictions in files, frames or databases; the rows themselves are never loaded.
 
-    The files are CSV, TSV, JSON Lines or Parquet, perhaps packed as ``.gz`` or ``.zst``.
+    The files are CSV, TSV, JSON Lines or Parquet, perhaps packed as ``.gz`` or ``.zst``; frames
+    are those of pandas, polars, pyarrow, DuckDB and whatever else narwhals knows, eager or lazy.
     Either one table has the truth and a column per model, or there is a file of gold labels and
     one for each model, which are joined on an id. In CSV and TSV every value is text, so that
-    ``01``, ``1``, ``NA`` and the empty text are four classes; in JSON Lines and Parquet values
-    keep their types.
+    ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values keep their
+    types.
 
     Parameters
     ----------
     source
         A path, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an open
-        file, or a list of these with the same columns. For a join, a mapping of names to sources
-        or a list of paths, gold first.
+        file, or a list of these with the same columns. For a join, a mapping of names to files
+        or a list of paths, gold first. Or a frame, or a database: the file of SQLite or DuckDB,
+        or an address such as ``"postgresql://user@host/name"``.
     truth
         The column of the true labels.
     models
@@ -57,6 +66,12 @@ def read(
         have both columns must agree on the truth, and the first may be a model too.
     where
         The rows to keep: a value, or a list of them, for each column.
+    weight
+        The column that says how many documents a row stands for; one each by default.
+    table
+        The table of a database, perhaps with its schema.
+    query
+        A SELECT of a database, instead of a table.
     on_missing
         What to do with ids that not all files have: ``"refuse"``, or ``"drop"`` with a finding.
     on_null
@@ -87,7 +102,9 @@ def read(
     _check_choice("on_null", on_null, get_args(OnNull))
     check_where(where)
     if label is not None or isinstance(source, Mapping):
-        _refuse_table_arguments(source, models=models, where=where, id=id, label=label)
+        _refuse_table_arguments(
+            id=id, label=label, models=models, where=where, weight=weight, table=table, query=query
+        )
         asked = Join(
             id=str(id), label=str(label), truth=truth, on_missing=on_missing, on_null=on_null
         )
@@ -95,7 +112,15 @@ def read(
     if truth is None:
         raise UsageError("name the column of the true labels, e.g. truth='label'")
     _check_names(models, truth)
-    request = _Request(truth=truth, models=models, id=id, where=where, on_null=on_null)
+    request = _Request(
+        truth=truth, models=models, id=id, where=where, weight=weight, on_null=on_null
+    )
+    database = known_database(source, table=table, query=query)
+    if database is not None:
+        return _read_database(database, dialect, request)
+    frame = None if isinstance(source, (str, os.PathLike, list, tuple)) else known_frame(source)
+    if frame is not None:
+        return _read_frame(frame, dialect, request)
     return _read_table(source, dialect, request)
 
 
@@ -107,19 +132,20 @@ class _Request:
     models: Sequence[str] | Mapping[str, str] | None
     id: str | None
     where: Mapping[str, Any] | None
+    weight: str | None
     on_null: OnNull
 
     @property
     def wanted(self) -> list[str]:
         """The columns that were named."""
         models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        ids = () if self.id is None else (self.id,)
-        return [self.truth, *models, *ids, *(self.where or ())]
+        others = (name for name in (self.id, self.weight) if name is not None)
+        return [self.truth, *models, *others, *(self.where or ())]
 
-    def of(self, table: Table) -> Asked:
+    def of(self, table: Table | Frame) -> Asked:
         """Return the columns of a table that were asked for."""
         for name in self.wanted:
-            table.scans[0].column(name)
+            table.column(name)
         if isinstance(self.models, Mapping):
             models = dict(self.models)
         else:
@@ -128,13 +154,33 @@ class _Request:
         if not models:
             raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
         return Asked(
-            truth=self.truth, models=models, id=self.id, where=self.where, on_null=self.on_null
+            truth=self.truth,
+            models=models,
+            id=self.id,
+            where=self.where,
+            weight=self.weight,
+            on_null=self.on_null,
         )
+
+
+def _read_frame(frame: Frame, dialect: Dialect, request: _Request) -> Outcomes:
+    _refuse_dialect(dialect)
+    return count_frame(frame, request.of(frame))
+
+
+def _read_database(database: Database, dialect: Dialect, request: _Request) -> Outcomes:
+    _refuse_dialect(dialect)
+    return count_database(database, request.of)
 
 
 def _read_table(source: Any, dialect: Dialect, request: _Request) -> Outcomes:
     with opened({"": source}, request.wanted, dialect) as tables:
         return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
+
+
+def _refuse_dialect(dialect: Dialect) -> None:
+    if dialect != Dialect():
+        raise UsageError("format, separator, quote, header and encoding are for files")
 
 
 def _read_join(sources: Mapping[str, Any], dialect: Dialect, asked: Join) -> Outcomes:
@@ -163,13 +209,16 @@ def _named(source: Any) -> Mapping[str, Any]:
     return sources
 
 
-def _refuse_table_arguments(source: Any, *, models: Any, where: Any, id: Any, label: Any) -> None:
+def _refuse_table_arguments(*, id: Any, label: Any, **others: Any) -> None:
     if id is None or label is None:
         raise UsageError(
             "files of several models are joined on an id: name the columns with id= and label="
         )
-    if models is not None or where is not None:
-        raise UsageError("models= and where= are for one table; in a join every file is a model")
+    given = [f"{name}=" for name, value in others.items() if value is not None]
+    if given:
+        raise UsageError(
+            f"{' and '.join(given)} can be given for one table; in a join every file is a model"
+        )
 
 
 def _check_names(models: Any, truth: str) -> None:

@@ -15,7 +15,7 @@ from outperform.ingest.kinds import READERS
 from outperform.ingest.scan import Column, Scan
 
 Where = Mapping[str, Any] | None
-_SEVERAL = (list, tuple, set, frozenset)
+SEVERAL = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,13 @@ class Table:
         """What was noticed when the files were opened."""
         return tuple(finding for scan in self.scans for finding in scan.findings)
 
+    def column(self, name: str) -> Column:
+        """Return a column of the first file, or say which ones there are."""
+        return self.scans[0].column(name)
+
     def family(self, name: str) -> str:
         """Return what a column holds."""
-        return self.scans[0].column(name).family
+        return self.column(name).family
 
     def select(self, columns: Sequence[str], *, where: Where = None) -> Query:
         """Return the statement for some columns, as k0, k1, …"""
@@ -96,7 +100,7 @@ def check_family(table: Table, name: str) -> None:
     for scan in table.scans:
         column = scan.column(name)
         if column.family == "other":
-            raise _no_label(column, name, scan.file.name)
+            raise no_label(column, name, scan.file.name)
         if column.family != table.family(name):
             raise DataError(
                 f"column {name!r} holds {table.family(name)} in {table.scans[0].file.name} and "
@@ -104,7 +108,8 @@ def check_family(table: Table, name: str) -> None:
             )
 
 
-def _no_label(column: Column, name: str, file: str) -> Exception:
+def no_label(column: Column, name: str, file: str) -> Exception:
+    """Return the error for a column that cannot hold labels."""
     if column.type in ("FLOAT[]", "DOUBLE[]"):
         return UsageError(
             f"column {name!r} of {file} holds lists of numbers; if these are probabilities, store "
@@ -157,7 +162,7 @@ def _condition(scan: Scan, where: Where) -> Query:
 
 
 def _test(column: Column, name: str, value: Any) -> Query:
-    values = list(value) if isinstance(value, _SEVERAL) else [value]
+    values = list(value) if isinstance(value, SEVERAL) else [value]
     given = tuple(_as_text(one) for one in values if one is not None)
     if column.family == "text" and any(isinstance(one, bool) for one in values):
         raise UsageError(f"{name!r} holds text, so where must compare it with text; got {value!r}")
@@ -184,7 +189,7 @@ def check_where(where: Where) -> None:
             f"[2025, 2026]}}; got {where!r}"
         )
     for name, value in where.items():
-        for one in value if isinstance(value, _SEVERAL) else [value]:
+        for one in value if isinstance(value, SEVERAL) else [value]:
             if not isinstance(one, (str, bool, int, float, type(None))):
                 raise UsageError(
                     f"where can compare {name!r} with text, numbers, booleans and None; "
