@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -66,6 +67,13 @@ def seconds(value: float) -> str:
         if value >= (2 * size if unit == "min" else size):
             return f"{value / size:.3g} {unit}"
     return f"{value * 1e6:.3g} µs"
+
+
+def peak_memory() -> int:
+    """Return the most megabytes that this process has held, and not its parent."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) // 1024
 
 
 def machine() -> str:

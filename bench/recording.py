@@ -1,6 +1,6 @@
-"""The last results: kept in ``last_results.json``, shown in the documentation as one table.
+"""The last results: kept in ``last_results.json``, shown in the documentation as tables.
 
-Each script owns one section and writes only that one; the table is made anew
+Each script owns one section and writes only that one; the tables are made anew
 from all of them.
 """
 
@@ -16,8 +16,11 @@ from measuring import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "last_results.json"
-PAGE = ROOT / "docs" / "explanation" / "_generated" / "speed.md"
-SECTIONS = ("compare", "bcv", "pymc", "import", "cli")
+FOLDER = ROOT / "docs" / "explanation" / "_generated"
+PAGES = {
+    "speed.md": ("compare", "bcv", "pymc", "import", "cli"),
+    "scaling.md": ("count", "classes", "slices", "rank", "scores"),
+}
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
 
 
@@ -46,19 +49,21 @@ def report(section: str, rows: Sequence[Row], *, write: bool, note: str = "") ->
     print(machine() + (f"; {note}" if note else ""))
     if write:
         _keep(section, rows, note)
-        print(f"written to {PAGE.relative_to(ROOT)}")
+        print(f"written to {FOLDER.relative_to(ROOT)}")
 
 
 def _keep(section: str, rows: Sequence[Row], note: str) -> None:
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     kept[section] = {"machine": machine(), "note": note, "rows": [list(row) for row in rows]}
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(_page(kept), encoding="utf-8")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for page, sections in PAGES.items():
+        found = [kept[one] for one in sections if one in kept]
+        if found:
+            (FOLDER / page).write_text(_page(found), encoding="utf-8")
 
 
-def _page(kept: dict[str, dict[str, object]]) -> str:
-    found = [kept[section] for section in SECTIONS if section in kept]
+def _page(found: Sequence[dict[str, object]]) -> str:
     rows = [Row(*row) for section in found for row in section["rows"]]
     machines = dict.fromkeys(str(section["machine"]) for section in found)
     notes = [str(section["note"]) for section in found if section["note"]]

@@ -43,7 +43,7 @@ ROOMS: dict[str, Room] = {
     "ingest": Room(
         rooms=GROUND | {"outcomes"},
         imports={"numpy", "narwhals"},
-        gated={"duckdb", "ibis"} | FRAMES,
+        gated={"duckdb", "ibis", "psycopg", "sqlglot"} | FRAMES,
     ),
     "posterior": Room(
         rooms=GROUND | {"outcomes"},
@@ -332,7 +332,7 @@ def declared_extras() -> dict[str, set[str]]:
                 for inner in name.removeprefix("outperform[").removesuffix("]").split(","):
                     found |= bring(inner)
             else:
-                found.add(name)
+                found.add(name.partition("[")[0])
         return found
 
     return {extra: bring(extra) for extra in declared}

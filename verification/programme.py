@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from outperform import Prior
-from verification import blocked, blocked_tables, coverage, honesty, markdown
+from verification import (
+    blocked,
+    blocked_tables,
+    coverage,
+    damaged,
+    honesty,
+    markdown,
+    slice_tables,
+    slices,
+)
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
 from verification.plants import PLANTS, Plant
 from verification.worlds import World
@@ -32,6 +41,8 @@ class Sizes:
     seeds: int = 1_000
     runs: int = 2_000
     training_sets: int = 1_000
+    slices: int = 10_000
+    flips: int = 10_000
     jobs: int = 2
 
 
@@ -289,12 +300,40 @@ def _cross_validate(task: tuple[blocked.World, int, int]) -> list[blocked.Run]:
     return blocked.repeat(*task)
 
 
+def run_damaged(sizes: Sizes) -> Part:
+    """Turn bits of Parquet files: does the caller live, and are wrong counts noticed?"""
+    each = -(-sizes.flips // len(damaged.WRITERS))
+    tasks = [
+        (writer, plan, bits[first : first + damaged.BATCH])
+        for plan in damaged.PLANS
+        for writer in damaged.WRITERS
+        for bits in [damaged.chosen_bits(writer, plan, each)]
+        for first in range(0, each, damaged.BATCH)
+    ]
+    found = [one for chunk in _spread("damaged", _flip, tasks, sizes.jobs) for one in chunk]
+    return Part(tables={"damaged.md": damaged.table(found)}, failures=damaged.failures(found))
+
+
+def _flip(task: tuple[str, damaged.Plan, list[int]]) -> list[damaged.Flip]:
+    return damaged.flips(*task)
+
+
+def run_slices(sizes: Sizes) -> Part:
+    """Compare thousands of slices: false calls where all are equal, and what is found."""
+    tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
+    found = dict(zip(slices.WORLDS, _spread("slices", slices.run, tasks, sizes.jobs), strict=True))
+    text = slice_tables.table(found, sizes.slices)
+    return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
     "coverage": run_coverage,
     "honesty": run_honesty,
     "blocked": run_blocked,
+    "slices": run_slices,
+    "damaged": run_damaged,
 }
 
 

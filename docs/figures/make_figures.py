@@ -338,6 +338,25 @@ def figure_forest() -> Figure:
     return figure
 
 
+def figure_slices() -> Figure:
+    """Draw the forest of the guide on slices."""
+    rng = np.random.default_rng(3)
+    n, countries = 150, [f"{k:02d}" for k in range(60)]
+    keys = [(country, channel) for country in countries for channel in ("mail", "web")]
+    country, channel = np.repeat(np.array(keys), n, axis=0).T
+    truth = rng.integers(2, size=len(country))
+    easy = np.where(rng.random(truth.size) < 0.08, 1 - truth, truth)
+    old, new = (np.where(rng.random(truth.size) < 0.02, 1 - easy, easy) for _ in range(2))
+    fails = (channel == "mail") & np.isin(country, countries[::10])
+    new = np.where(fails & (rng.random(truth.size) < 0.15), 1 - truth, new)
+    by = {"country": country, "channel": channel}
+    seen = op.Outcomes.from_labels(truth, {"new": new, "old": old}, by=by)
+    slices = op.compare_slices(seen, "new", "old", metric="f1", rope=0.01, random_state=1)
+    figure = new_figure(SLIM, 4.4)
+    slices.plot(figure.subplots())
+    return figure
+
+
 def figure_confusion(labels: list[str] | None) -> Figure:
     """Draw the confusion matrices of all classes, or of a few."""
     size = (8.6, 3.75) if labels is None else (6.8, 3.1)
@@ -425,6 +444,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
             ("rope-curve", figure_rope_curve),
             ("models", figure_models),
             ("forest", figure_forest),
+            ("slices", figure_slices),
             ("confusion", partial(figure_confusion, None)),
             ("confusion-few", partial(figure_confusion, SCIENCE)),
             ("power", figure_power),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from outperform.outcomes import Outcomes
     from outperform.posterior import Prior
     from outperform.report import write_report
+    from outperform.slices import SliceComparison, SliceRow, compare_slices
 
 _HOMES = {
     "BayesFactor": "decision",
@@ -58,9 +59,12 @@ _HOMES = {
     "Power": "comparison",
     "Prior": "posterior",
     "Rope": "decision",
+    "SliceComparison": "slices",
+    "SliceRow": "slices",
     "bcv_compare": "comparison",
     "bcv_estimate": "comparison",
     "compare": "comparison",
+    "compare_slices": "slices",
     "cross_compare": "comparison",
     "datasets": "",
     "estimate": "comparison",
@@ -96,10 +100,13 @@ __all__ = [
     "Power",
     "Prior",
     "Rope",
+    "SliceComparison",
+    "SliceRow",
     "__version__",
     "bcv_compare",
     "bcv_estimate",
     "compare",
+    "compare_slices",
     "cross_compare",
     "datasets",
     "estimate",

@@ -41,6 +41,8 @@ def folder(tmp_path, monkeypatch):
     write_csv(tmp_path / "gold.csv", [row[:2] for row in rows], ("id", "label"))
     write_csv(tmp_path / "bert.csv", [(row[0], row[2]) for row in rows], ("id", "label"))
     write_csv(tmp_path / "gpt.csv", [(row[0], row[3]) for row in rows], ("id", "label"))
+    logged = [(*row[:4], ("DE", "FR", "UK")[k % 5 % 3]) for k, row in enumerate(predictions(300))]
+    write_csv(tmp_path / "log.csv", logged, ("id", "label", "bert", "gpt", "country"))
     folds = [(name, tp, fp, 100 - tp) for name, counts in FOLDS.items() for tp, fp in counts]
     write_csv(tmp_path / "folds.csv", folds, ("model", "tp", "fp", "fn"))
     (tmp_path / "old.csv").write_text(",ham,spam\nham,50,3\nspam,7,40\n")

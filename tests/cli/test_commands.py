@@ -104,6 +104,89 @@ def test_a_file_gets_what_stdout_would(folder, capsys):
     assert Path("answer.txt").read_text(encoding="utf-8") == shown
 
 
+def test_counts_add_up_to_the_same_answer(folder, capsys):
+    lines = Path("preds.csv").read_text("utf-8").splitlines()
+    counted = ["--truth", "label", "--of", "bert", "--of", "gpt"]
+    for day, part in (("mo", lines[1:40]), ("tu", lines[40:])):
+        Path(f"{day}.csv").write_text("\n".join([lines[0], *part]) + "\n", "utf-8")
+        Path("counts").mkdir(exist_ok=True)
+        assert main(["count", f"{day}.csv", *counted, "-o", f"counts/{day}.json"]) == 0
+    assert main(["compare", *ASKED["compare"]]) == 0
+    shown = capsys.readouterr().out
+    asked = ["--metric", "f1_macro", "--rope", "0.02", "--seed", "1"]
+    for named in ([], ["--a", "bert", "--b", "gpt"]):
+        assert main(["compare", "counts", *asked, *named]) == 0
+        assert capsys.readouterr().out == shown
+    assert main(["count", "preds.csv", *counted, "--by", "old", "--where", "gpt=spam"]) == 0
+    hold_against("count.json", capsys.readouterr().out)
+
+
+SLICES = shlex.split(
+    "log.csv --truth label --a bert --b gpt --by country --metric f1_macro --rope 0.02 --seed 1"
+)
+
+
+@pytest.mark.parametrize("style", [*ENDINGS, "csv"])
+def test_slices_in_every_format(folder, capsys, style):
+    assert main(["slices", *SLICES, "--format", style]) == 0
+    written = capsys.readouterr()
+    assert written.err == ""
+    hold_against(f"slices.{ENDINGS.get(style, style)}", written.out)
+
+
+def test_slices_are_what_the_library_says(folder, capsys):
+    assert main(["slices", *SLICES, "-f", "json", "--top", "1", "--draws", "500"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    same = op.compare_slices(
+        "log.csv",
+        a="bert",
+        b="gpt",
+        truth="label",
+        by="country",
+        metric="f1_macro",
+        rope=0.02,
+        n_draws=500,
+        random_state=1,
+    )
+    said = json.loads(json.dumps(same.to_dict()))
+    assert len(facts["rows"]) == 1
+    assert len(said["rows"]) == 3
+    assert facts == {**said, "rows": said["rows"][:1]}
+    assert main(["count", "log.csv", "--truth", "label", "--by", "country", "-o", "mo.json"]) == 0
+    assert main(["slices", "mo.json", *SLICES[3:7], *SLICES[9:], "-f", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("country,n,")
+    assert (
+        main(
+            ["count", "log.csv", "--truth", "label", "--of", "bert", "--of", "gpt", "-o", "tu.json"]
+        )
+        == 0
+    )
+    assert main(["slices", "tu.json", *SLICES[3:7]]) == 2
+    assert "no slices; count them with --by" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("left_out", ["--by", "--b"])
+def test_slices_need_two_models_and_columns(folder, capsys, left_out):
+    place = SLICES.index(left_out)
+    assert main(["slices", *SLICES[:place], *SLICES[place + 2 :]]) == 2
+    assert f"give {'--a and ' if left_out == '--b' else ''}{left_out}" in capsys.readouterr().err
+
+
+def test_where_weights_and_databases(folder, capsys):
+    import duckdb
+
+    with duckdb.connect("preds.duckdb") as connection:
+        connection.execute("CREATE TABLE preds AS SELECT *, 2 AS times FROM 'preds.csv'")
+    asked = ["--truth", "label", "--of", "bert", "--where", "gpt=spam", "--where", "gpt=ham"]
+    assert main(["count", "preds.csv", *asked]) == 0
+    plain = json.loads(capsys.readouterr().out)["tables"][0]
+    for more in (["--table", "preds"], ["--query", "SELECT * FROM preds"]):
+        assert main(["count", "preds.duckdb", *asked, "--weight", "times", *more]) == 0
+        double = json.loads(capsys.readouterr().out)["tables"][0]
+        assert double["cells"] == plain["cells"]
+        assert double["counts"] == [2 * count for count in plain["counts"]]
+
+
 # Other ways in
 
 

@@ -165,7 +165,7 @@ def test_typed_data(folder, capsys, rows, words):
 
 
 def test_places_without_data(folder, capsys):
-    refused(capsys, ["compare", ".", *COLUMNS, *METRIC], 3, "is a folder")
+    refused(capsys, ["compare", ".", *COLUMNS, *METRIC], 3, "must have the same columns")
     refused(capsys, ["compare", "/dev/zero", *COLUMNS, *METRIC], 3, "not a regular file")
     os.symlink("loop", "loop")
     refused(capsys, ["compare", "loop", *COLUMNS, *METRIC], 3, "'loop'")

@@ -9,6 +9,7 @@ import json
 import os
 from collections import Counter
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,8 @@ from hypothesis import strategies as st
 
 import outperform as op
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
-from outperform.ingest import cells, read_confusion, read_confusions, read_rows
+from outperform.ingest import grouped, read_confusion, read_confusions, read_rows
+from outperform.ingest.files import engine
 
 FEW = settings.default.max_examples // 8
 TABLE = [("spam", "ham"), ("ham", "ham"), ("spam", "spam"), ("spam", "ham")]
@@ -423,7 +425,7 @@ def test_repeated_documents_are_refused(read):
 
 
 def test_what_is_no_table_of_classes_is_refused(read, monkeypatch):
-    monkeypatch.setattr(cells, "MOST_CELLS", 5)
+    monkeypatch.setattr(grouped, "MOST_CELLS", 5)
     with pytest.raises(ResourceError, match="more than 5 different combinations"):
         read("a.csv", as_csv([(f"a{row}", "b") for row in range(7)]))
     with pytest.raises(DataError, match="scores"):
@@ -460,8 +462,8 @@ def test_what_is_no_source_is_refused(source):
 
 
 def test_a_file_that_changes_meanwhile_is_refused(tmp_path):
-    from outperform.ingest.dialect import Dialect
-    from outperform.ingest.files import find_files
+    from outperform.ingest.files.dialect import Dialect
+    from outperform.ingest.files.finding import find_files
 
     path = tmp_path / "a.csv"
     path.write_text("y,m\na,b\n")
@@ -650,3 +652,16 @@ def test_confusion_matrices_of_other_classes_are_refused():
     one, two = io.StringIO(",a\na,1\n"), io.StringIO(",b\nb,1\n")
     with pytest.raises(DataError, match="same classes"):
         read_confusions({"one": one, "two": two})
+
+
+def test_progress_goes_up_to_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine, "_EVERY", 0.002)
+    path = str(tmp_path / "many.parquet")
+    rows = "SELECT 'c' || i % 50 AS y, 'c' || i % 49 AS m FROM range(1_000_000) t(i)"
+    duckdb.sql(rows).write_parquet(path)
+    seen = []
+    found = op.read([path] * 8, truth="y", models=["m"], progress=lambda *now: seen.append(now))
+    assert found.n == 8_000_000
+    assert seen
+    assert all(0 < done <= total == 100 for done, total in seen)
+    assert seen == sorted(seen)

@@ -11,7 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import OutperformError
-from outperform.ingest.engine import EngineFault, start
+from outperform.ingest.files.engine import EngineFault, start
 
 NAMES = [
     'a"b',

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from outperform import Outcomes
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.groups import group_rows
+from outperform.outcomes.table import place_rows
 
 MODELS = ("a", "b", "c")
 SPANS = st.tuples(st.integers(0, 2), st.integers(3, 4), st.sampled_from(["LOC", "PER", "per", "x"]))
@@ -295,3 +296,60 @@ def test_groups_of_one_size_are_worth_their_number_and_uneven_ones_less():
     members = np.repeat(np.arange(40), [61, *[1] * 39])
     uneven = group_rows(members, np.zeros(100, dtype=int), n_groups=40, n_cells=1)
     assert uneven.n_even == pytest.approx(100**2 / (61**2 + 39))
+
+
+# Groups of documents
+
+ROWS = st.lists(
+    st.tuples(*[st.sampled_from("xyz")] * 3, st.integers(0, 3)), min_size=1, max_size=12
+)
+
+
+def of_labels(rows):
+    truth, a, b, groups = map(list, zip(*rows, strict=True))
+    return Outcomes.from_labels(truth, {"a": a, "b": b}, groups=groups, labels=["x", "y", "z"])
+
+
+@given(ROWS)
+def test_documents_of_a_group_may_come_in_any_order(rows):
+    seen = of_labels(rows)
+    assert of_labels(rows[::-1]) == seen
+    assert of_labels([(*row[:3], 3 - row[3]) for row in rows]) == seen
+    assert Outcomes.from_json(seen.to_json()) == seen
+    assert (seen.n, seen.groups.n) == (len(rows), len({row[3] for row in rows}))
+
+
+@given(ROWS, ROWS)
+def test_groups_of_disjoint_documents_add_up(one, two):
+    moved = [(*row[:3], row[3] + 10) for row in two]
+    assert of_labels(one) + of_labels(two) == of_labels(one + moved)
+
+
+@given(ROWS)
+def test_groups_follow_select_and_binarize(rows):
+    seen = of_labels(rows)
+    alone = Outcomes.from_labels(
+        [row[0] for row in rows],
+        {"b": [row[2] for row in rows]},
+        groups=[row[3] for row in rows],
+        labels=["x", "y", "z"],
+    )
+    assert seen.select(["b"]) == alone
+    truth, a, b = ([row[place] == "x" for row in rows] for place in range(3))
+    against_rest = Outcomes.from_labels(
+        truth, {"a": a, "b": b}, groups=[row[3] for row in rows], labels=[False, True]
+    )
+    assert seen.binarize("x") == against_rest
+
+
+@pytest.mark.parametrize("top", [4, 2**31])
+def test_rows_find_their_place_among_the_cells(top):
+    rng = np.random.default_rng(0)
+    cells = np.unique(rng.integers(0, top, (50, 3)), axis=0)
+    wanted = rng.integers(0, len(cells), 200)
+    assert place_rows(cells[wanted], cells).tolist() == wanted.tolist()
+    assert place_rows(cells[:0], cells[:0]).tolist() == []
+    with pytest.raises(KeyError):
+        place_rows(np.array([[top, top, top]]), cells)
+    with pytest.raises(KeyError):
+        place_rows(cells[:1], cells[1:])

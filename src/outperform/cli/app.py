@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from outperform._version import __version__
-from outperform.cli import baselines, comparing, examples, folds, gate, planning, reporting
+from outperform.cli import (
+    baselines,
+    comparing,
+    counting,
+    examples,
+    folds,
+    gate,
+    planning,
+    reporting,
+    slicing,
+)
 from outperform.cli.composing import composed
 from outperform.cli.running import guarded
 
@@ -26,8 +36,10 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "estimate": comparing.estimate,
     "scorecard": comparing.scorecard,
     "by-class": comparing.by_class,
+    "slices": slicing.slices,
     "gate": gate.gate,
     "baseline": baselines.baseline,
+    "count": counting.count,
     "report": reporting.report,
     "bcv": folds.bcv,
     "power": planning.power,

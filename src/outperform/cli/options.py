@@ -40,6 +40,7 @@ class FileFormat(StrEnum):
     TSV = "tsv"
     JSONL = "jsonl"
     PARQUET = "parquet"
+    ARROW = "arrow"
 
 
 def whole(text: str) -> int:
@@ -78,8 +79,17 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="One file with a column per model (CSV, TSV, JSON Lines, Parquet; - for stdin), or a "
-        "gold file and one file per model, joined on --id.",
+        help="One file or folder with a column per model (CSV, TSV, JSON Lines, Parquet; - for "
+        "stdin), the address of a database, outcomes that `count` wrote, or a gold file and one "
+        "file per model, joined on --id.",
+        show_default=False,
+    ),
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A file, a folder, a pattern, - for stdin, or the address of a database.",
         show_default=False,
     ),
 ]
@@ -123,6 +133,62 @@ Encoding = Annotated[str, typer.Option(help="How text files are encoded.", rich_
 ReadAs = Annotated[
     FileFormat | None,
     typer.Option(help="What the files are, if their names do not say it.", rich_help_panel=_DATA),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        help="The column that says how many documents a row stands for.", rich_help_panel=_DATA
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        help="Keep the rows with COLUMN=VALUE; again with the same column for another value.",
+        metavar="COLUMN=VALUE",
+        rich_help_panel=_DATA,
+    ),
+]
+TableName = Annotated[
+    str | None, typer.Option("--table", help="The table of a database.", rich_help_panel=_DATA)
+]
+Query = Annotated[
+    str | None,
+    typer.Option(help="A SELECT of a database, instead of a table.", rich_help_panel=_DATA),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        help="A column that divides the documents; again for another.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--of",
+        help="A column of predictions; again for another model. All other columns by default.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
+]
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Compare the pages of Parquet files with their checksums.",
+        rich_help_panel=_DATA,
+    ),
+]
+Isolate = Annotated[
+    bool,
+    typer.Option(
+        "--isolate",
+        help="Read files in a process of its own, which a damaged one may crash.",
+        rich_help_panel=_DATA,
+    ),
 ]
 Confusion = Annotated[
     bool,
@@ -204,18 +270,34 @@ Output = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How the files are to be read."""
+class OneTable:
+    """How one table is to be read."""
 
     truth: Truth = None
     id: Id = None
-    label: LabelColumn = None
-    on_missing: OnMissing = Missing.REFUSE
+    weight: Weight = None
+    where: Where = None
+    table: TableName = None
+    query: Query = None
     on_null: OnNull = Missing.REFUSE
     no_header: NoHeader = False
     encoding: Encoding = "utf-8"
     read_as: ReadAs = None
-    confusion: Confusion = False
+    verify: Verify = False
+    isolate: Isolate = False
+
+    def asked(self) -> dict[str, Any]:
+        """Return what can be asked of one table."""
+        from outperform.cli.reading import where_of
+
+        return {
+            "id": self.id,
+            "weight": self.weight,
+            "where": where_of(self.where),
+            "table": self.table,
+            "query": self.query,
+            "isolate": self.isolate,
+        }
 
     def dialect(self) -> dict[str, Any]:
         """Return what the readers of tables take."""
@@ -223,7 +305,17 @@ class Reading:
             "header": not self.no_header,
             "encoding": self.encoding,
             "format": None if self.read_as is None else self.read_as.value,
+            "verify": self.verify,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(OneTable):
+    """How the files are to be read, be it one table, several that are joined, or matrices."""
+
+    label: LabelColumn = None
+    on_missing: OnMissing = Missing.REFUSE
+    confusion: Confusion = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

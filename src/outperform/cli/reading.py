@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from outperform.cli.progress import bar
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -19,27 +20,49 @@ def read_outcomes(
 ) -> Outcomes:
     """Read what was named on the command line."""
     import outperform as op
+    from outperform.ingest import holds_outcomes
 
     if reading.confusion:
         return _confusions(sources, models, encoding=reading.encoding)
     shared = {"on_null": reading.on_null.value, **reading.dialect()}
     if len(sources) == 1:
+        if reading.truth is None and holds_outcomes(sources[0]):
+            return _counted_before(sources[0], models, reading)
         truth, *columns = _columns(reading.truth, models)
-        return op.read(sources[0], truth=truth, models=columns, id=reading.id, **shared)
+        asked = reading.asked()
+        with bar("counting") as progress:
+            return op.read(
+                sources[0], truth=truth, models=columns, progress=progress, **asked, **shared
+            )
     if len(sources) != len(models) + 1:
         raise UsageError(
             f"give one file, or a gold file and one for each of {_counted(models)}; "
             f"got {', '.join(sources)}"
         )
     files = dict(zip(("gold", *_names(sources[1:], models)), sources, strict=True))
-    return op.read(
-        files,
-        id=_needed(reading.id, "--id"),
-        label=_needed(reading.label, "--label"),
-        truth=reading.truth,
-        on_missing=reading.on_missing.value,
-        **shared,
-    )
+    joined: dict[str, Any] = {
+        "id": _needed(reading.id, "--id"),
+        "label": _needed(reading.label, "--label"),
+        "truth": reading.truth,
+        "isolate": reading.isolate,
+    }
+    with bar("counting") as progress:
+        return op.read(
+            files, on_missing=reading.on_missing.value, progress=progress, **joined, **shared
+        )
+
+
+def _counted_before(source: str, models: Sequence[str | None], reading: Reading) -> Outcomes:
+    """Add up outcomes that ``count`` wrote, of the models that were named or of all."""
+    import outperform as op
+
+    named = [name for name in models if name is not None]
+    seen = op.read(source, models=named or None, **reading.asked())
+    if len(seen.models) != len(models):
+        raise UsageError(
+            f"{source} holds {', '.join(map(repr, seen.models))}; name {_counted(models)} of them"
+        )
+    return seen
 
 
 def _confusions(sources: Sequence[str], models: Sequence[str | None], *, encoding: str) -> Outcomes:
@@ -94,6 +117,17 @@ def rope_of(text: str | None) -> Any:
     if len(ends) not in (1, 2):
         raise UsageError(f"--rope must be a number such as 0.01, or two, -0.02,0.01; got {text!r}")
     return ends[0] if len(ends) == 1 else tuple(ends)
+
+
+def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Read conditions such as country=DE; several for one column are alternatives."""
+    found: dict[str, list[str]] = {}
+    for condition in conditions or ():
+        column, sign, value = condition.partition("=")
+        if not sign or not column:
+            raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
+        found.setdefault(column, []).append(value)
+    return found or None
 
 
 def prior_of(text: str | None) -> Any:

@@ -6,6 +6,7 @@ import re
 import shlex
 
 _OPTIONS = {
+    "by": "--by",
     "candidate": "--candidate",
     "encoding": "--encoding",
     "format": "--read-as",
@@ -22,12 +23,16 @@ _OPTIONS = {
     "pos_label": "--pos-label",
     "prevalence": "--prevalence",
     "prior": "--prior",
+    "query": "--query",
     "random_state": "--seed",
     "rope": "--rope",
     "sizes": "--sizes",
+    "table": "--table",
     "theta_neg": "--theta-neg",
     "theta_pos": "--theta-pos",
     "truth": "--truth",
+    "weight": "--weight",
+    "where": "--where",
 }
 _NAMES = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
@@ -41,6 +46,7 @@ _EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
 _FIXED = {
     "header=False (--no-header)": "--no-header",
     "new_truth=True": "--new-truth",
+    "divide them with by=, e.g. by=['country']": "count them with --by",
     "paired=False": "--unpaired",
     "overwrite=True": "--force",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",

@@ -142,7 +142,7 @@ def _counted(question: Question) -> str:
 def _unit(question: Question) -> str:
     """Return what is weighed, which may be finer than what was given."""
     if question.seen.kind != "spans":
-        return "documents"
+        return "documents" if question.view.groups is None else "groups"
     return "spans" if question.view.groups is None else "sentences or documents"
 
 
@@ -205,7 +205,7 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
         yield Finding(
             "default_rope",
             "note",
-            f"The ROPE of {rope} is the default; choose your own with rope=.",
+            f"The ROPE of {rope} is the default; choose your own.",
         )
     if rope.low == rope.high:
         yield Finding(

@@ -9,7 +9,7 @@ import numpy as np
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import Question, ask, refuse_counted
 from outperform.comparison.result import Comparison, conclude
 from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError, unknown_name
@@ -36,6 +36,7 @@ def compare(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     names: tuple[str, str] = ("A", "B"),
+    groups: Any = None,
     sample_weight: Any = None,
     engine: str = "exact",
 ) -> Comparison:
@@ -60,7 +61,7 @@ def compare(
         Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
     model
         ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
-        flat for two classes and unit for more.
+        flat for two classes and unit for more, or bootstrap where groups are known.
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
@@ -75,6 +76,9 @@ def compare(
         The positive class of a binary metric.
     names
         What to call A and B; outcomes know their names.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
     sample_weight
         Frequency weights: how many documents each row stands for.
     engine
@@ -93,7 +97,7 @@ def compare(
     """
     if engine not in ENGINES:
         raise UsageError(unknown_name("engine", engine, ENGINES))
-    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight)
+    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups)
     question = ask(
         outcomes,
         metric=metric,
@@ -138,6 +142,7 @@ def two_models(
     names: tuple[str, str],
     labels: Sequence[Label] | None,
     sample_weight: Any,
+    groups: Any = None,
 ) -> Outcomes:
     """Return the outcomes of two models, counted or selected."""
     if isinstance(y_true, Outcomes):
@@ -147,12 +152,13 @@ def two_models(
             )
         if pred_a == pred_b:
             raise UsageError(f"the two models must differ; got {pred_a!r} twice")
-        if sample_weight is not None:
-            raise UsageError("outcomes are counted already; leave sample_weight out")
+        refuse_counted(groups=groups, sample_weight=sample_weight)
         return y_true.select([pred_a, pred_b])
     name_a, name_b = check_names(names)
     predictions = {name_a: pred_a, name_b: pred_b}
-    return Outcomes.from_labels(y_true, predictions, labels=labels, sample_weight=sample_weight)
+    return Outcomes.from_labels(
+        y_true, predictions, labels=labels, sample_weight=sample_weight, groups=groups
+    )
 
 
 def check_names(names: tuple[str, str]) -> tuple[str, str]:

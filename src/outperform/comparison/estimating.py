@@ -11,7 +11,7 @@ import numpy as np
 from outperform import present
 from outperform._typing import Distribution, FloatArray, Label, Seed
 from outperform.comparison import checks, engine, pictures
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import Question, ask, refuse_counted
 from outperform.comparison.summary import (
     SCHEMA,
     finding_facts,
@@ -166,6 +166,7 @@ def estimate(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     name: str = "A",
+    groups: Any = None,
     sample_weight: Any = None,
 ) -> Estimate:
     """Estimate one classifier's metric from its predictions.
@@ -184,7 +185,7 @@ def estimate(
         Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
     model
         ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
-        flat for two classes and free for more.
+        flat for two classes and free for more, or bootstrap where groups are known.
     n_draws
         How many draws.
     random_state
@@ -197,6 +198,9 @@ def estimate(
         The positive class of a binary metric.
     name
         What to call the classifier; outcomes know its name.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
     sample_weight
         Frequency weights: how many documents each row stands for.
 
@@ -207,7 +211,7 @@ def estimate(
     >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
     0.8659
     """
-    outcomes = _one_model(y_true, prediction, name, labels, sample_weight)
+    outcomes = _one_model(y_true, prediction, name, labels, sample_weight, groups)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
     question = ask(
@@ -278,12 +282,18 @@ def one_estimate(
 
 
 def _one_model(
-    y_true: Any, prediction: Any, name: str, labels: Sequence[Label] | None, weights: Any
+    y_true: Any,
+    prediction: Any,
+    name: str,
+    labels: Sequence[Label] | None,
+    weights: Any,
+    groups: Any,
 ) -> Outcomes:
     if isinstance(y_true, Outcomes):
         if not isinstance(prediction, str):
             raise UsageError("with outcomes, name the model, e.g. estimate(outcomes, 'bert')")
-        if weights is not None:
-            raise UsageError("outcomes are counted already; leave sample_weight out")
+        refuse_counted(groups=groups, sample_weight=weights)
         return y_true.select([prediction])
-    return Outcomes.from_labels(y_true, {name: prediction}, labels=labels, sample_weight=weights)
+    return Outcomes.from_labels(
+        y_true, {name: prediction}, labels=labels, sample_weight=weights, groups=groups
+    )

@@ -230,6 +230,7 @@ def gate(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     names: tuple[str, str] = ("candidate", "baseline"),
+    groups: Any = None,
     sample_weight: Any = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
@@ -274,6 +275,9 @@ def gate(
         The positive class of binary metrics, and of guards that name no class.
     names
         What to call the two; outcomes know their names.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
     sample_weight
         Frequency weights.
 
@@ -289,7 +293,7 @@ def gate(
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
     """
-    outcomes = two_models(y_true, candidate, baseline, names, labels, sample_weight)
+    outcomes = two_models(y_true, candidate, baseline, names, labels, sample_weight, groups)
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
         "prior": prior,

@@ -101,6 +101,14 @@ class Question:
         return "spans" if self.seen.groups is None else "sentences or documents"
 
     @property
+    def n_groups(self) -> int | None:
+        """How many groups of documents get one weight each; None if every document gets one."""
+        groups = self.view.groups
+        if groups is None or self.seen.kind == "spans":
+            return None
+        return groups.n // self.counting.times
+
+    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.view.paired and len(self.view.models) > 1
@@ -152,6 +160,13 @@ def ask(
     )
 
 
+def refuse_counted(**given: Any) -> None:
+    """Refuse what belongs to rows where the rows are counted already."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"outcomes are counted already; leave {name} out")
+
+
 def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: str) -> Model:
     if name is None:
         name = "flat" if prior is not None else _default(table, default_model)
@@ -176,11 +191,11 @@ def _default(table: Outcomes, default_model: str) -> str:
 
 
 def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]]:
-    """Keep groups where the model weighs them; say so where spans count by themselves."""
+    """Keep groups where the model weighs them; say so where what they hold counts by itself."""
     if model.name == "bootstrap" and table.groups is not None:
         return table, ()
     if table.kind != "spans":
-        return table.ungroup(), ()
+        return table.ungroup(), () if table.groups is None else (_apart(table.groups.n, model),)
     return table.ungroup(), (
         Finding(
             "independent_spans",
@@ -189,6 +204,16 @@ def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]
             "error counts twice, so the intervals are probably too narrow; counted by "
             "Outcomes.from_tags or from_spans, every sentence gets one weight.",
         ),
+    )
+
+
+def _apart(n_groups: int, model: Model) -> Finding:
+    return Finding(
+        "groups_ignored",
+        "warning",
+        f"Model {model.name!r} weighs every document by itself, though they come from {n_groups} "
+        "groups. Documents of one group go wrong together, so the intervals are probably too "
+        "narrow; leave model out, or call ungroup() if that is meant.",
     )
 
 

@@ -165,6 +165,7 @@ def scorecard(
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     names: tuple[str, str] = ("A", "B"),
+    groups: Any = None,
     sample_weight: Any = None,
 ) -> ComparisonTable:
     """Compare two classifiers in several metrics from one set of draws.
@@ -201,6 +202,9 @@ def scorecard(
         The positive class of binary metrics.
     names
         What to call A and B.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
     sample_weight
         Frequency weights.
 
@@ -215,7 +219,7 @@ def scorecard(
     """
     if isinstance(metrics, str) or not metrics:
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight)
+    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups)
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     questions = [
         ask(

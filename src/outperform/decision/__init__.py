@@ -15,6 +15,7 @@ from outperform.decision.intervals import (
     narrowest,
     narrowest_ends,
 )
+from outperform.decision.many import Ends, MassRows, masses_rows, narrowest_rows
 from outperform.decision.probabilities import (
     Masses,
     masses_from_distribution,
@@ -30,8 +31,10 @@ __all__ = [
     "BayesFactor",
     "CurveStep",
     "Decision",
+    "Ends",
     "Inside",
     "Interval",
+    "MassRows",
     "Masses",
     "Rope",
     "check_prob",
@@ -42,9 +45,11 @@ __all__ = [
     "margin",
     "masses_from_distribution",
     "masses_from_draws",
+    "masses_rows",
     "mean_error",
     "narrowest",
     "narrowest_ends",
+    "narrowest_rows",
     "point_null",
     "point_null_kde",
     "probability_error",

@@ -18,6 +18,9 @@ _HALF_WINDOW = 0.25
 _KNOTS = 64
 _DEGREE = 4
 
+# An end of the plain shortest interval is this much noisier than a quantile.
+SHORTEST_NOISE = 2.4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval:
@@ -185,8 +188,8 @@ def _plain(ordered: FloatArray, prob: float) -> Interval:
         low=float(ordered[start]),
         high=float(ordered[start + span]),
         prob=prob,
-        mcse_low=2.4 * error_low,  # a sample minimum is that much noisier than a quantile
-        mcse_high=2.4 * error_high,
+        mcse_low=SHORTEST_NOISE * error_low,
+        mcse_high=SHORTEST_NOISE * error_high,
     )
 
 

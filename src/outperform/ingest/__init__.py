@@ -14,11 +14,13 @@ from outperform.ingest.conll import read_conll
 from outperform.ingest.fold_counts import read_fold_counts
 from outperform.ingest.reading import read
 from outperform.ingest.rows import Rows, read_rows
+from outperform.ingest.shards import holds_outcomes
 
 __all__ = [
     "Baseline",
     "LabelledMatrix",
     "Rows",
+    "holds_outcomes",
     "read",
     "read_baseline",
     "read_confusion",

@@ -15,10 +15,9 @@ import numpy as np
 from outperform._files import write_atomically
 from outperform._typing import AnyArray
 from outperform.errors import DataError
-from outperform.ingest.dialect import Dialect
-from outperform.ingest.engine import Engine, EngineFault, start, text, workspace
-from outperform.ingest.files import find_files, paths_of
-from outperform.ingest.packing import unpacked
+from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.engine import Engine, EngineFault, start, text, workspace
+from outperform.ingest.files.finding import File, find_files, paths_of
 from outperform.ingest.rows import Rows
 from outperform.outcomes import Outcomes
 from outperform.outcomes.labels import Column, read_column
@@ -155,17 +154,21 @@ def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
     ...     read_outcomes(Path(folder) / "old.json") == seen
     True
     """
-    name = os.fspath(path)
     with workspace() as folder:
-        (file,) = find_files(name, Dialect(format="jsonl"), folder=folder)
-        with unpacked(file.path, file.packing, name=name) as stream:
-            data = stream.read()
+        (file,) = find_files(os.fspath(path), Dialect(format="jsonl"), folder=folder)
+        return load_outcomes(file)
+
+
+def load_outcomes(file: File) -> Outcomes:
+    """Read the outcomes in one file."""
+    with file.open() as stream:
+        data = stream.read()
     try:
         return Outcomes.from_json(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise DataError(f"{name} is damaged: {error}") from error
+        raise DataError(f"{file.name} is damaged: {error}") from error
     except DataError as error:
-        raise DataError(f"{name}: {error}") from error
+        raise DataError(f"{file.name}: {error}") from error
 
 
 # Columns are a kind and plain Python values, so that writer and reader hash the same.

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from outperform.errors import DataError, ResourceError
+import numpy as np
+
+from outperform.errors import DataError
 from outperform.findings import Finding
+from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
 from outperform.outcomes import Outcomes
+from outperform.outcomes.building import of_columns
+from outperform.outcomes.counting import total
+from outperform.outcomes.labels import Column, read_column
+from outperform.outcomes.slices import slice_column
 
-MOST_CELLS = 2_000_000
-_DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+OnNull = Literal["refuse", "drop"]
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
-    """Return the labels of one column as Python values; what is missing becomes None.
+    """Return the values of one column as Python has them; what is missing becomes None.
 
     Examples
     --------
@@ -66,26 +73,97 @@ def _is_number(value: Any) -> bool:
 
 def _is_fraction(value: Any) -> bool:
     if isinstance(value, str):
-        return bool(_DECIMAL.fullmatch(value)) and not float(value).is_integer()
+        return bool(_DECIMAL.fullmatch(value)) and not _number(value).is_integer()
     return isinstance(value, float) and not value.is_integer()
 
 
-def refuse_too_many(n_cells: int, name: str) -> None:
-    """Refuse a table of outcomes that is no table of classes."""
-    if n_cells > MOST_CELLS:
-        raise ResourceError(
-            f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
-            "are all of these columns labels? Name those of the models with models="
-        )
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))  # half of the world writes 0,73
+
+
+def settle(
+    found: Grouped,
+    names: Sequence[str],
+    *,
+    models: Sequence[str],
+    table: str,
+    on_null: OnNull,
+    findings: Sequence[Finding] = (),
+    first: Callable[[str], str] = lambda column: "",
+) -> Outcomes:
+    """Return outcomes from what was counted: the truth, the models, then what divides them.
+
+    ``names`` are those of the columns. Where values are missing and must not be, ``first`` says
+    where the first one of a column is.
+    """
+    labels = dict(zip(names[: 1 + len(models)], found.columns, strict=False))
+    refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
+    refuse_too_many(len(found.counts), table)
+    missing = {name: one.missing for name, one in zip(names, found.columns, strict=True)}
+    lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
+    lost = {name: number for name, number in lost.items() if number}
+    number = total(found.counts)
+    if lost and on_null == "refuse":
+        raise DataError(_refusal(lost, number, first))
+    kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (found.counts != 0))
+    if not kept.size:
+        raise DataError(f"{table} has no row with a value in each of {list(names)}")
+    left = Grouped(
+        [Coded(one.values, one.codes[kept]) for one in found.columns], found.counts[kept]
+    )
+    return to_outcomes(
+        left,
+        models=models,
+        by=names[1 + len(models) :],
+        findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
+    )
 
 
 def to_outcomes(
-    truth: Sequence[Any],
-    predictions: Mapping[str, Sequence[Any]],
-    counts: Sequence[int],
+    found: Grouped,
     *,
-    findings: Sequence[Finding],
+    models: Sequence[str],
+    by: Sequence[str] = (),
+    findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from decoded columns, and put doubts about the reading beside them."""
-    found = Outcomes.from_counts(truth, predictions, counts)
-    return replace(found, findings=tuple(findings) + found.findings)
+    """Return outcomes from counted columns, and put doubts about the reading beside them."""
+    names = ["truth", *(f"predictions of {model!r}" for model in models)]
+    fields = of_columns(
+        tuple(models),
+        [_column(one, read_column, name) for one, name in zip(found.columns, names, strict=False)],
+        weights=found.counts,
+        by={
+            name: _column(one, slice_column, name)
+            for one, name in zip(found.columns[len(names) :], by, strict=True)
+        },
+    )
+    return Outcomes(**{**fields, "findings": (*findings, *fields["findings"])})
+
+
+def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
+    """Return the column of labels that a counted column is."""
+    used, codes = np.unique(found.codes, return_inverse=True)
+    distinct = read([_plain(found.values[code], read) for code in used], name=name)
+    return replace(distinct, codes=distinct.codes[codes.ravel()])
+
+
+def _plain(value: Any, read: Callable[..., Column]) -> Any:
+    # Days and times divide documents as well as words do.
+    return value if read is read_column else str(value)
+
+
+def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str], str]) -> str:
+    name = next(iter(lost))
+    others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
+    return (
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name)}{others}. "
+        'Give them a class, or leave these rows out with on_null="drop"'
+    )
+
+
+def _dropped(table: str, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:
+    if not lost:
+        return ()
+    names = ", ".join(map(repr, lost))
+    message = f"{number} of {total} rows of {table} have no value in {names} and are left out."
+    return (Finding("null_rows_dropped", "warning", message),)

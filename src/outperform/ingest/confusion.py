@@ -11,10 +11,10 @@ import numpy as np
 from outperform._typing import AnyArray
 from outperform.errors import DataError
 from outperform.findings import Finding
-from outperform.ingest.csv_file import read_records
-from outperform.ingest.dialect import Dialect
-from outperform.ingest.engine import workspace
-from outperform.ingest.files import find_files
+from outperform.ingest.files.csv_file import read_records
+from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.engine import workspace
+from outperform.ingest.files.finding import find_files
 from outperform.outcomes import Outcomes
 
 

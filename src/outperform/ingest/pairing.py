@@ -8,7 +8,7 @@ from dataclasses import replace
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest.baseline import Baseline
-from outperform.ingest.joining import OnMissing
+from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.rows import Rows
 from outperform.outcomes import Outcomes
 

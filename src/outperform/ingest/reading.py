@@ -1,18 +1,16 @@
-"""``read``: from files to outcomes, with the counting done where the rows are."""
+"""``read``: from files, frames and databases to outcomes, counted where the rows are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
-from outperform.errors import UsageError, unknown_name
-from outperform.ingest.counting import Asked, OnNull, count
-from outperform.ingest.dialect import Dialect
-from outperform.ingest.files import stem
-from outperform.ingest.joining import Join, OnMissing, join
-from outperform.ingest.opening import opened
-from outperform.ingest.tables import Table, check_where
+from outperform.ingest.cells import OnNull
+from outperform.ingest.doors import read_by_door
+from outperform.ingest.files.engine import Progress
+from outperform.ingest.files.joining import OnMissing
+from outperform.ingest.isolating import read_isolated
+from outperform.ingest.request import Request
 from outperform.outcomes import Outcomes
 
 
@@ -23,7 +21,12 @@ def read(
     models: Sequence[str] | Mapping[str, str] | None = None,
     id: str | None = None,
     label: str | None = None,
+    score: str | None = None,
+    by: str | Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
+    weight: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
     format: str | None = None,
@@ -31,21 +34,29 @@ def read(
     quote: str | None = '"',
     header: bool = True,
     encoding: str = "utf-8",
+    verify: bool = False,
+    isolate: bool | float = False,
+    progress: Progress | None = None,
 ) -> Outcomes:
-    r"""Count predictions that lie in files; the rows themselves are never loaded.
+    r"""Count predictions in files, frames or databases; the rows themselves are never loaded.
 
-    The files are CSV, TSV, JSON Lines or Parquet, perhaps packed as ``.gz`` or ``.zst``.
+    The files are CSV, TSV or JSON Lines, perhaps packed as ``.gz`` or ``.zst``, Parquet or Arrow,
+    or folders of these; frames are those of pandas, polars, pyarrow, DuckDB and whatever else
+    narwhals knows, eager or lazy.
     Either one table has the truth and a column per model, or there is a file of gold labels and
     one for each model, which are joined on an id. In CSV and TSV every value is text, so that
-    ``01``, ``1``, ``NA`` and the empty text are four classes; in JSON Lines and Parquet values
-    keep their types.
+    ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values keep their
+    types.
 
     Parameters
     ----------
     source
-        A path, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an open
-        file, or a list of these with the same columns. For a join, a mapping of names to sources
-        or a list of paths, gold first.
+        A path, a folder, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an
+        open file, or a list of these with the same columns. For a join, a mapping of names to files
+        or a list of paths, gold first. Or a frame, or a database: the file of SQLite or DuckDB,
+        or an address such as ``"postgresql://user@host/name"``. Or files of outcomes that
+        ``outperform count`` or ``Outcomes.to_json`` wrote, which are added up; they need no
+        ``truth``. Or logs of LLM evaluations, a file or folder for each model, with ``format``.
     truth
         The column of the true labels.
     models
@@ -55,14 +66,27 @@ def read(
     label
         The column of the labels in every file of a join. With ``truth`` as well, files that
         have both columns must agree on the truth, and the first may be a model too.
+    score
+        In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
+        the only one that does.
+    by
+        The columns that divide the documents into slices; see ``Outcomes.slices``.
     where
         The rows to keep: a value, or a list of them, for each column.
+    weight
+        The column that says how many documents a row stands for; one each by default.
+    table
+        The table of a database, perhaps with its schema.
+    query
+        A SELECT of a database, instead of a table.
     on_missing
         What to do with ids that not all files have: ``"refuse"``, or ``"drop"`` with a finding.
     on_null
         What to do with rows that have no label: ``"refuse"``, or ``"drop"`` with a finding.
     format
-        ``"csv"``, ``"tsv"``, ``"jsonl"`` or ``"parquet"``, if the name does not say it.
+        ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
+        it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
+        sample tables of inspect_ai.
     separator
         What stands between the columns of a CSV file; found out by default.
     quote
@@ -71,6 +95,13 @@ def read(
         Whether the first row names the columns; if not they are ``"0"``, ``"1"``, …
     encoding
         How text files are encoded.
+    verify
+        Whether Parquet files are read by pyarrow, which compares each page with its checksum.
+    isolate
+        Whether files are read in another process with limits of memory and time, so that a
+        damaged one can do no harm; or the seconds that it may take, 600 by default.
+    progress
+        Called with how much of a count of files is done, and with how much there is.
 
     Examples
     --------
@@ -80,110 +111,27 @@ def read(
     >>> op.read(file, truth="label", models=["old", "new"])
     Outcomes(n=3, models=('old', 'new'), labels=('ham', 'spam'), paired=True, cells=3)
     """
-    dialect = Dialect(
-        format=format, separator=separator, quote=quote, header=header, encoding=encoding
+    request = Request(
+        truth=truth,
+        models=models,
+        id=id,
+        label=label,
+        score=score,
+        by=by,
+        where=where,
+        weight=weight,
+        table=table,
+        query=query,
+        on_missing=on_missing,
+        on_null=on_null,
+        format=format,
+        separator=separator,
+        quote=quote,
+        header=header,
+        encoding=encoding,
+        verify=verify,
+        progress=progress,
     )
-    _check_choice("on_missing", on_missing, get_args(OnMissing))
-    _check_choice("on_null", on_null, get_args(OnNull))
-    check_where(where)
-    if label is not None or isinstance(source, Mapping):
-        _refuse_table_arguments(source, models=models, where=where, id=id, label=label)
-        asked = Join(
-            id=str(id), label=str(label), truth=truth, on_missing=on_missing, on_null=on_null
-        )
-        return _read_join(_named(source), dialect, asked)
-    if truth is None:
-        raise UsageError("name the column of the true labels, e.g. truth='label'")
-    _check_names(models, truth)
-    request = _Request(truth=truth, models=models, id=id, where=where, on_null=on_null)
-    return _read_table(source, dialect, request)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """What was asked of one table before its columns are known."""
-
-    truth: str
-    models: Sequence[str] | Mapping[str, str] | None
-    id: str | None
-    where: Mapping[str, Any] | None
-    on_null: OnNull
-
-    @property
-    def wanted(self) -> list[str]:
-        """The columns that were named."""
-        models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        ids = () if self.id is None else (self.id,)
-        return [self.truth, *models, *ids, *(self.where or ())]
-
-    def of(self, table: Table) -> Asked:
-        """Return the columns of a table that were asked for."""
-        for name in self.wanted:
-            table.scans[0].column(name)
-        if isinstance(self.models, Mapping):
-            models = dict(self.models)
-        else:
-            rest = [name for name in table.names if name not in self.wanted]
-            models = {name: name for name in (rest if self.models is None else self.models)}
-        if not models:
-            raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
-        return Asked(
-            truth=self.truth, models=models, id=self.id, where=self.where, on_null=self.on_null
-        )
-
-
-def _read_table(source: Any, dialect: Dialect, request: _Request) -> Outcomes:
-    with opened({"": source}, request.wanted, dialect) as tables:
-        return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
-
-
-def _read_join(sources: Mapping[str, Any], dialect: Dialect, asked: Join) -> Outcomes:
-    # Which columns tell the separator is not the same for gold and for models.
-    with opened(sources, [asked.id], dialect) as tables:
-        return tables.ask(lambda found, engine: join(found, asked, engine))
-
-
-def _named(source: Any) -> Mapping[str, Any]:
-    if isinstance(source, Mapping):
-        for name in source:
-            if not isinstance(name, str):
-                raise UsageError(f"names of files must be text; got {name!r}")
-        sources: Mapping[str, Any] = source
-    elif isinstance(source, (list, tuple)):
-        names = [stem(one) for one in source]
-        if len(set(names)) != len(names):
-            raise UsageError(
-                f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
-            )
-        sources = dict(zip(names, source, strict=True))
-    else:
-        raise UsageError("label= is for a join: give gold and one file per model")
-    if len(sources) < 2:
-        raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
-    return sources
-
-
-def _refuse_table_arguments(source: Any, *, models: Any, where: Any, id: Any, label: Any) -> None:
-    if id is None or label is None:
-        raise UsageError(
-            "files of several models are joined on an id: name the columns with id= and label="
-        )
-    if models is not None or where is not None:
-        raise UsageError("models= and where= are for one table; in a join every file is a model")
-
-
-def _check_names(models: Any, truth: str) -> None:
-    if models is None:
-        return
-    if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
-        raise UsageError(f"models must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}")
-    columns = list(models.values() if isinstance(models, Mapping) else models)
-    if not columns or not all(isinstance(name, str) for name in (*columns, *models)):
-        raise UsageError(f"models must name at least one column, as text; got {models!r}")
-    if len(set(columns)) != len(columns) or truth in columns:
-        raise UsageError(f"every column has one role; got truth={truth!r} and models={columns}")
-
-
-def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UsageError(unknown_name(what, value, known))
+    if isolate is not False:
+        return read_isolated(source, isolate, request.given("progress"))
+    return read_by_door(source, request)

@@ -10,11 +10,11 @@ import numpy as np
 from outperform._typing import AnyArray
 from outperform.errors import DataError
 from outperform.ingest import cells
-from outperform.ingest.counting import refuse_repeated_ids
-from outperform.ingest.dialect import Dialect
-from outperform.ingest.engine import Engine
-from outperform.ingest.opening import opened
-from outperform.ingest.tables import Table, check_family
+from outperform.ingest.files.counting import refuse_repeated_ids
+from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.engine import Engine
+from outperform.ingest.files.opening import opened
+from outperform.ingest.files.tables import Table, check_family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

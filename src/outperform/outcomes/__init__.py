@@ -2,6 +2,7 @@
 
 from outperform.outcomes.groups import Groups
 from outperform.outcomes.outcomes import Outcomes
+from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import ClassCounts, Table
 
-__all__ = ["ClassCounts", "Groups", "Outcomes", "Table"]
+__all__ = ["ClassCounts", "Groups", "Outcomes", "Slices", "Table"]

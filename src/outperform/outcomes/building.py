@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from outperform._typing import AnyArray, Label
-from outperform.errors import DataError
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.errors import DataError, UsageError
 from outperform.outcomes.checking import check_labels, frequency_weights, named, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
+from outperform.outcomes.groups import group_codes, group_rows
 from outperform.outcomes.labels import (
     Column,
     check_label,
@@ -21,28 +22,54 @@ from outperform.outcomes.labels import (
     unify,
 )
 from outperform.outcomes.schemes import Scheme
+from outperform.outcomes.slices import count_slices, slice_column
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
-from outperform.outcomes.table import Table
+from outperform.outcomes.table import Table, place_rows
 
 Fields = dict[str, Any]
 
 
 def of_labels(
-    y_true: Any, predictions: Mapping[str, Any], *, labels: Sequence[Label] | None, weights: Any
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    *,
+    labels: Sequence[Label] | None,
+    weights: Any,
+    by: Mapping[str, Any] | None,
+    groups: Any,
 ) -> Fields:
     """Count label arrays of the same documents."""
     columns = _columns("y_true", y_true, predictions)
     counted = frequency_weights(weights, len(columns[0].codes))
-    return _of_columns(tuple(predictions), columns, weights=counted, labels=labels)
+    return of_columns(
+        tuple(predictions),
+        columns,
+        weights=counted,
+        labels=labels,
+        by=_slice_columns(by),
+        groups=groups,
+    )
 
 
 def of_counts(
-    truth: Any, predictions: Mapping[str, Any], counts: Any, *, labels: Sequence[Label] | None
+    truth: Any,
+    predictions: Mapping[str, Any],
+    counts: Any,
+    *,
+    labels: Sequence[Label] | None,
+    by: Mapping[str, Any] | None,
+    groups: Any,
 ) -> Fields:
     """Take a table that is already counted."""
     columns = _columns("truth", truth, predictions)
-    weights = _cell_counts(counts, len(columns[0].codes))
-    return _of_columns(tuple(predictions), columns, weights=weights, labels=labels)
+    return of_columns(
+        tuple(predictions),
+        columns,
+        weights=_cell_counts(counts, len(columns[0].codes)),
+        labels=labels,
+        by=_slice_columns(by),
+        groups=groups,
+    )
 
 
 def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Fields:
@@ -66,7 +93,7 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
     }
 
 
-def of_correct(correct: Mapping[str, Any]) -> Fields:
+def of_correct(correct: Mapping[str, Any], *, groups: Any) -> Fields:
     """Count documents of which only right or wrong is known."""
     columns = []
     for name, values in named(correct).items():
@@ -79,7 +106,7 @@ def of_correct(correct: Mapping[str, Any]) -> Fields:
     truth = Column(
         name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
     )
-    counted = _of_columns(tuple(correct), [truth, *columns], weights=None, labels=None)
+    counted = of_columns(tuple(correct), [truth, *columns], weights=None, groups=groups)
     return {**counted, "kind": "correct"}
 
 
@@ -187,14 +214,17 @@ def _cell_counts(counts: Any, n_cells: int) -> AnyArray:
     return weights
 
 
-def _of_columns(
+def of_columns(
     models: tuple[str, ...],
     columns: Sequence[Column],
     *,
     weights: AnyArray | None,
-    labels: Sequence[Label] | None,
+    labels: Sequence[Label] | None = None,
+    by: Mapping[str, Column] | None = None,
+    groups: Any = None,
 ) -> Fields:
-    same_length(columns)
+    """Count columns of labels, the truth first, perhaps divided by slice or kept in groups."""
+    same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
     known = {value for column in columns for value in column.values}
     if labels is not None:
@@ -205,10 +235,46 @@ def _of_columns(
         np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
         for column in columns
     ]
-    table = Table(*count_rows(codes, n_labels=len(ordered), weights=weights))
+    slices = None
+    if by and groups is not None:
+        raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+    if by:
+        slices = count_slices(by, codes, n_labels=len(ordered), weights=weights)
+        table = slices.whole(n_labels=len(ordered))
+    elif groups is not None:
+        table = _grouped(codes, groups, n_labels=len(ordered), weights=weights)
+    else:
+        table = Table(*count_rows(codes, n_labels=len(ordered), weights=weights))
     return {
         "models": models,
         "labels": ordered,
         "tables": (table,),
         "findings": findings + label_findings(ordered),
+        "slices": slices,
     }
+
+
+def _grouped(
+    codes: Sequence[IntArray], groups: Any, *, n_labels: int, weights: AnyArray | None
+) -> Table:
+    """Count rows of codes, and keep those of one group together."""
+    group, _ = group_codes(groups, len(codes[0]))
+    rows = np.stack(codes, axis=1)
+    if weights is not None:  # a row that stands for no document is in no cell
+        rows, group, weights = (one[weights != 0] for one in (rows, group, weights))
+    cells, counts = count_rows(list(rows.T), n_labels=n_labels, weights=weights)
+    names, group = np.unique(group, return_inverse=True)
+    together = group_rows(
+        group,
+        place_rows(rows, cells),
+        n_groups=len(names),
+        n_cells=len(cells),
+        weights=weights,
+    )
+    return Table(cells, counts, together)
+
+
+def _slice_columns(by: Mapping[str, Any] | None) -> dict[str, Column]:
+    if by is not None and not isinstance(by, Mapping):
+        raise UsageError(f"by must give the slices' columns by name, {{'day': …}}; got {by!r}")
+    return {name: slice_column(values, name=f"by[{name!r}]") for name, values in (by or {}).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray
+from outperform.errors import DataError
 from outperform.outcomes.counting import as_counts, count_rows, total
 
 
@@ -84,8 +85,53 @@ class Groups:
         return total(self.repeats[patterns])
 
 
-def group_rows(group: IntArray, cell: IntArray, *, n_groups: int, n_cells: int) -> Groups:
-    """Collect rows that each know their group and their cell.
+def group_codes(groups: Any, n_documents: int) -> tuple[IntArray, int]:
+    """Return a code for the group of each document, and how many groups there are.
+
+    Examples
+    --------
+    >>> codes, n_groups = group_codes(["ann", "bob", "ann"], 3)
+    >>> codes.tolist(), n_groups
+    ([0, 1, 0], 2)
+    """
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
+        raise DataError("groups must be a list with the group of each document")
+    if len(groups) != n_documents:
+        raise DataError(
+            f"groups must name one group per document: {n_documents} documents, "
+            f"{len(groups)} groups"
+        )
+    values: Any = groups.tolist() if hasattr(groups, "tolist") else groups
+    codes: dict[Any, int] = {}
+    try:
+        found = [codes.setdefault(group, len(codes)) for group in values]
+    except TypeError as error:
+        raise DataError("groups must be names or numbers, one for each document") from error
+    missing = [code for group, code in codes.items() if _is_missing(group)]
+    if missing:
+        rows = [row for row, code in enumerate(found) if code in missing]
+        raise DataError(
+            f"{len(rows)} documents have no group, the first in row {rows[0]} (counted from 0); "
+            "one that belongs to no other is a group of its own"
+        )
+    return np.array(found, dtype=np.int64), len(codes)
+
+
+def _is_missing(group: Any) -> bool:
+    if group is None or type(group).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(group, (float, np.floating)) and bool(np.isnan(group))
+
+
+def group_rows(
+    group: IntArray,
+    cell: IntArray,
+    *,
+    n_groups: int,
+    n_cells: int,
+    weights: AnyArray | None = None,
+) -> Groups:
+    """Collect rows that each know their group and their cell, and perhaps how often they count.
 
     Examples
     --------
@@ -95,8 +141,8 @@ def group_rows(group: IntArray, cell: IntArray, *, n_groups: int, n_cells: int) 
     >>> groups.repeats.tolist()  # nothing, one of cell 5, one of 5 and one of 6
     [1, 2, 1]
     """
-    ones = np.ones(len(group), dtype=np.int64)
-    return _joined(group, cell, ones, np.ones(n_groups, dtype=np.int64), n_cells=n_cells)
+    times = np.ones(len(group), dtype=np.int64) if weights is None else weights
+    return _joined(group, cell, times, np.ones(n_groups, dtype=np.int64), n_cells=n_cells)
 
 
 def _joined(

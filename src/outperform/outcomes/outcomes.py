@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from outperform._typing import AnyArray, Label
+from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
 from outperform.outcomes import building, schemes, serial
 from outperform.outcomes.checking import check_labels
 from outperform.outcomes.groups import Groups
 from outperform.outcomes.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import ClassCounts, Part, Table
 
 Kind = Literal["classes", "correct", "spans"]
@@ -46,6 +47,8 @@ class Outcomes:
         are no true negatives.
     findings
         Doubts about the labels as they were read.
+    slices
+        The same counts for each slice of the documents, if they were divided.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Outcomes:
     tables: tuple[Table, ...]
     kind: Kind = "classes"
     findings: tuple[Finding, ...] = ()
+    slices: Slices | None = None
 
     @classmethod
     def from_labels(
@@ -71,6 +75,8 @@ class Outcomes:
         *,
         labels: Sequence[Label] | None = None,
         sample_weight: Any = None,
+        by: Mapping[str, Any] | None = None,
+        groups: Any = None,
     ) -> Outcomes:
         """Count label arrays of the same documents.
 
@@ -84,14 +90,24 @@ class Outcomes:
             Classes that must be in the table even if they never occur.
         sample_weight
             Frequency weights: how many documents each row stands for, as whole numbers.
+        by
+            Columns that divide the documents into slices, by name.
+        groups
+            The group of each document, such as its author or its prompt, if groups rather than
+            documents should get one weight each.
 
         Examples
         --------
         >>> import outperform as op
         >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}).labels
         ('01', '1', 'NA')
+        >>> seen = op.Outcomes.from_labels([1, 0, 1], {"m": [1, 1, 1]}, groups=["x", "x", "y"])
+        >>> seen.n, seen.groups.n
+        (3, 2)
         """
-        fields = building.of_labels(y_true, predictions, labels=labels, weights=sample_weight)
+        fields = building.of_labels(
+            y_true, predictions, labels=labels, weights=sample_weight, by=by, groups=groups
+        )
         return cls(**fields)
 
     @classmethod
@@ -102,6 +118,8 @@ class Outcomes:
         counts: Any,
         *,
         labels: Sequence[Label] | None = None,
+        by: Mapping[str, Any] | None = None,
+        groups: Any = None,
     ) -> Outcomes:
         """Take a table that is already counted, such as a GROUP BY result.
 
@@ -115,6 +133,10 @@ class Outcomes:
             How many documents each cell holds; repeated cells are added up.
         labels
             Classes that must be in the table even if they never occur.
+        by
+            The slice of each cell: columns by name.
+        groups
+            The group of each cell, if groups rather than documents should get one weight each.
 
         Examples
         --------
@@ -122,7 +144,8 @@ class Outcomes:
         >>> op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [10**20, 5]).n
         100000000000000000005
         """
-        return cls(**building.of_counts(truth, predictions, counts, labels=labels))
+        fields = building.of_counts(truth, predictions, counts, labels=labels, by=by, groups=groups)
+        return cls(**fields)
 
     @classmethod
     def from_confusion(
@@ -149,13 +172,16 @@ class Outcomes:
         return cls(**building.of_confusion(matrices, labels=labels))
 
     @classmethod
-    def from_correct(cls, correct: Mapping[str, Any]) -> Outcomes:
+    def from_correct(cls, correct: Mapping[str, Any], *, groups: Any = None) -> Outcomes:
         """Count documents of which only right or wrong is known, per model.
 
         Parameters
         ----------
         correct
             For each model, by name, a boolean (or 0/1) per document: was it right?
+        groups
+            The group of each document, such as the question that several samples answer, if
+            groups rather than documents should get one weight each.
 
         Examples
         --------
@@ -163,7 +189,7 @@ class Outcomes:
         >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
         'correct'
         """
-        return cls(**building.of_correct(correct))
+        return cls(**building.of_correct(correct, groups=groups))
 
     @classmethod
     def from_tags(
@@ -397,12 +423,16 @@ class Outcomes:
             return replace(self, models=tuple(models), tables=tuple(self.tables[p] for p in places))
         if places == list(range(len(self.models))):
             return self
-        selected = replace(self, models=tuple(models), tables=(self._columns(places),))
+        slices = None if self.slices is None else self.slices.columns(places, n_labels=self.n_codes)
+        selected = replace(
+            self, models=tuple(models), tables=(self._columns(places),), slices=slices
+        )
         return selected._without(self._types() - selected._types())
 
     def unpair(self) -> Outcomes:
         """Forget which documents the models shared: one table per model."""
-        return replace(self, tables=tuple(self._alone(model) for model in self.models))
+        tables = tuple(self._alone(model) for model in self.models)
+        return replace(self, tables=tables, slices=None)
 
     def binarize(self, label: Label) -> Outcomes:
         """Turn the classes into one against the rest; labels become False and True.
@@ -423,8 +453,7 @@ class Outcomes:
             raise UsageError("spans have no true negatives to be the rest; use only([label])")
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[self.code(label)] = 1
-        tables = tuple(table.recode(codes, n_labels=2) for table in self.tables)
-        return replace(self, labels=(False, True), tables=tables)
+        return self._recoded(codes, (False, True))
 
     def only(self, labels: Sequence[Label]) -> Outcomes:
         """Keep the spans of some types, as spans of one type.
@@ -466,7 +495,27 @@ class Outcomes:
         factor
             How many independent documents one counted document is worth.
         """
-        return replace(self, tables=tuple(table.scaled(factor) for table in self.tables))
+        tables = tuple(table.scaled(factor) for table in self.tables)
+        return replace(self, tables=tables, slices=None)
+
+    def slice(self, *key: object) -> Outcomes:
+        """Return the outcomes of one slice.
+
+        Parameters
+        ----------
+        *key
+            The value of each column in ``slices.by``.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_labels([1, 0, 1], {"m": [1, 1, 1]}, by={"day": [1, 1, 2]})
+        >>> list(seen.slices), seen.slice(1).n
+        ([('1',), ('2',)], 2)
+        """
+        if self.slices is None:
+            raise UsageError("these outcomes have no slices; divide them with by=")
+        return replace(self, tables=(self.slices.at(self.slices.place(*key)),), slices=None)
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.
@@ -482,7 +531,7 @@ class Outcomes:
     def emptied(self) -> Outcomes:
         """Return the same models and classes before any document was seen."""
         tables = tuple(table.emptied() for table in self.tables)
-        return replace(self, tables=tables, findings=())
+        return replace(self, tables=tables, findings=(), slices=None)
 
     def code(self, label: Label) -> int:
         """Return the code of a class, or say which classes there are.
@@ -513,7 +562,10 @@ class Outcomes:
         # Labels that look alike may come from different shards, so they are looked at again.
         kept = [one for one in self.findings + other.findings if one.name not in LABEL_FINDINGS]
         findings = (*dict.fromkeys(kept), *label_findings(labels))
-        return replace(self, labels=labels, tables=tables, findings=findings)
+        slices = None
+        if left.slices is not None and right.slices is not None:
+            slices = left.slices.plus(right.slices, n_labels=left.n_codes)
+        return replace(self, labels=labels, tables=tables, findings=findings, slices=slices)
 
     def _refuse_other_kind(self, other: Outcomes) -> None:
         if set(self.models) != set(other.models):
@@ -530,16 +582,20 @@ class Outcomes:
             raise UsageError(
                 "outcomes with and without groups do not add up; call ungroup() on the former"
             )
+        if (self.slices is None) != (other.slices is None):
+            raise UsageError("outcomes with and without slices do not add up; divide both or none")
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}
         kept = [place.get(label, -1) for label in self.labels]  # -1 where it never occurs
         codes = np.array(kept + [len(labels)] * (self.kind == "spans"), dtype=np.int64)
-        tables = tuple(
-            table.recode(codes, n_labels=len(labels) + (self.kind == "spans"))
-            for table in self.tables
-        )
-        return replace(self, labels=labels, tables=tables)
+        return self._recoded(codes, labels)
+
+    def _recoded(self, codes: IntArray, labels: tuple[Label, ...]) -> Outcomes:
+        n_codes = len(labels) + (self.kind == "spans")
+        tables = tuple(table.recode(codes, n_labels=n_codes) for table in self.tables)
+        slices = None if self.slices is None else self.slices.recode(codes, n_labels=n_codes)
+        return replace(self, labels=labels, tables=tables, slices=slices)
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -629,6 +685,10 @@ class Outcomes:
     def __repr__(self) -> str:
         cells = sum(len(table.counts) for table in self.tables)
         kind = "" if self.kind == "classes" else f", kind={self.kind!r}"
+        if self.slices is not None:
+            kind += f", slices={len(self.slices)}"
+        if self.kind != "spans" and self.groups is not None:
+            kind += f", groups={self.groups.n}"
         labels: object = self.labels if self.n_classes <= 6 else f"<{self.n_classes} classes>"
         return (
             f"Outcomes(n={self.n}, models={self.models}, labels={labels}, "

@@ -13,6 +13,7 @@ from outperform.findings import Finding
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import Groups
 from outperform.outcomes.labels import check_label, sort_labels
+from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import Table, place_rows
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ SCHEMA = 1
 
 def to_dict(outcomes: Outcomes) -> dict[str, Any]:
     """Return outcomes as JSON-able values; whole numbers stay whole."""
-    return {
+    plain = {
         "format": FORMAT,
         "schema": SCHEMA,
         "kind": outcomes.kind,
@@ -33,6 +34,7 @@ def to_dict(outcomes: Outcomes) -> dict[str, Any]:
         "tables": [_table_to_dict(table) for table in outcomes.tables],
         "findings": [[one.name, one.level, one.message] for one in outcomes.findings],
     }
+    return plain if outcomes.slices is None else {**plain, "slices": outcomes.slices.to_dict()}
 
 
 def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "spans":
             _check_spans(tables, n_codes - 1)
         findings = tuple(Finding(*finding) for finding in data["findings"])
+        slices = _slices(data.get("slices"), tables, n_codes)
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"these outcomes are damaged: {error}") from error
     widths = {table.cells.shape[1] - 1 for table in tables}
@@ -67,7 +70,23 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         "tables": tables,
         "kind": kind,
         "findings": findings,
+        "slices": slices,
     }
+
+
+def _slices(data: Mapping[str, Any] | None, tables: Sequence[Table], n_codes: int) -> Slices | None:
+    """Put the slices back, and see that they add up to the whole."""
+    if data is None:
+        return None
+    slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
+    whole = slices.whole(n_labels=n_codes)
+    if (
+        len(tables) != 1
+        or not np.array_equal(whole.cells, tables[0].cells)
+        or not np.array_equal(whole.counts, tables[0].counts)
+    ):
+        raise DataError("the slices do not add up to the whole")
+    return slices
 
 
 def _table(data: Mapping[str, Any], n_labels: int, width: int) -> Table:

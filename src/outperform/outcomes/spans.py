@@ -19,7 +19,7 @@ from outperform._typing import IntArray, Label
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.outcomes.counting import count_rows
-from outperform.outcomes.groups import group_rows
+from outperform.outcomes.groups import group_codes, group_rows
 from outperform.outcomes.labels import check_label, sort_labels
 from outperform.outcomes.schemes import Scheme, Span
 from outperform.outcomes.table import Table, place_rows
@@ -58,7 +58,9 @@ def count_spans(
     present = np.array(list(rows.values()))  # (n_rows, 1 + n_models)
     codes = np.where(present, own[:, None], len(labels))
     document = np.array([number for number, _ in rows], dtype=np.int64)
-    group, n_groups = _group_codes(groups, len(gold))
+    n_groups, group = len(gold), np.arange(len(gold))
+    if groups is not None:
+        group, n_groups = group_codes(groups, len(gold))
     cells, counts = count_rows(list(codes.T), n_labels=len(labels) + 1)
     together = group_rows(
         group[document], place_rows(codes, cells), n_groups=n_groups, n_cells=len(cells)
@@ -89,24 +91,6 @@ def _sorted_types(types: set[tuple[type, Label]]) -> tuple[Label, ...]:
     if len(names) > 1:
         raise DataError(f"the types of spans must be of one kind; got {' and '.join(names)}")
     return sort_labels({label for _, label in types})
-
-
-def _group_codes(groups: Sequence[Any] | None, n_documents: int) -> tuple[IntArray, int]:
-    if groups is None:
-        return np.arange(n_documents), n_documents
-    if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
-        raise DataError("groups must be a list with the group of each document")
-    if len(groups) != n_documents:
-        raise DataError(
-            f"groups must name one group per document: {n_documents} documents, "
-            f"{len(groups)} groups"
-        )
-    codes: dict[Any, int] = {}
-    try:
-        found = [codes.setdefault(group, len(codes)) for group in groups]
-    except TypeError as error:
-        raise DataError("groups must be names or numbers, one for each document") from error
-    return np.array(found, dtype=np.int64), len(codes)
 
 
 def read_tags(

@@ -13,6 +13,7 @@ from outperform._typing import AnyArray, IntArray
 from outperform.outcomes.counting import as_counts, count_rows, total
 from outperform.outcomes.groups import Groups
 
+_INT64_MAX = np.iinfo(np.int64).max
 Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
 
 
@@ -76,7 +77,10 @@ class Table:
     def plus(self, other: Table, *, n_labels: int) -> Table:
         """Add two tables with the same columns and codes."""
         columns = list(np.concatenate([self.cells, other.cells]).T)
-        counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
+        wide = self.n + other.n > _INT64_MAX
+        counts = np.concatenate(
+            [table.counts.astype(object) if wide else table.counts for table in (self, other)]
+        )
         cells, counts = count_rows(columns, n_labels=n_labels, weights=as_counts(counts))
         if self.groups is None or other.groups is None:
             return Table(cells, counts)
@@ -166,5 +170,15 @@ class Table:
 
 def place_rows(rows: IntArray, cells: IntArray) -> IntArray:
     """Return where each row stands among the cells, all of which are distinct."""
-    place = {tuple(cell): number for number, cell in enumerate(cells.tolist())}
-    return np.array([place[tuple(row)] for row in rows.tolist()], dtype=np.int64)
+    n_codes = 1 + int(max(rows.max(initial=0), cells.max(initial=0)))
+    if n_codes ** cells.shape[1] >= 2**62:
+        place = {tuple(cell): number for number, cell in enumerate(cells.tolist())}
+        return np.array([place[tuple(row)] for row in rows.tolist()], dtype=np.int64)
+    powers = n_codes ** np.arange(cells.shape[1], dtype=np.int64)
+    wanted, known = rows @ powers, cells @ powers
+    order = np.argsort(known)
+    found = np.searchsorted(known, wanted, sorter=order)
+    if (found == len(known)).any() or (known[order[found]] != wanted).any():
+        raise KeyError("a row is not among the cells")
+    places: IntArray = order[found]
+    return places

@@ -5,9 +5,10 @@ from outperform.posterior.dense import DenseRows
 from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
 from outperform.posterior.models import MODELS, Model, build_posterior, get_model
+from outperform.posterior.pooling import SlicesPosterior, pool_slices
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
-from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled
+from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled, spread_blocks
 
 __all__ = [
     "MODELS",
@@ -16,6 +17,7 @@ __all__ = [
     "Model",
     "Posterior",
     "Prior",
+    "SlicesPosterior",
     "Sums",
     "build_posterior",
     "child",
@@ -25,7 +27,9 @@ __all__ = [
     "exact_value",
     "get_model",
     "mix",
+    "pool_slices",
     "run_blocks",
     "seed_sequence",
     "shuffled",
+    "spread_blocks",
 ]

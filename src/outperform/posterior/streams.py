@@ -15,6 +15,9 @@ from outperform.errors import UsageError
 Fill = Callable[[np.random.Generator, FloatArray], None]
 """Fill an array of shape ``(n_values, block)`` with values of fresh draws."""
 
+Work = Callable[[np.random.Generator, int], None]
+"""Do the block of this number with fresh draws."""
+
 # Below this many gammas a second thread costs more than it saves.
 _WORTH_A_THREAD = 100_000
 
@@ -77,29 +80,53 @@ def run_blocks(
     """
     out = np.empty((n_values, n_draws))
     length = block_length(n_gammas) if length is None else length
-    starts = range(0, n_draws, length)
-    workers = _workers(n_jobs, n_blocks=len(starts), n_gammas=n_gammas * n_draws)
 
+    def make_work() -> Work:
+        fill = make_fill()
+        return lambda generator, block: fill(
+            generator, out[:, block * length : (block + 1) * length]
+        )
+
+    spread_blocks(
+        make_work,
+        n_blocks=-(-n_draws // length),
+        n_gammas=n_gammas * n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    return out
+
+
+def spread_blocks(
+    make_work: Callable[[], Work],
+    *,
+    n_blocks: int,
+    n_gammas: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> None:
+    """Do every block with a random stream of its own, on several threads if that pays.
+
+    Each worker makes its own ``work`` and with it its own buffers.
+    """
+    workers = _workers(n_jobs, n_blocks=n_blocks, n_gammas=n_gammas)
     stopped = Event()
 
-    def work(first: int) -> None:
-        fill = make_fill()
-        for block in range(first, len(starts), workers):
+    def run(first: int) -> None:
+        work = make_work()
+        for block in range(first, n_blocks, workers):
             if stopped.is_set():
                 return
-            generator = np.random.Generator(np.random.SFC64(child(seed, block)))
-            start = starts[block]
-            fill(generator, out[:, start : start + length])
+            work(np.random.Generator(np.random.SFC64(child(seed, block))), block)
 
     if workers == 1:
-        work(0)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                list(pool.map(work, range(workers)))
-            finally:
-                stopped.set()  # or Ctrl-C would wait until the others have done all their blocks
-    return out
+        run(0)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            list(pool.map(run, range(workers)))
+        finally:
+            stopped.set()  # or Ctrl-C would wait until the others have done all their blocks
 
 
 def _workers(n_jobs: int | None, *, n_blocks: int, n_gammas: int) -> int:

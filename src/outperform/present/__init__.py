@@ -36,6 +36,7 @@ from outperform.present.markdown import full_markdown
 from outperform.present.paragraphs import Length, estimate_paragraph, paragraph
 from outperform.present.screen import estimate_screen, full_text, screen
 from outperform.present.sentences import estimate_headline, headline, rope_curve_sentence
+from outperform.present.slices import slices_headline, slices_table, slices_text
 from outperform.present.summary import (
     captioned,
     comparison_caption,
@@ -90,6 +91,9 @@ __all__ = [
     "rope_curve_sentence",
     "screen",
     "signed_column",
+    "slices_headline",
+    "slices_table",
+    "slices_text",
     "text_column",
     "widest_rope",
 ]

@@ -159,6 +159,8 @@ def sample(facts: Facts) -> str:
     --------
     >>> sample({"n": 300, "unit": "sentences or documents", "n_types": 3})
     '300 sentences or documents with 3 types of spans'
+    >>> sample({"n": 1000, "n_groups": 50, "n_classes": 2})
+    '1,000 items from 50 groups in 2 classes'
     """
     between = " with " if facts.get("n_types") else " in "
     return between.join(_sizes(facts))
@@ -271,7 +273,9 @@ def _sizes(facts: Facts) -> list[str]:
     parts = []
     if facts.get("n") is not None:
         many = facts.get("unit") or "items"
-        parts.append(_counted(facts["n"], _ONE.get(many, many), many))
+        groups = facts.get("n_groups")
+        come = "" if groups is None else f" from {_counted(groups, 'group', 'groups')}"
+        parts.append(_counted(facts["n"], _ONE.get(many, many), many) + come)
     if facts.get("n_classes") is not None:
         parts.append(_counted(facts["n_classes"], "class", "classes"))
     if (facts.get("n_types") or 1) > 1:

@@ -1,0 +1,129 @@
+"""``slices``: is A worse than B anywhere?"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from outperform.cli import options as o
+from outperform.cli.reading import rope_of
+from outperform.cli.writing import deliver
+
+if TYPE_CHECKING:
+    from outperform.outcomes import Outcomes
+    from outperform.slices import SliceComparison
+
+_ON_A_SCREEN = 20
+
+
+class Style(StrEnum):
+    """How the slices are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    HTML = "html"
+    CSV = "csv"
+
+
+StyleOption = Annotated[
+    Style, typer.Option("--format", "-f", help="How to write it.", rich_help_panel="Answer")
+]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        help=f"Only the most concerning slices; text shows {_ON_A_SCREEN}, all else every one.",
+        parser=o.whole,
+        metavar="NUMBER",
+        rich_help_panel="Answer",
+    ),
+]
+SliceDraws = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        help="How many draws of each slice.",
+        parser=o.whole,
+        metavar="NUMBER",
+        rich_help_panel="Answer",
+    ),
+]
+
+
+def slices(
+    source: o.Source,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    by: o.By = None,
+    metric: o.Metric = "f1",
+    rope: o.Rope = None,
+    labels: o.Labels = None,
+    pos_label: o.PosLabel = None,
+    model: o.Model = None,
+    prior: o.Prior = None,
+    hdi_prob: o.HdiProb = 0.95,
+    draws: SliceDraws = 4_000,
+    seed: o.Seed = None,
+    top: Top = None,
+    style: StyleOption = Style.TEXT,
+    output: o.Output = None,
+    *,
+    reading: o.OneTable,
+) -> None:
+    """Compare two models in every slice at once, the most concerning first.
+
+    Each slice is pulled toward the whole as far as slices are alike, so that many of them do
+    not bring many false alarms.
+
+    Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
+    """
+    import outperform as op
+
+    seen = _read(source, a, b, by, reading)
+    asking = o.Asking(
+        labels=labels,
+        pos_label=pos_label,
+        model=model,
+        prior=prior,
+        hdi_prob=hdi_prob,
+        draws=draws,
+        seed=seed,
+    )
+    found = op.compare_slices(
+        seen, *seen.models, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
+    )
+    deliver(_render(found, style, top), output)
+
+
+def _read(
+    source: str, a: str | None, b: str | None, by: list[str] | None, reading: o.OneTable
+) -> Outcomes:
+    import outperform as op
+    from outperform.errors import UsageError
+
+    if a is None or b is None or a == b:
+        raise UsageError("give --a and --b, the names of two models")
+    if reading.truth is not None and not by:
+        raise UsageError("give --by, the name of a column that divides the documents")
+    return op.read(
+        source,
+        truth=reading.truth,
+        models=[a, b],
+        by=by or None,
+        on_null=reading.on_null.value,
+        **reading.asked(),
+        **reading.dialect(),
+    )
+
+
+def _render(found: SliceComparison, style: Style, top: int | None) -> str:
+    if style is Style.TEXT:
+        return found.text(_ON_A_SCREEN if top is None else top)
+    if style is Style.JSON:
+        facts = found.to_dict()
+        return json.dumps({**facts, "rows": facts["rows"][:top]}, ensure_ascii=False, indent=2)
+    return str(getattr(found.table(top), f"to_{style.value}")())

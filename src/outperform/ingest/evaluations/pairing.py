@@ -1,0 +1,201 @@
+"""Samples of several models, paired on the item and the number of the answer, loudly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from outperform.errors import DataError
+from outperform.findings import Finding
+from outperform.ingest.cells import OnNull
+from outperform.ingest.evaluations.samples import Item, Samples, is_right
+from outperform.ingest.files.joining import OnMissing
+from outperform.outcomes import Outcomes
+
+_EXAMPLES = 5
+
+
+class Answer(NamedTuple):
+    """One of the answers to an item, numbered from 1."""
+
+    item: Item
+    number: int
+
+
+Answers = dict[Answer, bool | None]
+"""Whether each answer of a model is right; None where it has no score."""
+
+
+class Naming(NamedTuple):
+    """How to call answers in a message: as shortly as the data allow."""
+
+    several_tasks: bool
+    repeated: bool
+
+    def of(self, answers: Iterable[Answer]) -> str:
+        """Return some answers as examples."""
+        listed = sorted(answers)
+        shown = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
+        return shown + (", …" if len(listed) > _EXAMPLES else "")
+
+    def one(self, answer: Answer) -> str:
+        """Return one answer: its id, and what else tells it from others."""
+        task, number = answer.item.task, f", epoch {answer.number}"
+        text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
+        return text + (number if self.repeated else "")
+
+    @property
+    def noun(self) -> str:
+        """What is counted."""
+        return "samples" if self.repeated else "items"
+
+
+def pair(
+    every: Sequence[Samples], score: str, *, on_missing: OnMissing, on_null: OnNull
+) -> Outcomes:
+    """Count what all models answered; repeated answers to one item are a group."""
+    by_model: dict[str, list[Samples]] = {}
+    for samples in every:
+        by_model.setdefault(samples.model, []).append(samples)
+    answers = {model: _answers(runs, score) for model, runs in by_model.items()}
+    known = {answer for one in answers.values() for answer in one}
+    naming = Naming(
+        several_tasks=len({answer.item.task for answer in known}) > 1,
+        repeated=any(answer.number > 1 for answer in known),
+    )
+    _refuse_other_documents(every)
+    findings = _without_score(answers, score, naming, on_null)
+    findings += _without_partner(answers, naming, on_missing)
+    kept = sorted(next(iter(answers.values())))
+    seen = Outcomes.from_correct(
+        {model: [bool(one[answer]) for answer in kept] for model, one in answers.items()},
+        groups=[answer.item for answer in kept] if naming.repeated else None,
+    )
+    return replace(seen, findings=findings + seen.findings)
+
+
+def _answers(runs: Sequence[Samples], score: str) -> Answers:
+    """Return the answers of one model, those to the same item numbered in their order."""
+    rows = [
+        (item, samples.turn, epoch, value, samples.name)
+        for samples in runs
+        for item, epoch, value in zip(
+            samples.items, samples.epochs, samples.scores[score], strict=True
+        )
+    ]
+    _refuse_repeated([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
+    numbers: Counter[Item] = Counter()
+    found: Answers = {}
+    for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
+        numbers[item] += 1
+        found[Answer(item, numbers[item])] = is_right(value)
+    return found
+
+
+def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
+    times = Counter(keys)
+    if len(times) == len(keys):
+        return
+    twice = sorted(key for key, number in times.items() if number > 1)
+    naming = Naming(
+        several_tasks=len({item.task for item, *_ in keys}) > 1,
+        repeated=any(epoch > 1 for *_, epoch in keys),
+    )
+    shown = ", ".join(
+        f"{naming.one(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
+        for item, turn, epoch in twice[:_EXAMPLES]
+    )
+    names = " and ".join(dict.fromkeys(one.name for one in runs[:_EXAMPLES]))
+    model = runs[0].model
+    raise DataError(
+        f"every sample of {model!r} must be there once, but {len(keys) - len(times)} are repeated "
+        f"in {names}, e.g. {shown}. Keep one log, or list them as repeated answers to the same "
+        f"items: {{{model!r}: [first log, second log]}}"
+    )
+
+
+def _refuse_other_documents(every: Sequence[Samples]) -> None:
+    """Refuse logs in which an id stands for different documents."""
+    first: dict[tuple[str, Item], tuple[str, Samples]] = {}
+    for samples in every:
+        other: list[tuple[Item, Samples]] = []
+        for item, document in zip(samples.items, samples.documents, strict=True):
+            if document is None:
+                continue
+            known, where = first.setdefault((samples.origin, item), (document, samples))
+            if known != document:
+                other.append((item, where))
+        if other:
+            ids = ", ".join(repr(item.id) for item, _ in other[:_EXAMPLES])
+            raise DataError(
+                f"{samples.name} and {other[0][1].name} ask something else under the same id in "
+                f"{len(other)} of {len(samples.items)} samples, e.g. {ids}; they are of different "
+                "versions of the data. Evaluate the models on the same one"
+            )
+
+
+def _without_score(
+    answers: Mapping[str, Answers], score: str, naming: Naming, on_null: OnNull
+) -> tuple[Finding, ...]:
+    """Refuse answers without a score, or take them from all models and say so."""
+    lost = {
+        model: [answer for answer, right in one.items() if right is None]
+        for model, one in answers.items()
+    }
+    faults = [
+        f"{model!r} has no {score!r} for {len(gone)} of {len(answers[model])} {naming.noun}, e.g. "
+        f"{naming.of(gone)}"
+        for model, gone in lost.items()
+        if gone
+    ]
+    if not faults:
+        return ()
+    if on_null == "refuse":
+        raise DataError(
+            "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or leave them "
+            'out for all models with on_null="drop"'
+        )
+    every = {answer for gone in lost.values() for answer in gone}
+    _drop(answers, every)
+    message = f"{len(every)} {naming.noun} are left out for all models: {'; '.join(faults)}."
+    return (Finding("null_rows_dropped", "warning", message),)
+
+
+def _without_partner(
+    answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
+) -> tuple[Finding, ...]:
+    """Refuse answers that not all models gave, or leave them out and say so."""
+    every = {answer for one in answers.values() for answer in one}
+    lacking = {model: every - one.keys() for model, one in answers.items()}
+    faults = [
+        f"{model!r} lacks {len(gone)}, e.g. {naming.of(gone)}"
+        for model, gone in lacking.items()
+        if gone
+    ]
+    common = len(every) - len(set().union(*lacking.values()))
+    if not common:
+        told = "; ".join(faults) or "no sample is left"
+        raise DataError(f"there is no item that all models answered: {told}")
+    if not faults:
+        return ()
+    told = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
+    if on_missing == "refuse":
+        raise DataError(
+            f"{told}. Evaluate the models on the same items{_as_often(naming)}, or keep the "
+            f'{common} that all of them answered with on_missing="drop"'
+        )
+    _drop(answers, set().union(*lacking.values()))
+    message = f"{common} {naming.noun} are counted; {told}. What not all answered is left out."
+    return (Finding("unmatched_ids_dropped", "warning", message),)
+
+
+def _as_often(naming: Naming) -> str:
+    return ", each as often" if naming.repeated else ""
+
+
+def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:
+    for one in answers.values():
+        for answer in gone:
+            one.pop(answer, None)

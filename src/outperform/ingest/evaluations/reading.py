@@ -1,0 +1,101 @@
+"""From logs of evaluations to outcomes: read, choose a score, pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from outperform.errors import UsageError, unknown_name
+from outperform.ingest.cells import OnNull
+from outperform.ingest.evaluations import inspect_logs
+from outperform.ingest.evaluations.inspect_tables import read_table
+from outperform.ingest.evaluations.lm_eval import read_lm_eval
+from outperform.ingest.evaluations.pairing import pair
+from outperform.ingest.evaluations.samples import Samples
+from outperform.ingest.evaluations.scores import choose_score
+from outperform.ingest.evaluations.sources import Part, is_path, logs_under, parts_of
+from outperform.ingest.files.joining import OnMissing
+from outperform.ingest.files.tables import Where
+from outperform.outcomes import Outcomes
+
+FORMATS = ("lm-eval", "inspect")
+
+Models = Sequence[str] | Mapping[str, str] | None
+
+
+def read_evaluations(
+    source: Any,
+    *,
+    format: str,
+    score: str | None = None,
+    models: Models = None,
+    where: Where = None,
+    on_missing: OnMissing = "refuse",
+    on_null: OnNull = "refuse",
+) -> Outcomes:
+    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+    parts = parts_of(source)
+    wanted = score if format == "lm-eval" or score is None else score.removeprefix("score_")
+    every = (
+        read_lm_eval(parts, score=wanted, where=where)
+        if format == "lm-eval"
+        else _read_inspect(parts, score=wanted, where=where)
+    )
+    chosen = _only(every, models)
+    return pair(chosen, choose_score(chosen, wanted), on_missing=on_missing, on_null=on_null)
+
+
+def _read_inspect(parts: Sequence[Part], *, score: str | None, where: Where) -> list[Samples]:
+    found: list[Samples] = []
+    for part in parts:
+        if is_path(part.source):
+            found += _under_one_name(part, _read_paths(part, score=score, where=where))
+        else:
+            found += _under_one_name(part, read_table(part, score=score, where=where))
+    if not found:
+        raise UsageError(f"no log is left after where={dict(where or {})!r}")
+    return found
+
+
+def _read_paths(part: Part, *, score: str | None, where: Where) -> list[Samples]:
+    found: list[Samples] = []
+    for path in logs_under(part.source, inspect_logs.is_log, what="log, *.eval or *.json,"):
+        if path.suffix.lower() in inspect_logs.ENDINGS:
+            log = inspect_logs.read_log(part, path, where=where)
+            found += [] if log is None else [log]
+        else:
+            found += read_table(part._replace(source=path), score=score, where=where)
+    return found
+
+
+def _under_one_name(part: Part, found: Sequence[Samples]) -> list[Samples]:
+    """Give the samples of a part the name that the caller gave it, if that is one model."""
+    if part.model is None:
+        return list(found)
+    own = dict.fromkeys(one.model for one in found)
+    if len(own) > 1:
+        raise UsageError(
+            f"what is given as {part.model!r} has the models {', '.join(map(repr, own))}; leave "
+            "the name out and choose with models="
+        )
+    return [replace(one, model=part.model) for one in found]
+
+
+def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
+    """Keep the models that were asked for, under the names that they should have."""
+    if models is None:
+        return list(every)
+    if isinstance(models, (str, bytes)) or not models:
+        raise UsageError(f"models must be a list of names, e.g. ['llama', 'gpt']; got {models!r}")
+    asked = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    known = dict.fromkeys(one.model for one in every)
+    for name in asked.values():
+        if name not in known:
+            raise UsageError(unknown_name("model", name, known))
+    return [
+        replace(one, model=shown)
+        for shown, name in asked.items()
+        for one in every
+        if one.model == name
+    ]

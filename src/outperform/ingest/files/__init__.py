@@ -1,0 +1,1 @@
+"""FILES: found, opened together in one engine that is locked down, counted or joined there."""

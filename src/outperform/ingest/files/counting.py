@@ -1,0 +1,172 @@
+"""One table: counted inside the engine, so that no row ever leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from outperform.errors import DataError
+from outperform.ingest import cells
+from outperform.ingest.cells import OnNull
+from outperform.ingest.files.engine import Engine
+from outperform.ingest.files.scan import Scan
+from outperform.ingest.files.tables import Table, Where, check_family, numbered
+from outperform.ingest.grouped import Coded, Grouped, group
+from outperform.outcomes import Outcomes
+
+# Text such as "1.5" would be rounded if it were cast as it is.
+_DIGITS = "CASE WHEN regexp_full_match({0}, '[0-9]+') THEN TRY_CAST({0} AS HUGEINT) END"
+_WEIGHTS = {
+    "text": _DIGITS,
+    "json": _DIGITS,
+    "whole numbers": "CASE WHEN {0} >= 0 THEN CAST({0} AS HUGEINT) END",
+    "fractions": (
+        "CASE WHEN isfinite({0}) AND {0} >= 0 AND {0} = trunc({0}) THEN CAST({0} AS HUGEINT) END"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which columns of a table are what."""
+
+    truth: str
+    models: Mapping[str, str]  # column by model
+    id: str | None = None
+    where: Where = None
+    weight: str | None = None
+    by: tuple[str, ...] = ()
+    on_null: OnNull = "refuse"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of labels, the truth first."""
+        return (self.truth, *self.models.values())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are counted: labels, then what divides the documents."""
+        return (*self.columns, *self.by)
+
+
+def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
+    """Count equal rows of truth and predictions."""
+    for name in asked.columns:
+        check_family(table, name)
+    _refuse_fractions(table, asked, engine)
+    if asked.id is not None:
+        refuse_repeated_ids(table, asked.id, asked.where, engine)
+    number = "count(*)" if asked.weight is None else weighed(table, asked, engine)
+    weights = () if asked.weight is None else (asked.weight,)
+    inner = table.select((*asked.keys, *weights), where=asked.where)
+    keys = [f"k{place}" for place in range(len(asked.keys))]
+    found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
+    if not len(found.counts):
+        raise DataError(f"{table.name} has no rows" + (" left after where" if asked.where else ""))
+    columns = [
+        Coded(cells.decode(one.values, table.family(name), name=name), one.codes)
+        for one, name in zip(found.columns, asked.keys, strict=True)
+    ]
+    return cells.settle(
+        Grouped(columns, found.counts),
+        asked.keys,
+        models=tuple(asked.models),
+        table=table.name,
+        on_null=asked.on_null,
+        findings=table.findings,
+        first=lambda name: _first_place(table, asked, name, engine),
+    )
+
+
+def _first_place(table: Table, asked: Asked, name: str, engine: Engine) -> str:
+    return next(
+        (
+            f", the first in row {row} of {scan.file.name} (counted from 1)"
+            for scan in table.scans
+            if (row := _first_missing(scan, name, asked.where, engine))
+        ),
+        "",
+    )
+
+
+def _first_missing(scan: Scan, name: str, where: Where, engine: Engine) -> int | None:
+    inner = numbered(scan, name, where)
+    tests = ["k0 IS NULL"]
+    family = scan.column(name).family
+    if family == "fractions":
+        tests.append("isnan(k0)")
+    if family == "json":
+        tests.append("k0 IN ('null', 'NaN')")
+    ((row,),) = engine.fetch(
+        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({' OR '.join(tests)})", inner.parameters
+    )
+    return None if row is None else int(row)
+
+
+def _refuse_fractions(table: Table, asked: Asked, engine: Engine) -> None:
+    """Look for scores before they are counted one by one."""
+    names = [name for name in asked.columns if table.family(name) == "fractions"]
+    if not names:
+        return
+    inner = table.select(names, where=asked.where)
+    tests = ", ".join(
+        f"any_value(k{place}) FILTER (WHERE isfinite(k{place}) AND k{place} <> trunc(k{place}))"
+        for place in range(len(names))
+    )
+    (found,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
+    cells.refuse_scores(
+        {name: [value] for name, value in zip(names, found, strict=True) if value is not None}, []
+    )
+
+
+def weighed(table: Table, asked: Asked, engine: Engine) -> str:
+    """Return the expression that adds up the weights, once all of them are whole numbers."""
+    name = str(asked.weight)
+    weight = _WEIGHTS.get(table.family(name))
+    if weight is None or len({scan.column(name).family for scan in table.scans}) > 1:
+        raise DataError(not_weights(name, table.name))
+    inner = table.select((name,), where=asked.where)
+    number, example = engine.fetch(
+        f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
+        f"WHERE ({weight.format('k0')}) IS NULL",
+        inner.parameters,
+    )[0]
+    if number:
+        raise DataError(not_weights(name, table.name, number, example))
+    return f"sum({weight.format(f'k{len(asked.keys)}')})"
+
+
+def not_weights(name: str, table: str, number: int = 0, example: object = None) -> str:
+    """Return the sentence for a column that cannot be weights."""
+    shown = "nothing" if example is None else repr(example)
+    return (
+        f"weights say how many documents a row stands for: whole numbers, none below 0; column "
+        f"{name!r} of {table} " + (f"has {shown} in {number} rows" if number else "has others")
+    )
+
+
+def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
+    """Refuse documents that are there twice, or that have no id."""
+    inner = table.select((name,), where=where)
+    ((rows, known, distinct),) = engine.fetch(
+        f"SELECT count(*), count(k0), count(DISTINCT k0) FROM ({inner.sql})", inner.parameters
+    )
+    if rows != known:
+        raise DataError(f"{rows - known} of {rows} rows of {table.name} have no id in {name!r}")
+    if known != distinct:
+        examples = engine.fetch(
+            f"SELECT CAST(k0 AS VARCHAR), count(*) FROM ({inner.sql}) GROUP BY 1 "
+            "HAVING count(*) > 1 ORDER BY 1 LIMIT 5",
+            inner.parameters,
+        )
+        raise DataError(repeated_ids(table.name, name, rows - distinct, examples))
+
+
+def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[Any, ...]]) -> str:
+    """Return the sentence for ids that occur more than once."""
+    shown = ", ".join(f"{one!r} ({times} times)" for one, times in examples)
+    return (
+        f"every id must be in {table} once, but {surplus} rows repeat an id in {column!r}, "
+        f"e.g. {shown}"
+    )

@@ -1,0 +1,59 @@
+"""How a file is written: what the caller says about it, checked once."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+
+from outperform.errors import UsageError, unknown_name
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+_UTF8 = {"utf-8", "utf-8-sig"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What the caller knows of a file; None where it is to be found out."""
+
+    format: str | None = None
+    separator: str | None = None
+    quote: str | None = '"'
+    header: bool = True
+    encoding: str = "utf-8"
+    verify: bool = False
+    columns: tuple[str, ...] | None = None  # those that will be asked for, where that is known
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.format not in FORMATS:
+            raise UsageError(unknown_name("format", self.format, FORMATS))
+        if self.separator is not None:
+            _check_character("separator", self.separator)
+        if self.quote is not None:
+            _check_character("quote", self.quote)
+        if self.quote is not None and self.quote == self.separator:
+            raise UsageError(f"quote and separator must differ; both are {self.quote!r}")
+        if not isinstance(self.header, bool):
+            raise UsageError(f"header must be True or False; got {self.header!r}")
+        if not isinstance(self.verify, bool):
+            raise UsageError(f"verify must be True or False; got {self.verify!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise UsageError(
+                f"unknown encoding {self.encoding!r}; take one that Python knows, e.g. 'utf-8' or "
+                "'latin-1'"
+            ) from None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the bytes can be handed on as they are."""
+        return codecs.lookup(self.encoding).name in _UTF8
+
+
+def _check_character(what: str, value: object) -> None:
+    allowed = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if not allowed or str(value) in "\r\n\0 " or str(value).isalnum():
+        raise UsageError(
+            f"{what} must be one character such as {',' if what == 'separator' else chr(39)!r}, "
+            f"not a letter, digit, blank or line end; got {value!r}"
+        )

@@ -1,0 +1,156 @@
+"""The one place that talks to DuckDB: locked down, and without its tracebacks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any
+from uuid import uuid4
+
+from outperform._optional import require
+from outperform._typing import AnyArray
+from outperform.errors import MissingExtra, OutperformError, ResourceError
+
+_MEMORY = "1GB"  # what is more goes to disk
+_EVERY = 0.2  # seconds between two looks at the progress
+Progress = Callable[[int, int], None]
+
+
+class EngineFault(OutperformError):
+    """DuckDB could not do it; whoever asked knows which file and says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """A connection that reaches only the given files and one private folder."""
+
+    connection: Any
+    folder: str
+    progress: Progress | None = None
+
+    def fetch(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        with _faults():
+            rows: list[tuple[Any, ...]] = self.connection.execute(
+                query, list(parameters)
+            ).fetchall()
+            return rows
+
+    def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+        """Run a statement that may take long, and tell how far it is."""
+        with _watched(self.connection, self.progress):
+            self.fetch(statement, parameters)
+
+    def fetch_arrays(self, query: str) -> dict[str, AnyArray]:
+        """Return all rows of a query as one array per column, masked where values are missing."""
+        with _faults():
+            arrays: dict[str, AnyArray] = self.connection.execute(query).fetchnumpy()
+            return arrays
+
+    def register(self, source: object) -> str:
+        """Make Arrow batches a table, and return its name."""
+        name = f"arrow_{uuid4().hex}"
+        with _faults():
+            self.connection.register(name, source)
+        return name
+
+
+@contextmanager
+def start(
+    paths: Sequence[str], *, folder: str, progress: Progress | None = None
+) -> Iterator[Engine]:
+    """Start an engine that may read the paths and use the folder, and nothing else."""
+    duckdb = require("duckdb", extra="cli", purpose="counting files")
+    connection = duckdb.connect(":memory:")
+    try:
+        try:
+            for lock in _locks(paths, folder):
+                connection.execute(lock)
+        except duckdb.CatalogException as error:
+            raise MissingExtra(
+                "counting files needs duckdb 1.2 or later, which can be locked down; install it "
+                'with: pip install -U "outperform[cli]"'
+            ) from error
+        yield Engine(connection=connection, folder=folder, progress=progress)
+    finally:
+        connection.close()
+
+
+def _locks(paths: Sequence[str], folder: str) -> tuple[str, ...]:
+    return (
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET allow_community_extensions = false",
+        f"SET memory_limit = '{_MEMORY}'",
+        f"SET temp_directory = {text(os.path.join(folder, 'spill'))}",
+        f"SET allowed_paths = [{', '.join(map(text, paths))}]",
+        f"SET allowed_directories = [{text(folder)}]",
+        "SET enable_progress_bar = true",  # so that it can be asked; it prints nothing
+        "SET enable_progress_bar_print = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    )
+
+
+@contextmanager
+def _watched(connection: Any, progress: Progress | None) -> Iterator[None]:
+    """Tell how much of a query is done while it runs."""
+    if progress is None:
+        yield
+        return
+    done = Event()
+
+    def watch() -> None:
+        while not done.wait(_EVERY):
+            percent = int(connection.query_progress())
+            if percent > 0:
+                progress(percent, 100)
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+@contextmanager
+def workspace() -> Iterator[str]:
+    """Make a private folder for what is spooled, and remove it afterwards."""
+    with TemporaryDirectory(prefix="outperform-") as folder:
+        yield os.path.realpath(folder)
+
+
+def text(value: str) -> str:
+    """Return a value as SQL text, for the few places that take no parameters.
+
+    Examples
+    --------
+    >>> print(text("it's"))
+    'it''s'
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    duckdb = require("duckdb", extra="cli", purpose="counting files")
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise ResourceError(
+            f"counting needs more than {_MEMORY} of memory and the free space of the temporary "
+            "folder; are these columns labels?"
+        ) from error
+    except (duckdb.Error, UnicodeError, RuntimeError) as error:
+        raise EngineFault(_first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    line = str(error).strip().partition("\n")[0]
+    return line.partition("Error: ")[2] or line

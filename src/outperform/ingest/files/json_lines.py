@@ -1,0 +1,112 @@
+"""JSON Lines: one object a line; text, numbers, truth values and null stay what they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from outperform.errors import DataError
+from outperform.ingest.files.csv_file import undecodable
+from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.engine import Engine, text
+from outperform.ingest.files.finding import File
+from outperform.ingest.files.scan import Column, Scan, places, refuse_unreadable
+
+_SAMPLE = 1_000  # lines whose keys are the columns
+_LONGEST = 1 << 24  # bytes of a line, as the engine has it
+
+
+def scan(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
+    """Find the keys in the first lines and hand the file to the engine."""
+    names = _keys(file)
+    if len({name.lower() for name in names}) < len(names):
+        return _by_pointer(file, names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_json(?, columns = ?, compression = ?, format = 'newline_delimited', "
+            "auto_detect = false, ignore_errors = false, hive_partitioning = false) "
+            f"AS t({places(len(names))})"
+        ),
+        parameters=(file.path, dict.fromkeys(names, "JSON"), file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(c{place} AS VARCHAR)", "json") for place, name in enumerate(names)
+        },
+        merges=True,
+    )
+
+
+def _by_pointer(file: File, names: Sequence[str]) -> Scan:
+    """Return a scan for keys that differ only in case, which the engine cannot tell apart."""
+    pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_ndjson_objects(?, compression = ?, ignore_errors = false, "
+            "hive_partitioning = false) AS t(c0)"
+        ),
+        parameters=(file.path, file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(json_extract(c0, {text(pointer)}) AS VARCHAR)", "json")
+            for name, pointer in zip(names, pointers, strict=True)
+        },
+    )
+
+
+def rescue(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str) -> Scan:
+    """Say which line is no object, if it is this file."""
+    for _ in _objects(file):
+        pass
+    found = scan(file, wanted, dialect, engine)
+    refuse_unreadable(found, engine, _unreadable)
+    return found
+
+
+def _unreadable(file: File, fault: str) -> str:
+    return f"{file.name} cannot be read as JSON Lines: {fault.replace(file.path, file.name)}"
+
+
+def _keys(file: File) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for number, one in enumerate(_objects(file)):
+        if number >= _SAMPLE:
+            break
+        found.update(dict.fromkeys(one))
+    if not found:
+        raise DataError(f"{file.name} has no rows")
+    return tuple(found)
+
+
+def _objects(file: File) -> Iterator[dict[str, object]]:
+    """Yield the objects of a file; the first line that is none is refused with its number."""
+    with file.open() as stream:
+        number = 0
+        while line := stream.readline(_LONGEST):
+            number += 1
+            if line.strip():
+                yield _object(file, number, line)
+
+
+def _object(file: File, number: int, line: bytes) -> dict[str, object]:
+    try:
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=_distinct)
+    except UnicodeDecodeError:
+        raise DataError(undecodable(file)) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{file.name}: line {number} is not JSON: {error}") from None
+    if isinstance(found, dict):
+        return found
+    hint = "; write one object a line instead of one list" if isinstance(found, list) else ""
+    raise DataError(
+        f'{file.name}: every line must be an object such as {{"label": "x"}}; line {number} '
+        f"holds {line[:60].decode('utf-8', 'replace').strip()!r}{hint}"
+    )
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twin!r} occurs twice")
+    return found

@@ -1,0 +1,66 @@
+"""The study of slices: its worlds are what they say, and pooling does what it promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from verification import slices
+from verification.slice_tables import failures, table
+from verification.slices import EQUAL, PLANTED, SCATTERED, WORLDS
+
+
+def test_what_is_planted_costs_what_it_says():
+    for world in PLANTED:
+        counts, truth, signs = slices.simulate(world, 100, np.random.default_rng(1))
+        assert counts.shape == (100, 8)
+        np.testing.assert_allclose(truth, world.loss * signs, atol=1e-9)
+        assert np.count_nonzero(signs) == 5
+
+
+def test_worlds_agree_and_are_right_as_often_as_they_say():
+    for world in WORLDS:
+        both, only_a, only_b, neither = slices.rates(world)
+        assert both + only_a == both + only_b == pytest.approx(world.accuracy)
+        assert both + neither == pytest.approx(world.agreement)
+
+
+def test_the_difference_of_f1_is_that_of_its_definition():
+    positive, negative = np.array([0.7, 0.1, 0.05, 0.15]), np.array([0.8, 0.02, 0.1, 0.08])
+    tp, fn, fp = 0.3 * 0.8, 0.3 * 0.2, 0.7 * 0.18
+    b_tp, b_fn, b_fp = 0.3 * 0.75, 0.3 * 0.25, 0.7 * 0.1
+    expected = 2 * tp / (2 * tp + fp + fn) - 2 * b_tp / (2 * b_tp + b_fp + b_fn)
+    found = slices.f1_difference(np.array(0.3), positive, negative)
+    assert found == pytest.approx(expected)
+
+
+def test_equal_slices_are_not_called_and_separate_ones_are():
+    pooled, separate = slices.run((EQUAL[4], 800, 3))
+    assert pooled.false == 0
+    assert separate.false > 0.005  # what would be planted by leaving the pooling out
+
+
+def test_most_of_the_planted_are_found():
+    pooled, _ = slices.run((PLANTED[0], 1_000, 5))
+    assert pooled.found >= 0.8
+    assert pooled.false < 0.001
+    assert pooled.expected < 0.02
+
+
+def test_what_does_not_hold_is_said():
+    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, wrong=0.1, expected=0.01)
+    good = slices.Judged(false=0.0, found=0.9, covered=0.95, wrong=0.0, expected=0.01)
+    assert len(failures({PLANTED[0]: (bad, good)})) == 2
+    assert failures({PLANTED[0]: (good, bad), EQUAL[0]: (good, bad)}) == []
+    text = table({PLANTED[0]: (good, bad)}, 1_000)
+    assert "| 0.00 | 90.0 | 95.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", range(len(WORLDS)))
+def test_ten_thousand_slices(place):
+    world = WORLDS[place]
+    pooled, separate = slices.run((world, 10_000, 1 + place))
+    assert failures({world: (pooled, separate)}) == []
+    if world in SCATTERED:
+        assert 0.92 < pooled.covered < 0.97

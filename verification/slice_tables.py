@@ -1,0 +1,58 @@
+"""The worlds of slices as a table, and what did not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from verification import markdown
+from verification.slices import LEAST_FOUND, MOST_FALSE, Judged, SliceWorld
+
+Found = Mapping[SliceWorld, tuple[Judged, Judged]]
+"""What each world gave, pooled and each slice on its own."""
+
+_HEADER = (
+    *("world", "documents", "positive", "right", "agree"),
+    *("false calls", "found", "covered"),
+    *("false calls, separate", "found, separate", "covered, separate"),
+    *("wrong of the called", "as expected"),
+)
+
+
+def table(found: Found, n_slices: int) -> str:
+    """Return one row a world, shares in per cent."""
+    rows = [_row(world, *judged) for world, judged in found.items()]
+    return markdown.table(_HEADER, rows) + f"\n{n_slices:,} slices a row, shares in per cent.\n"
+
+
+def failures(found: Found) -> list[str]:
+    """Return the worlds with too many false calls, or too little found."""
+    failed = []
+    for world, (pooled, _) in found.items():
+        what = f"slices, {world.name}, {world.documents} documents, {world.agreement:.0%} agree"
+        if pooled.false >= MOST_FALSE and world.scatter is None:
+            failed.append(f"{what}: {pooled.false:.3%} called falsely")
+        if world.must_find and (pooled.found or 0.0) < LEAST_FOUND:
+            failed.append(f"{what}: {pooled.found:.1%} of the planted found")
+    return failed
+
+
+def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
+    low, high = (f"{100 * end:g}" for end in world.prevalence)
+    return [
+        world.name,
+        "10 to 20,000" if world.documents is None else f"{world.documents:,}",
+        low if low == high else f"{low} to {high}",
+        f"{100 * world.accuracy:g}",
+        f"{100 * world.agreement:g}",
+        *_shares(pooled),
+        *_shares(separate),
+        f"{100 * pooled.wrong:.2f}",
+        f"{100 * pooled.expected:.2f}",
+    ]
+
+
+def _shares(judged: Judged) -> list[str]:
+    shown = [
+        "" if share is None else markdown.percent(share) for share in (judged.found, judged.covered)
+    ]
+    return [f"{100 * judged.false:.2f}", *shown]
