@@ -70,9 +70,21 @@ def spark_frame(data):
     return session.createDataFrame(list(zip(*data.values(), strict=True)), list(data))
 
 
+OPEN: list[sqlite3.Connection] = []
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Close the databases that a test opened."""
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
 def ibis_table(data):
     ibis = pytest.importorskip("ibis")
     connection = sqlite3.connect(":memory:")
+    OPEN.append(connection)
     pd.DataFrame(data).to_sql("t", connection, index=False)
     return ibis.sqlite.from_connection(connection).table("t")
 

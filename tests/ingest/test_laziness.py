@@ -86,6 +86,7 @@ def test_a_table_of_ibis_is_grouped_by_its_database(data):
     check(op.read(table, **READ), data)
     connection.set_trace_callback(None)
     selects = [one for one in ran if one.lstrip().upper().startswith("SELECT")]
+    connection.close()
     assert len(selects) == 1
     assert "GROUP BY" in selects[0]
     assert '"text"' not in selects[0]

@@ -235,7 +235,12 @@ def _connected(ibis: Any, database: Database) -> Any:
     address = Path(database.address).absolute().as_uri() + "?mode=ro"
     # SQLite has no booleans: what it calls so are the numbers 0 and 1, or any others.
     whole = dict.fromkeys(("BOOLEAN", "BOOL"), "int64")
-    return ibis.sqlite.from_connection(sqlite3.connect(address, uri=True), type_map=whole)
+    connection = sqlite3.connect(address, uri=True)
+    try:
+        return ibis.sqlite.from_connection(connection, type_map=whole)
+    except BaseException:  # a damaged file
+        connection.close()
+        raise
 
 
 def _table(asked: str | None, rows: Sequence[tuple[str, str]], home: str) -> tuple[str, str]:
