@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from outperform._optional import require
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, unknown_name
 from outperform.ingest import postgresql
-from outperform.ingest.files.counting import Asked
+from outperform.ingest.asked import Asked
 from outperform.ingest.files.engine import text, workspace
 from outperform.ingest.files.scan import refuse_twins
 from outperform.ingest.frames import Frame, count_frame, known_frame, quiet

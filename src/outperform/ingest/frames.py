@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
 from outperform.ingest import cells, grouped
-from outperform.ingest.files.counting import Asked, not_weights
+from outperform.ingest.asked import Asked, not_weights
 from outperform.ingest.files.scan import Column, Family, no_column, refuse_twins
 from outperform.ingest.files.tables import SEVERAL, Where, no_label
 from outperform.ingest.grouped import Grouped, coded

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, get_args
 
 from outperform.errors import UsageError, unknown_name
+from outperform.ingest.asked import Asked
 from outperform.ingest.cells import OnNull
 from outperform.ingest.evaluations import FORMATS as LOGS
-from outperform.ingest.files.counting import Asked
 from outperform.ingest.files.dialect import FORMATS, Dialect
 from outperform.ingest.files.engine import Progress
 from outperform.ingest.files.joining import Join, OnMissing

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from outperform.errors import DataError
 from outperform.ingest import cells
-from outperform.ingest.cells import OnNull
+from outperform.ingest.asked import Asked, not_weights
 from outperform.ingest.files.engine import Engine
 from outperform.ingest.files.scan import Scan
 from outperform.ingest.files.tables import Table, Where, check_family, numbered
@@ -25,29 +23,6 @@ _WEIGHTS = {
         "CASE WHEN isfinite({0}) AND {0} >= 0 AND {0} = trunc({0}) THEN CAST({0} AS HUGEINT) END"
     ),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Which columns of a table are what."""
-
-    truth: str
-    models: Mapping[str, str]  # column by model
-    id: str | None = None
-    where: Where = None
-    weight: str | None = None
-    by: tuple[str, ...] = ()
-    on_null: OnNull = "refuse"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of labels, the truth first."""
-        return (self.truth, *self.models.values())
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, then what divides the documents."""
-        return (*self.columns, *self.by)
 
 
 def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
@@ -135,15 +110,6 @@ def weighed(table: Table, asked: Asked, engine: Engine) -> str:
     if number:
         raise DataError(not_weights(name, table.name, number, example))
     return f"sum({weight.format(f'k{len(asked.keys)}')})"
-
-
-def not_weights(name: str, table: str, number: int = 0, example: object = None) -> str:
-    """Return the sentence for a column that cannot be weights."""
-    shown = "nothing" if example is None else repr(example)
-    return (
-        f"weights say how many documents a row stands for: whole numbers, none below 0; column "
-        f"{name!r} of {table} " + (f"has {shown} in {number} rows" if number else "has others")
-    )
 
 
 def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
