@@ -145,6 +145,23 @@ def test_threads_change_nothing_and_seeds_do():
         assert abs(row.mean - other[row.key].mean) < 6 * row.mcse
 
 
+def test_numbers_scatter_over_seeds_as_their_errors_say():
+    # The sd of such a ratio is 7% with 100 seeds, so 30% are more than four of it.
+    seen = counted(2, n=4_000)
+    runs = [
+        op.compare_slices(
+            seen, "bert", "gpt", metric="f1", rope=0.01, n_draws=500, random_state=seed, n_jobs=1
+        )
+        for seed in range(100)
+    ]
+    for key in seen.slices:
+        rows = [run[key] for run in runs]
+        for name in ("mean", "sd", "p_worse", "p_better", "p_greater"):
+            scatter = np.std([getattr(row, name) for row in rows], ddof=1)
+            told = np.mean([row.errors[name] for row in rows])
+            assert 0.7 < scatter / told < 1.3, (key, name)
+
+
 def test_slices_do_not_depend_on_what_they_are_called():
     y, a, b, by = labelled(2)
     numbered = {"place": [f"{c}-{d}" for c, d in zip(by["country"], by["channel"], strict=True)]}

@@ -15,7 +15,14 @@ from outperform.decision.intervals import (
     narrowest,
     narrowest_ends,
 )
-from outperform.decision.many import Ends, MassRows, masses_rows, narrowest_rows
+from outperform.decision.many import (
+    Ends,
+    MassRows,
+    Spreads,
+    masses_rows,
+    narrowest_rows,
+    spreads_rows,
+)
 from outperform.decision.probabilities import (
     Masses,
     masses_from_distribution,
@@ -37,6 +44,7 @@ __all__ = [
     "MassRows",
     "Masses",
     "Rope",
+    "Spreads",
     "check_prob",
     "decide",
     "equal_tailed",
@@ -55,4 +63,5 @@ __all__ = [
     "probability_error",
     "rope_curve",
     "sd_error",
+    "spreads_rows",
 ]

@@ -71,6 +71,35 @@ def _quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
     return quantiles
 
 
+class Spreads(NamedTuple):
+    """Mean and sd, one posterior a row, and the Monte Carlo error of the sd."""
+
+    mean: FloatArray
+    sd: FloatArray
+    sd_error: FloatArray
+
+
+def spreads_rows(draws: FloatArray) -> Spreads:
+    """Return mean and sd of each row of draws ``(n_rows, n_draws)``; see :func:`sd_error`.
+
+    Examples
+    --------
+    >>> spreads_rows(np.array([[-1.0, 1.0, -2.0, 2.0] * 100])).sd_error.round(4)
+    array([0.0237])
+    """
+    n = draws.shape[1]
+    mean = draws.mean(axis=1)
+    squares = np.square(draws - mean[:, None])
+    variance = squares.mean(axis=1)
+    error = np.divide(
+        squares.std(axis=1),
+        2.0 * np.sqrt(variance * n),
+        out=np.zeros(len(draws)),
+        where=variance > 0,
+    )
+    return Spreads(mean, np.sqrt(variance * n / (n - 1)), error)
+
+
 class MassRows(NamedTuple):
     """Mass below, inside and above the ROPE, and above zero, one posterior a row."""
 

@@ -7,7 +7,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray
 from outperform.comparison.checks import SAFE_ERRORS
 from outperform.comparison.question import Question
-from outperform.decision import Decision, Ends, Interval, Rope, decide, margin, mean_error
+from outperform.decision import Decision, Ends, Interval, Rope, decide, margin
 from outperform.outcomes import Slices
 from outperform.slices.drawing import Numbers
 from outperform.slices.row import SliceRow
@@ -36,7 +36,8 @@ def conclude_rows(
     rows = []
     for place, key in enumerate(slices):
         hdi = numbers.ends.interval(place, prob)
-        sd, seen = float(numbers.sd[place]), observed[:, place].tolist()
+        mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
+        seen = observed[:, place].tolist()
         rows.append(
             SliceRow(
                 key=key,
@@ -44,9 +45,10 @@ def conclude_rows(
                 observed_a=seen[0],
                 observed_b=seen[1],
                 observed=seen[0] - seen[1],
-                mean=float(numbers.mean[place]),
+                mean=mean,
                 sd=sd,
-                mcse=mean_error(sd, n_draws),
+                sd_error=sd_error,
+                n_draws=n_draws,
                 hdi=hdi,
                 p_worse=worse[place],
                 p_equivalent=inside[place],

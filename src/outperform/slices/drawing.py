@@ -9,7 +9,15 @@ import numpy as np
 
 from outperform._typing import FloatArray
 from outperform.comparison.question import Question
-from outperform.decision import Ends, MassRows, Rope, masses_rows, narrowest_rows
+from outperform.decision import (
+    Ends,
+    MassRows,
+    Rope,
+    Spreads,
+    masses_rows,
+    narrowest_rows,
+    spreads_rows,
+)
 from outperform.errors import DataError
 from outperform.metrics import Margins
 from outperform.posterior import SlicesPosterior, Sums, spread_blocks
@@ -18,8 +26,7 @@ from outperform.posterior import SlicesPosterior, Sums, spread_blocks
 class Numbers(NamedTuple):
     """What the draws of each slice say, one value a slice."""
 
-    mean: FloatArray
-    sd: FloatArray
+    spreads: Spreads
     ends: Ends
     masses: MassRows
 
@@ -36,7 +43,7 @@ def draw_numbers(
 ) -> Numbers:
     """Draw every slice and keep its numbers; the draws themselves are not kept."""
     n_slices, length = posterior.n_slices, posterior.block_length(n_draws)
-    columns = np.empty((10, n_slices))
+    columns = np.empty((11, n_slices))
     pieces = posterior.pieces(n_draws, question.measured.needs)
     whole = posterior.draw_whole(seed, n_draws) if len(pieces) == 1 else None
 
@@ -48,8 +55,7 @@ def draw_numbers(
             differences = draw(generator, places)
             differences.sort(axis=1)
             columns[:, places] = [
-                differences.mean(axis=1),
-                differences.std(axis=1, ddof=1),
+                *spreads_rows(differences),
                 *narrowest_rows(differences, prob),
                 *masses_rows(differences, rope),
             ]
@@ -64,7 +70,7 @@ def draw_numbers(
         n_jobs=n_jobs,
     )
     _refuse_undefined(question, columns[0])
-    return Numbers(columns[0], columns[1], Ends(*columns[2:6]), MassRows(*columns[6:10]))
+    return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
 
 
 def _differences(

@@ -202,7 +202,7 @@ class SliceComparison(Tabular):
 def _facts_of(row: SliceRow) -> dict[str, Any]:
     names = (
         "n", "observed_a", "observed_b", "observed", "mean", "sd", "mcse", "p_worse",
-        "p_equivalent", "p_better", "p_greater", "like_whole", "coarse",
+        "p_equivalent", "p_better", "p_greater", "errors", "like_whole", "coarse",
     )  # fmt: skip
     return {
         "key": list(row.key),

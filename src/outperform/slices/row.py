@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from outperform.decision import Decision, Interval
+from outperform.decision import Decision, Interval, mean_error, probability_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +19,12 @@ class SliceRow:
         How many documents it has.
     observed_a, observed_b, observed
         The plug-in values of A and of B in the slice alone, and their difference.
-    mean, sd, mcse
-        Of A − B, pulled toward the whole, and the Monte Carlo error of the mean.
+    mean, sd
+        Of A − B, pulled toward the whole.
+    sd_error
+        The Monte Carlo error of the sd.
+    n_draws
+        How many draws these numbers rest on.
     hdi
         The narrowest interval.
     p_worse, p_equivalent, p_better
@@ -43,7 +47,8 @@ class SliceRow:
     observed: float
     mean: float
     sd: float
-    mcse: float
+    sd_error: float
+    n_draws: int
     hdi: Interval
     p_worse: float
     p_equivalent: float
@@ -52,6 +57,23 @@ class SliceRow:
     decision: Decision
     like_whole: float
     coarse: bool
+
+    @property
+    def mcse(self) -> float:
+        """The Monte Carlo error of the mean."""
+        return mean_error(self.sd, self.n_draws)
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean, the sd and each probability.
+
+        They take the draws as independent; what is drawn by share errs a little less.
+        """
+        of_probability = {
+            name: probability_error(getattr(self, name), self.n_draws)
+            for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
+        }
+        return {"mean": self.mcse, "sd": self.sd_error, **of_probability}
 
     @property
     def called(self) -> bool:
