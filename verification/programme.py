@@ -16,6 +16,9 @@ from verification import (
     damaged,
     honesty,
     markdown,
+    ranks,
+    score_tables,
+    scores,
     slice_tables,
     slices,
 )
@@ -42,7 +45,9 @@ class Sizes:
     runs: int = 2_000
     training_sets: int = 1_000
     slices: int = 10_000
+    rankings: int = 2_000
     flips: int = 10_000
+    score_runs: int = 2_000
     jobs: int = 2
 
 
@@ -326,6 +331,46 @@ def run_slices(sizes: Sizes) -> Part:
     return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
 
 
+def run_rank(sizes: Sizes) -> Part:
+    """Rank models on many test sets: are intervals true, is the best among those tied?"""
+    step = 50
+    tasks = [
+        (world, first, min(first + step, sizes.rankings))
+        for world in ranks.WORLDS
+        for first in range(0, sizes.rankings, step)
+    ]
+    hits: dict[ranks.World, list[ranks.Hits]] = {world: [] for world in ranks.WORLDS}
+    for (world, _, _), chunk in zip(tasks, _spread("rank", _rank, tasks, sizes.jobs), strict=True):
+        hits[world] += chunk
+    found = [ranks.summarise(world, noted) for world, noted in hits.items()]
+    return Part(tables={"rank.md": ranks.table(found)}, failures=ranks.failures(found))
+
+
+def _rank(task: tuple[ranks.World, int, int]) -> list[ranks.Hits]:
+    return ranks.repeat(*task)
+
+
+def run_scores(sizes: Sizes) -> Part:
+    """Compare scores of known worlds: how often do intervals hold the true difference?"""
+    step = 20
+    tasks = [
+        (world, first, min(first + step, sizes.score_runs))
+        for world in scores.WORLDS
+        for first in range(0, sizes.score_runs, step)
+    ]
+    found: dict[scores.ScoreWorld, list[scores.Interval]] = {world: [] for world in scores.WORLDS}
+    chunks = _spread("scores", _score, tasks, sizes.jobs)
+    for (world, _, _), chunk in zip(tasks, chunks, strict=True):
+        found[world] += chunk
+    return Part(
+        tables={"scores.md": score_tables.table(found)}, failures=score_tables.failures(found)
+    )
+
+
+def _score(task: tuple[scores.ScoreWorld, int, int]) -> list[scores.Interval]:
+    return scores.repeat(*task)
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
@@ -333,6 +378,8 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "honesty": run_honesty,
     "blocked": run_blocked,
     "slices": run_slices,
+    "rank": run_rank,
+    "scores": run_scores,
     "damaged": run_damaged,
 }
 

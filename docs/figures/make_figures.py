@@ -385,6 +385,26 @@ def figure_power() -> Figure:
     return figure
 
 
+def ranked() -> op.Ranking:
+    """Rank the four bundled classifiers on one group."""
+    news = op.datasets.load_news20()
+    return op.rank(
+        news.y_true,
+        news.predictions,
+        metric="f1",
+        pos_label="sci.crypt",
+        rope=0.02,
+        random_state=0,
+    )
+
+
+def figure_rank(method: str, height: float) -> Figure:
+    """Draw one of the pictures of a ranking."""
+    figure = new_figure(SLIM, height)
+    getattr(ranked(), method)(figure.subplots())
+    return figure
+
+
 def compare_class(metric: str, *, rope: float) -> op.Comparison:
     """Compare two of the bundled classifiers on one group."""
     news = op.datasets.load_news20()
@@ -448,6 +468,14 @@ FIGURES: dict[str, Callable[[], Figure]] = {
             ("confusion", partial(figure_confusion, None)),
             ("confusion-few", partial(figure_confusion, SCIENCE)),
             ("power", figure_power),
+        )
+    },
+    **{
+        name: partial(with_usual_text, partial(figure_rank, method, height))
+        for name, method, height in (
+            ("rank", "plot", 1.75),
+            ("rank-matrix", "plot_matrix", 3.3),
+            ("rank-forest", "plot_forest", 1.6),
         )
     },
     **{f"acl-{task}": partial(draw_task, task) for task in ("cws", "ner", "org")},

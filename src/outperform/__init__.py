@@ -21,7 +21,10 @@ if TYPE_CHECKING:
         Gate,
         Guard,
         Judgement,
+        Pair,
         Power,
+        RankedModel,
+        Ranking,
         bcv_compare,
         bcv_estimate,
         compare,
@@ -29,12 +32,13 @@ if TYPE_CHECKING:
         estimate,
         gate,
         power,
+        rank,
         scorecard,
     )
     from outperform.decision import BayesFactor, Decision, Interval, Rope
     from outperform.findings import Finding
-    from outperform.ingest import read, read_conll
-    from outperform.outcomes import Outcomes
+    from outperform.ingest import read, read_conll, read_scores
+    from outperform.outcomes import Outcomes, Scores
     from outperform.posterior import Prior
     from outperform.report import write_report
     from outperform.slices import SliceComparison, SliceRow, compare_slices
@@ -56,9 +60,13 @@ _HOMES = {
     "Interval": "decision",
     "Judgement": "comparison",
     "Outcomes": "outcomes",
+    "Pair": "comparison",
     "Power": "comparison",
     "Prior": "posterior",
+    "RankedModel": "comparison",
+    "Ranking": "comparison",
     "Rope": "decision",
+    "Scores": "outcomes",
     "SliceComparison": "slices",
     "SliceRow": "slices",
     "bcv_compare": "comparison",
@@ -72,8 +80,10 @@ _HOMES = {
     "metrics": "",
     "nhst": "",
     "power": "comparison",
+    "rank": "comparison",
     "read": "ingest",
     "read_conll": "ingest",
+    "read_scores": "ingest",
     "schemes": "",
     "scorecard": "comparison",
     "testing": "",
@@ -97,9 +107,13 @@ __all__ = [
     "Interval",
     "Judgement",
     "Outcomes",
+    "Pair",
     "Power",
     "Prior",
+    "RankedModel",
+    "Ranking",
     "Rope",
+    "Scores",
     "SliceComparison",
     "SliceRow",
     "__version__",
@@ -114,8 +128,10 @@ __all__ = [
     "metrics",
     "nhst",
     "power",
+    "rank",
     "read",
     "read_conll",
+    "read_scores",
     "schemes",
     "scorecard",
     "testing",

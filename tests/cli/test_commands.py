@@ -32,6 +32,11 @@ ASKED = {
     "estimate": [*TWO[:3], "--of", "bert", "--metric", "accuracy", "--seed", "1"],
     "scorecard": [*TWO, "--metrics", "accuracy,f1_macro", "--rope", "0.02"],
     "by-class": [*TWO, "--rope", "0.05"],
+    "rank": [
+        "preds.csv",
+        *TWO[1:3],
+        *shlex.split("--id id --metric f1_macro --rope 0.02 --seed 1"),
+    ],
     "bcv": ["folds.csv", "--rope", "0.005", "--seed", "1"],
     "power": shlex.split(
         "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 100,200 "

@@ -16,6 +16,7 @@ from outperform.cli import (
     folds,
     gate,
     planning,
+    ranking,
     reporting,
     slicing,
 )
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "scorecard": comparing.scorecard,
     "by-class": comparing.by_class,
     "slices": slicing.slices,
+    "rank": ranking.rank,
     "gate": gate.gate,
     "baseline": baselines.baseline,
     "count": counting.count,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
-from outperform.cli.reading import read_outcomes, rope_of
+from outperform.cli.reading import rope_of
+from outperform.cli.scoring import read_seen
 from outperform.cli.writing import write_result
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def estimate(
     """
     import outperform as op
 
-    seen = read_outcomes(files, [of], reading)
+    seen = read_seen(files, [of], reading, [metric])
     write_result(op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen)), writing)
 
 
@@ -70,11 +71,12 @@ def scorecard(
     """
     import outperform as op
 
-    seen = read_outcomes(files, [a, b], reading)
+    asked = metrics.split(",")
+    seen = read_seen(files, [a, b], reading, asked)
     card = op.scorecard(
         seen,
         *seen.models,
-        metrics=metrics.split(","),
+        metrics=asked,
         rope=rope_of(rope),
         paired=not unpaired,
         **asking.arguments(seen),
@@ -115,7 +117,7 @@ def compared(
     """Read two models and compare them."""
     import outperform as op
 
-    seen = read_outcomes(files, [a, b], reading)
+    seen = read_seen(files, [a, b], reading, [metric])
     return op.compare(
         seen,
         *seen.models,

@@ -14,13 +14,14 @@ from outperform.cli import options as o
 from outperform.cli.baselines import Inputs, store
 from outperform.cli.reading import label_of, rope_of
 from outperform.cli.running import say
+from outperform.cli.scoring import read_gate
 from outperform.cli.writing import deliver
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
     from outperform.comparison import Gate, Guard
     from outperform.ingest import Rows
-    from outperform.outcomes import Outcomes
+    from outperform.outcomes import Outcomes, Scores
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 _DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
@@ -148,7 +149,7 @@ def gate(
         new_truth=new_truth,
         keep=save_baseline is not None,
     )
-    seen, rows = inputs.read()
+    seen, rows = read_gate(inputs, metric)
     found = op.gate(
         seen,
         *seen.models,
@@ -166,7 +167,7 @@ def gate(
     return exit_code(found, allowed)
 
 
-def guard_of(outcomes: Outcomes, text: str) -> Guard:
+def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     """Read a guard: metric, perhaps a class, and a ROPE, with colons between."""
     from outperform.comparison import Guard
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from outperform.outcomes import Outcomes
+    from outperform.outcomes import Outcomes, Scores
 
 _DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
 
@@ -330,7 +330,7 @@ class Asking:
     draws: Draws = 20_000
     seed: Seed = None
 
-    def arguments(self, seen: Outcomes) -> dict[str, Any]:
+    def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
         from outperform.cli.reading import label_of, labels_of, prior_of
 

@@ -12,7 +12,7 @@ from outperform.errors import UsageError, unknown_name
 if TYPE_CHECKING:
     from outperform._typing import Label
     from outperform.cli.options import Reading
-    from outperform.outcomes import Outcomes
+    from outperform.outcomes import Outcomes, Scores
 
 
 def read_outcomes(
@@ -106,6 +106,12 @@ def _columns(truth: str | None, models: Sequence[str | None]) -> list[str]:
     return names
 
 
+def needed_columns(models: Sequence[str | None]) -> list[str]:
+    """Return the columns of the models, or say which option names them."""
+    options = ("--a", "--b") if len(models) == 2 else ("--of",)
+    return [_needed(name, option) for name, option in zip(models, options, strict=True)]
+
+
 def rope_of(text: str | None) -> Any:
     """Read a ROPE: a half-width, or two ends with a comma between."""
     if text is None:
@@ -138,7 +144,7 @@ def prior_of(text: str | None) -> Any:
         return text
 
 
-def label_of(outcomes: Outcomes, text: str | None) -> Label | None:
+def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:
     """Return the class that is written like this."""
     if text is None:
         return None
@@ -148,7 +154,7 @@ def label_of(outcomes: Outcomes, text: str | None) -> Label | None:
     return by_text[text]
 
 
-def labels_of(outcomes: Outcomes, text: str | None) -> list[Label] | None:
+def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | None:
     """Return the classes that are written like this, with commas between."""
     if text is None:
         return None

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from outperform.cli.options import Format, Writing
 
 if TYPE_CHECKING:
-    from outperform.comparison import Comparison, ComparisonTable, Estimate, Power
+    from outperform.comparison import Comparison, ComparisonTable, Estimate, Power, Ranking
 
-    Result = Comparison | Estimate | ComparisonTable | Power
+    Result = Comparison | Estimate | ComparisonTable | Power | Ranking
 
 
 def write_result(result: Result, writing: Writing) -> None:

@@ -15,6 +15,7 @@ from outperform.comparison.estimating import Estimate, estimate
 from outperform.comparison.gating import Gate, Guard, gate
 from outperform.comparison.judging import Judgement
 from outperform.comparison.power_analysis import Power, power
+from outperform.comparison.ranks import Pair, RankedModel, Ranking, rank
 from outperform.comparison.result import Comparison
 from outperform.comparison.tables import ComparisonTable, scorecard
 
@@ -30,7 +31,10 @@ __all__ = [
     "Gate",
     "Guard",
     "Judgement",
+    "Pair",
     "Power",
+    "RankedModel",
+    "Ranking",
     "bcv_compare",
     "bcv_estimate",
     "compare",
@@ -38,5 +42,6 @@ __all__ = [
     "estimate",
     "gate",
     "power",
+    "rank",
     "scorecard",
 ]

@@ -8,20 +8,26 @@ import numpy as np
 
 from outperform._typing import IntArray
 from outperform.comparison.question import Question
+from outperform.comparison.scored import Asked, ScoreQuestion
+from outperform.comparison.scored.checks import score_findings
 from outperform.decision import Decision, Interval, Rope, decide, margin
 from outperform.findings import Finding
 
 FEW_DISAGREEMENTS = 10
 FEW_DOCUMENTS = 10
 FEW_GROUPS = 30
+_MOST_NAMED = 6
 # A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
 # The error of an HDI end is itself known to about a third only: four true errors may
 # be reported as six.
 SAFE_ERRORS = 6.0
 
 
-def table_findings(question: Question) -> Iterator[Finding]:
+def table_findings(question: Asked) -> Iterator[Finding]:
     """Yield doubts about the table itself: empty classes, sparse cells, few documents."""
+    if isinstance(question, ScoreQuestion):
+        yield from score_findings(question)
+        return
     yield from question.findings
     if question.n < FEW_DOCUMENTS:
         yield Finding(
@@ -88,7 +94,7 @@ def _cell_findings(question: Question) -> Iterator[Finding]:
         yield Finding(
             "sparse_cells",
             "warning",
-            f"Sparse cells: {'; '.join(sparse)}{_often(question)}. Intervals may cover less often "
+            f"Sparse cells: {_several(sparse)}{_often(question)}. Intervals may cover less often "
             "than they say.",
         )
 
@@ -139,17 +145,26 @@ def _counted(question: Question) -> str:
     return "documents" if question.unit == "items" else question.unit
 
 
-def _unit(question: Question) -> str:
+def _unit(question: Asked) -> str:
     """Return what is weighed, which may be finer than what was given."""
+    if isinstance(question, ScoreQuestion):
+        return "documents" if question.n_groups is None else "groups"
     if question.seen.kind != "spans":
         return "documents" if question.view.groups is None else "groups"
     return "spans" if question.view.groups is None else "sentences or documents"
 
 
-def _often(question: Question) -> str:
+def _often(question: Asked) -> str:
     """Say how often every document was counted, where that was more than once."""
     times = question.counting.times
     return "" if times == 1 else f" (every document counted {times} times)"
+
+
+def _several(items: list[str]) -> str:
+    """Return what a reader can take in of a list; two models never have more."""
+    shown = "; ".join(items[:_MOST_NAMED])
+    left = len(items) - _MOST_NAMED
+    return shown if left <= 0 else f"{shown}; and {left:,} more"
 
 
 _PARTS = {"tp": "true positive", "fn": "false negative", "fp": "false positive"}
@@ -169,7 +184,7 @@ def _names(labels: tuple[object, ...], codes: IntArray) -> str:
 
 
 def pull_findings(
-    question: Question, values: list[tuple[str, float, float, float]]
+    question: Asked, values: list[tuple[str, float, float, float]]
 ) -> Iterator[Finding]:
     """Yield ``prior_pull`` where a posterior mean is far from the observed value.
 
@@ -186,9 +201,13 @@ def pull_findings(
         yield Finding(
             "prior_pull",
             "warning",
-            f"{what} more than half a posterior sd: {'; '.join(pulled)}.",
+            f"{what} more than half a posterior sd: {_several(pulled)}.",
         )
-    elif question.model.name == "flat" and question.view.n_classes > 3:
+    elif (
+        isinstance(question, Question)
+        and question.model.name == "flat"
+        and question.view.n_classes > 3
+    ):
         spans = question.seen.kind == "spans"
         nouns, other = ("types", "'unit'") if spans else ("classes", "'unit' or 'free'")
         yield Finding(
@@ -216,7 +235,7 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
 
 
 def interval_findings(
-    question: Question, hdi: Interval, eti: Interval, rope: Rope, *, sampled: bool
+    question: Asked, hdi: Interval, eti: Interval, rope: Rope, *, sampled: bool
 ) -> Iterator[Finding]:
     """Yield doubts about a verdict: near an edge, or another one with equal tails."""
     gap, error = margin(hdi, rope)
@@ -247,8 +266,10 @@ def interval_findings(
         )
 
 
-def disagreement_finding(question: Question, decision: Decision, hdi: Interval) -> Finding | None:
-    """Return ``few_disagreements`` if the data hardly tell the models apart.
+def disagreement_finding(
+    question: Asked, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
+) -> Finding | None:
+    """Return ``few_disagreements`` if the data hardly tell two of the models apart.
 
     It is serious, and ≈ is withheld, where the prior gives disagreement less
     than one document in each direction: then an interval of no width would say
@@ -259,7 +280,7 @@ def disagreement_finding(question: Question, decision: Decision, hdi: Interval) 
         return None
     # Without a prior an interval has no width where nothing that was seen moves the metric.
     no_width = hdi.width == 0 and not question.model.proper
-    apart = 0 if no_width else _disagreements(question)
+    apart = 0 if no_width else _disagreements(question, pair)
     if apart >= FEW_DISAGREEMENTS * question.counting.times:
         return None
     times, expected = _often(question), prior_disagreement(question)
@@ -281,21 +302,32 @@ def disagreement_finding(question: Question, decision: Decision, hdi: Interval) 
     return Finding("few_disagreements", "warning", few if apart else never)
 
 
-def is_tie(question: Question, rope: Rope) -> bool:
+def is_tie(question: Asked, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
     """Return whether nothing sets A apart from B, so that the posterior is symmetric."""
+    if isinstance(question, ScoreQuestion):
+        return rope.symmetric and question.n_apart == 0
     if not rope.symmetric or question.prior.rows.ndim == 3:
         return False
     if question.paired:
-        _, a, b = question.view.tables[0].cells.T
+        _, a, b = _cells_of(question, pair)
         return bool((a == b).all())
-    one, two = question.view.unpair().tables
+    tables = question.view.unpair().tables
+    one, two = (tables[place] for place in pair)
     return np.array_equal(one.cells, two.cells) and np.array_equal(one.counts, two.counts)
 
 
-def _disagreements(question: Question) -> int:
-    """Count the documents on which the models differ as far as the metric can see."""
+def _cells_of(question: Question, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the truth and the predictions of two models, cell by cell."""
+    cells = question.view.tables[0].cells
+    return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
+
+
+def _disagreements(question: Asked, pair: tuple[int, int]) -> int:
+    """Count the documents on which two models differ as far as the metric can see."""
+    if isinstance(question, ScoreQuestion):
+        return question.n_apart
     table = question.view.tables[0]
-    truth, a, b = table.cells.T
+    truth, a, b = _cells_of(question, pair)
     metric, form = question.measured, question.share
     apart = a != b
     if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
@@ -310,11 +342,11 @@ _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
 _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
 
 
-def prior_disagreement(question: Question) -> float:
+def prior_disagreement(question: Asked) -> float:
     """Return how many documents the prior lets only A get right, over all classes."""
-    n_classes = question.view.n_classes
-    if question.model.name == "bootstrap":
+    if isinstance(question, ScoreQuestion) or question.model.name == "bootstrap":
         return 0.0
+    n_classes = question.view.n_classes
     if question.seen.kind == "spans":  # what only A finds, and what only B makes up
         shape = float(question.prior.rows) if question.model.name == "flat" else 0.25
         return 2 * shape * n_classes

@@ -9,11 +9,12 @@ import numpy as np
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine
-from outperform.comparison.question import Question, ask, refuse_counted
 from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.scored import Asked
+from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError, unknown_name
-from outperform.outcomes import Outcomes
+from outperform.outcomes import Outcomes, Scores
 from outperform.posterior import seed_sequence
 
 ENGINES = ("exact",)
@@ -47,12 +48,14 @@ def compare(
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`.
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     pred_a, pred_b
-        The predicted labels of A and of B, or the names of two models in the outcomes.
+        The predicted labels of A and of B, or the names of two models in the outcomes. For a
+        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores.
     metric
         scikit-learn's scorer name, a metric object such as
-        ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array.
+        ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array, or of
+        truth, score and weight.
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
@@ -97,9 +100,9 @@ def compare(
     """
     if engine not in ENGINES:
         raise UsageError(unknown_name("engine", engine, ENGINES))
-    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups)
-    question = ask(
-        outcomes,
+    seen = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups, metric=metric)
+    question = ask_any(
+        seen,
         metric=metric,
         model=model,
         default_model="unit",
@@ -119,7 +122,7 @@ def compare(
 
 
 def answer_question(
-    question: Question,
+    question: Asked,
     *,
     rope: Rope,
     prob: float,
@@ -143,21 +146,22 @@ def two_models(
     labels: Sequence[Label] | None,
     sample_weight: Any,
     groups: Any = None,
-) -> Outcomes:
-    """Return the outcomes of two models, counted or selected."""
-    if isinstance(y_true, Outcomes):
-        if not (isinstance(pred_a, str) and isinstance(pred_b, str)):
-            raise UsageError(
-                "with outcomes, name the models, e.g. compare(outcomes, 'bert', 'gpt')"
-            )
-        if pred_a == pred_b:
-            raise UsageError(f"the two models must differ; got {pred_a!r} twice")
-        refuse_counted(groups=groups, sample_weight=sample_weight)
-        return y_true.select([pred_a, pred_b])
+    *,
+    metric: Any = "f1",
+) -> Seen:
+    """Return what was seen of two models, counted, kept as scores, or selected."""
+    if isinstance(y_true, (Outcomes, Scores)):
+        return selected(
+            y_true, [pred_a, pred_b], verb="compare", groups=groups, sample_weight=sample_weight
+        )
     name_a, name_b = check_names(names)
-    predictions = {name_a: pred_a, name_b: pred_b}
-    return Outcomes.from_labels(
-        y_true, predictions, labels=labels, sample_weight=sample_weight, groups=groups
+    return seen_by(
+        y_true,
+        {name_a: pred_a, name_b: pred_b},
+        metric=metric,
+        labels=labels,
+        sample_weight=sample_weight,
+        groups=groups,
     )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform.comparison.question import ONCE, Given, Question
+from outperform.comparison.scored import Asked, ScoreQuestion
+from outperform.comparison.scored.drawing import draw_scores, observed_scores
 from outperform.decision import Inside, Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.metrics import Margins
@@ -58,9 +60,23 @@ def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
 
 
 def answer(
-    questions: Sequence[Question], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+    questions: Sequence[Asked], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
     """Answer questions that share a view, a model and scales from one set of draws."""
+    of_scores = [one for one in questions if isinstance(one, ScoreQuestion)]
+    if of_scores:
+        drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        return [
+            Answer(values=values, of_models=(None,) * len(values), of_difference=None)
+            for values in drawn
+        ]
+    counted = [one for one in questions if isinstance(one, Question)]
+    return _answer_counted(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+
+
+def _answer_counted(
+    questions: Sequence[Question], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> list[Answer]:
     scales = questions[0].counting.scales
     if len(scales) == 1:
         return _answer_at(questions, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
@@ -182,8 +198,10 @@ def _draw(
     )
 
 
-def observed(question: Question) -> tuple[float, ...]:
+def observed(question: Asked) -> tuple[float, ...]:
     """Return the plug-in value of each model, equal to scikit-learn's."""
+    if isinstance(question, ScoreQuestion):
+        return observed_scores(question)
     found = []
     for model in question.view.models:
         if question.measured.needs == "confusion":
@@ -209,21 +227,25 @@ def _occurring(question: Question, counts: ClassCounts) -> tuple[int, ...] | Non
     return tuple(np.flatnonzero((counts.actual > 0) | (counts.predicted > 0)).tolist())
 
 
-def is_defined(question: Question, model: str) -> bool:
+def is_defined(question: Asked, model: str) -> bool:
     """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+    if isinstance(question, ScoreQuestion):
+        return True
     form, counts = question.share, question.view
     if form is None:
         return not np.isnan(observed(question)[question.view.models.index(model)])
     return any(counts.part(model, part, positive=question.positive) for part in form.parts)
 
 
-def prior_inside(question: Question, rope: Rope) -> Inside | None:
+def prior_inside(question: Asked, rope: Rope) -> Inside | None:
     """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
 
     It depends on the model, the prior, the metric and the ROPE only, not on
     the data, so it is computed once for each.
     """
-    return _prior_inside(_before_data(question), rope) if question.model.proper else None
+    if isinstance(question, ScoreQuestion) or not question.model.proper:
+        return None
+    return _prior_inside(_before_data(question), rope)
 
 
 def prior_draws(question: Question, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:

@@ -11,7 +11,8 @@ import numpy as np
 from outperform import present
 from outperform._typing import Distribution, FloatArray, Label, Seed
 from outperform.comparison import checks, engine, pictures
-from outperform.comparison.question import Question, ask, refuse_counted
+from outperform.comparison.scored import Asked
+from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.comparison.summary import (
     SCHEMA,
     finding_facts,
@@ -23,9 +24,8 @@ from outperform.comparison.summary import (
 )
 from outperform.comparison.tabular import Tabular
 from outperform.decision import Interval, check_prob, sd_error
-from outperform.errors import UsageError
 from outperform.findings import Finding
-from outperform.outcomes import Outcomes
+from outperform.outcomes import Outcomes, Scores
 from outperform.posterior import seed_sequence
 
 
@@ -56,7 +56,7 @@ class Estimate(Tabular):
     """
 
     name: str
-    question: Question
+    question: Asked
     observed: float
     mean: float
     sd: float
@@ -174,9 +174,10 @@ def estimate(
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`.
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     prediction
-        The predicted labels, or the name of a model in the outcomes.
+        The predicted labels, or the name of a model in the outcomes; for a metric of scores
+        such as ``"roc_auc"``, its scores.
     metric
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     hdi_prob
@@ -211,11 +212,11 @@ def estimate(
     >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
     0.8659
     """
-    outcomes = _one_model(y_true, prediction, name, labels, sample_weight, groups)
+    seen = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
-    question = ask(
-        outcomes,
+    question = ask_any(
+        seen,
         metric=metric,
         model=model,
         default_model="free",
@@ -230,7 +231,7 @@ def estimate(
 
 
 def answer_one(
-    question: Question,
+    question: Asked,
     *,
     verb: str,
     prob: float,
@@ -248,7 +249,7 @@ def answer_one(
 
 
 def one_estimate(
-    question: Question,
+    question: Asked,
     answered: engine.Answer,
     place: int,
     *,
@@ -288,12 +289,15 @@ def _one_model(
     labels: Sequence[Label] | None,
     weights: Any,
     groups: Any,
-) -> Outcomes:
-    if isinstance(y_true, Outcomes):
-        if not isinstance(prediction, str):
-            raise UsageError("with outcomes, name the model, e.g. estimate(outcomes, 'bert')")
-        refuse_counted(groups=groups, sample_weight=weights)
-        return y_true.select([prediction])
-    return Outcomes.from_labels(
-        y_true, {name: prediction}, labels=labels, sample_weight=weights, groups=groups
+    metric: Any,
+) -> Seen:
+    if isinstance(y_true, (Outcomes, Scores)):
+        return selected(y_true, [prediction], verb="estimate", groups=groups, sample_weight=weights)
+    return seen_by(
+        y_true,
+        {name: prediction},
+        metric=metric,
+        labels=labels,
+        sample_weight=weights,
+        groups=groups,
     )

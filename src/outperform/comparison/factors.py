@@ -9,6 +9,7 @@ import numpy as np
 from outperform._typing import Distribution, FloatArray
 from outperform.comparison import engine
 from outperform.comparison.question import Question
+from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.decision import (
     BayesFactor,
     Inside,
@@ -25,7 +26,7 @@ _PRIOR_STREAM = 2**31
 
 
 def interval_factor(
-    question: Question, rope: Rope, masses: Masses, *, n_draws: int | None
+    question: Asked, rope: Rope, masses: Masses, *, n_draws: int | None
 ) -> BayesFactor | None:
     """Return the factor of the interval null; None without a proper prior or a ROPE of width."""
     if rope.low == rope.high:
@@ -38,7 +39,7 @@ def interval_factor(
 
 
 def point_factor(
-    question: Question,
+    question: Asked,
     distribution: Distribution | None,
     draws: FloatArray,
     *,
@@ -46,7 +47,7 @@ def point_factor(
     seed: np.random.SeedSequence,
 ) -> BayesFactor:
     """Return the factor of the point null, where it exists."""
-    if not question.model.proper:
+    if isinstance(question, ScoreQuestion) or not question.model.proper:
         raise UndefinedBayesFactor(
             f"model {question.model.name!r} has no proper prior, so it has no Bayes factor"
         )

@@ -293,7 +293,9 @@ def gate(
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
     """
-    outcomes = two_models(y_true, candidate, baseline, names, labels, sample_weight, groups)
+    outcomes = two_models(
+        y_true, candidate, baseline, names, labels, sample_weight, groups, metric=metric
+    )
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
         "prior": prior,
@@ -328,9 +330,10 @@ def _one_class(guard: Guard) -> Label | None:
 
 
 def _refuse_twins(guards: Sequence[Guard]) -> None:
-    seen: set[tuple[metrics.Metric, str]] = set()
+    seen: set[tuple[metrics.Metric | metrics.ScoreMetric, str]] = set()
     for guard in guards:
-        asked = metrics.get(guard.metric)
+        of_scores = metrics.is_of_scores(guard.metric)
+        asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
         key = asked, repr(guard.label)  # as text, because True == 1
         if key in seen:
             of_class = "" if guard.label is None else f" of class {guard.label!r}"

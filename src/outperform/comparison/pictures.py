@@ -38,12 +38,13 @@ def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
 
 def plot_factor(comparison: Comparison, ax: Any) -> Any:
     """Draw prior and posterior of the difference, or say why there is no prior to draw."""
-    question, rope = comparison.question, comparison.rope
-    if not question.model.proper:
+    rope, model = comparison.rope, comparison.question.model
+    if not model.proper:
         raise UndefinedBayesFactor(
-            f"model {question.model.name!r} has no proper prior, so there is nothing to compare "
+            f"model {model.name!r} has no proper prior, so there is nothing to compare "
             "the posterior with; plot() draws it alone, and another model has a prior"
         )
+    question = comparison.counted
     inside = engine.prior_inside(question, rope) if rope.low < rope.high else None
     facts = comparison.to_dict()
     window = present.factor_window(facts)
@@ -77,7 +78,7 @@ def plot_confusion(
     comparison: Comparison, axes: Any, *, normalise: bool, labels: Sequence[Label] | None
 ) -> Any:
     """Draw both confusion matrices, of all classes or of some."""
-    seen = comparison.question.seen
+    seen = comparison.counted.seen
     names: list[Label] = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
     kept = list(range(len(names))) if labels is None else [seen.code(one) for one in labels]
     a, b = (_part(seen.confusion(name), kept) for name in seen.models)
@@ -131,7 +132,7 @@ def _density(
 
 def _prior_draws(comparison: Comparison) -> FloatArray:
     stream = child(comparison.seed, _PRIOR_STREAM)
-    return engine.prior_draws(comparison.question, _PRIOR_DRAWS, stream)
+    return engine.prior_draws(comparison.counted, _PRIOR_DRAWS, stream)
 
 
 def _within(
@@ -145,7 +146,7 @@ def _within(
 
 def _point_null(comparison: Comparison) -> dict[str, Any]:
     """Return the densities at zero before and after the data, where the factor exists."""
-    question, after = comparison.question, comparison.distribution
+    question, after = comparison.counted, comparison.distribution
     try:
         factor = point_factor(
             question, after, comparison.draws, method="exact", seed=comparison.seed

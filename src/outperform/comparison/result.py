@@ -14,7 +14,9 @@ from outperform.comparison import checks, engine, pictures
 from outperform.comparison.estimating import Estimate, one_estimate
 from outperform.comparison.factors import interval_factor, point_factor
 from outperform.comparison.facts import comparison_facts, headline_facts
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import Question
+from outperform.comparison.scored import Asked, counted
+from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.summary import (
     seed_name,
     sign,
@@ -77,7 +79,7 @@ class Comparison(Tabular):
 
     verb: ClassVar[str] = "compare"
 
-    question: Question
+    question: Asked
     a: Estimate
     b: Estimate
     observed: float
@@ -101,6 +103,11 @@ class Comparison(Tabular):
     def metric(self) -> str:
         """The metric's name."""
         return self.question.metric.name
+
+    @property
+    def counted(self) -> Question:
+        """The question about counted labels; a UsageError where scores were compared."""
+        return counted(self.question)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -226,7 +233,7 @@ class Comparison(Tabular):
         metric
             A name, a metric object or a function of a confusion array.
         """
-        question = ask(
+        question = ask_any(
             self.question.seen,
             metric=metric,
             default_model="unit",
@@ -237,9 +244,7 @@ class Comparison(Tabular):
         rope = Rope.from_param(given, bounds=question.metric.bounds)
         return self.ask_also(question, rope=rope, seed=self.seed)
 
-    def ask_also(
-        self, question: Question, *, rope: Rope, seed: np.random.SeedSequence
-    ) -> Comparison:
+    def ask_also(self, question: Asked, *, rope: Rope, seed: np.random.SeedSequence) -> Comparison:
         """Return the answer to another question about the same data.
 
         Parameters
@@ -257,7 +262,7 @@ class Comparison(Tabular):
 
     def _conclude(
         self,
-        question: Question,
+        question: Asked,
         answered: engine.Answer,
         rope: Rope,
         seed: np.random.SeedSequence,
@@ -395,7 +400,7 @@ def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
 
 
 def conclude(
-    question: Question,
+    question: Asked,
     answered: engine.Answer,
     *,
     rope: Rope,

@@ -9,8 +9,8 @@ from typing import Any
 
 from outperform import nhst, present
 from outperform._typing import Label
-from outperform.comparison.question import Question
 from outperform.comparison.result import Comparison
+from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.summary import question_facts
 from outperform.decision import BayesFactor, Decision
 from outperform.present import facts as read
@@ -99,7 +99,7 @@ def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None =
     )
 
 
-def noun(what: str, question: Question) -> str:
+def noun(what: str, question: Asked) -> str:
     """Return what a key is called: spans have types instead of classes."""
     return "type" if what == "class" and question.seen.kind == "spans" else what
 
@@ -172,7 +172,9 @@ def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
     return flags
 
 
-def _n_true(question: Question) -> int:
+def _n_true(question: Asked) -> int:
+    if isinstance(question, ScoreQuestion):
+        return question.n
     actual = question.view.margins(question.view.models[0])[1]
     if question.seen.kind == "spans":
         classes = slice(None) if question.classes is None else list(question.classes)
@@ -182,8 +184,10 @@ def _n_true(question: Question) -> int:
     return int(actual[question.positive]) // question.counting.times
 
 
-def _p_values(question: Question) -> dict[str, float | None]:
+def _p_values(question: Asked) -> dict[str, float | None]:
     """Return the s-test and the p-test on correctness, where the documents are shared."""
+    if isinstance(question, ScoreQuestion):
+        return {"sign_test_p": None, "t_test_p": None}
     if not question.view.paired or question.counting.times > 1:
         return {"sign_test_p": None, "t_test_p": None}
     both, only_a, only_b, neither = question.view.agreement()

@@ -9,7 +9,8 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform._version import __version__
-from outperform.comparison.question import ONCE, Question
+from outperform.comparison.question import ONCE
+from outperform.comparison.scored import Asked
 from outperform.decision import Interval, equal_tailed, exact_hdi, mean_error, narrowest
 from outperform.findings import Finding
 
@@ -68,7 +69,7 @@ def finding_facts(findings: tuple[Finding, ...]) -> list[dict[str, str]]:
     return [{"name": one.name, "level": one.level, "message": one.message} for one in findings]
 
 
-def question_facts(question: Question) -> dict[str, Any]:
+def question_facts(question: Asked) -> dict[str, Any]:
     """Return what was asked as plain values."""
     return {
         "metric": question.metric.name,
@@ -86,7 +87,7 @@ def question_facts(question: Question) -> dict[str, Any]:
 
 
 def sign(
-    verb: str, question: Question, *, rope: str | None, prob: float, n_draws: int, seed: str
+    verb: str, question: Asked, *, rope: str | None, prob: float, n_draws: int, seed: str
 ) -> str:
     """Return the line that makes a result repeatable and comparable."""
     labels = "" if question.classes is None or question.positive is not None else "labels=given"
@@ -103,7 +104,7 @@ def sign(
         _worth(question),
         f"n={question.n}",
         "" if question.n_groups is None else f"groups={question.n_groups}",
-        f"classes={question.seen.n_classes}",
+        "" if question.seen.n_classes is None else f"classes={question.seen.n_classes}",
         f"hdi={prob:g}",
         f"draws={n_draws}",
         f"seed={seed}",
@@ -112,7 +113,7 @@ def sign(
     return " | ".join(part for part in parts if part)
 
 
-def _worth(question: Question) -> str:
+def _worth(question: Asked) -> str:
     """Say what a counted document is worth where it is not one document."""
     times, scales = question.counting
     if question.counting == ONCE:

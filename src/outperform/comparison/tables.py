@@ -12,8 +12,10 @@ from outperform import present
 from outperform._typing import Label, Seed
 from outperform.comparison import engine, pictures, rows
 from outperform.comparison.comparing import two_models
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import ask
 from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.scored import Asked, ScoreQuestion
+from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.tabular import Tabular
 from outperform.comparison.views import of_one_class
 from outperform.decision import Rope, check_prob
@@ -126,7 +128,7 @@ class ComparisonTable(Tabular):
 
 def compare_classes(comparison: Comparison) -> ComparisonTable:
     """Compare each class against the rest with the metric's one-class form."""
-    asked = comparison.question
+    asked = comparison.counted
     metric = of_one_class(asked.metric)
     given = asked.given
     found = []
@@ -175,9 +177,10 @@ def scorecard(
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`.
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     pred_a, pred_b
-        The predicted labels of A and of B, or the names of two models in the outcomes.
+        The predicted labels of A and of B, or the names of two models in the outcomes; for
+        metrics of scores, their scores.
     metrics
         The metrics, as :func:`compare` takes them.
     rope
@@ -219,11 +222,13 @@ def scorecard(
     """
     if isinstance(metrics, str) or not metrics:
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    outcomes = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups)
+    seen = two_models(
+        y_true, pred_a, pred_b, names, labels, sample_weight, groups, metric=metrics[0]
+    )
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     questions = [
-        ask(
-            outcomes,
+        ask_any(
+            seen,
             metric=metric,
             model=model,
             default_model="unit",
@@ -251,13 +256,16 @@ def scorecard(
 
 
 def _answer_together(
-    questions: Sequence[Question],
+    questions: Sequence[Asked],
     n_draws: int,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> list[engine.Answer]:
     groups: dict[tuple[object, ...], list[int]] = {}
     for place, question in enumerate(questions):
+        if isinstance(question, ScoreQuestion):  # a function of one's own has the rows as they came
+            groups.setdefault(("scores", question.metric.function is None), []).append(place)
+            continue
         # The labels False and True may be the data's own, or a class against the rest.
         # One type may be called "span", as all types together are.
         view = question.view.labels, question.positive is None, question.pos_label

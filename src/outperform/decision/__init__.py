@@ -31,6 +31,7 @@ from outperform.decision.probabilities import (
     probability_error,
     sd_error,
 )
+from outperform.decision.ranks import RankMoments, expected_ranks, losses, rank_probabilities
 from outperform.decision.rope import Rope
 from outperform.decision.verdict import CurveStep, Decision, decide, margin, rope_curve
 
@@ -43,13 +44,16 @@ __all__ = [
     "Interval",
     "MassRows",
     "Masses",
+    "RankMoments",
     "Rope",
     "Spreads",
     "check_prob",
     "decide",
     "equal_tailed",
     "exact_hdi",
+    "expected_ranks",
     "interval_null",
+    "losses",
     "margin",
     "masses_from_distribution",
     "masses_from_draws",
@@ -61,6 +65,7 @@ __all__ = [
     "point_null",
     "point_null_kde",
     "probability_error",
+    "rank_probabilities",
     "rope_curve",
     "sd_error",
     "spreads_rows",

@@ -14,6 +14,7 @@ from outperform.ingest.conll import read_conll
 from outperform.ingest.fold_counts import read_fold_counts
 from outperform.ingest.reading import read
 from outperform.ingest.rows import Rows, read_rows
+from outperform.ingest.score_rows import read_scores
 from outperform.ingest.shards import holds_outcomes
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "read_fold_counts",
     "read_outcomes",
     "read_rows",
+    "read_scores",
     "write_baseline",
     "write_outcomes",
 ]

@@ -63,7 +63,8 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
         if isinstance(fraction, float) or not distinct <= classes:
             raise DataError(
                 f"column {name!r} holds {fraction!r}, which looks like scores, not labels; turn "
-                "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0"
+                "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0, or ask for "
+                "a metric of scores such as roc_auc"
             )
 
 

@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from outperform.metrics.margins import Margins
 from outperform.metrics.metric import Metric
+from outperform.metrics.of_scores import (
+    ScoreMetric,
+    from_score_function,
+    get_score,
+    is_of_scores,
+    score_names,
+)
 from outperform.metrics.share import Share
 from outperform.metrics.table import fbeta, from_function, get, names
 
-__all__ = ["Margins", "Metric", "Share", "fbeta", "from_function", "get", "names"]
+__all__ = [
+    "Margins",
+    "Metric",
+    "ScoreMetric",
+    "Share",
+    "fbeta",
+    "from_function",
+    "from_score_function",
+    "get",
+    "get_score",
+    "is_of_scores",
+    "names",
+    "score_names",
+]

@@ -13,6 +13,7 @@ from outperform.errors import UsageError, unknown_name
 from outperform.metrics.averages import AVERAGES, Average
 from outperform.metrics.functions import ConfusionFunction
 from outperform.metrics.metric import Metric
+from outperform.metrics.of_scores.table import is_of_scores
 from outperform.metrics.scores import miss_weight
 from outperform.metrics.share import Share
 
@@ -194,6 +195,11 @@ def _by_name(name: str) -> Metric:
     if name in _METRICS:
         return _METRICS[name]
     match = _FBETA_NAME.fullmatch(name)
+    if is_of_scores(name):
+        raise UsageError(
+            f"{name!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
+            "what was asked needs a metric of labels"
+        )
     if match is None or not 0.0 < float(match["beta"]) < math.inf:
         raise UsageError(unknown_name("metric", name, names()))
     return fbeta(float(match["beta"]), average=cast(Average, match["average"] or "binary"))

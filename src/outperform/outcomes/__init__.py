@@ -2,7 +2,8 @@
 
 from outperform.outcomes.groups import Groups
 from outperform.outcomes.outcomes import Outcomes
+from outperform.outcomes.scores import Scores
 from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import ClassCounts, Table
 
-__all__ = ["ClassCounts", "Groups", "Outcomes", "Slices", "Table"]
+__all__ = ["ClassCounts", "Groups", "Outcomes", "Scores", "Slices", "Table"]

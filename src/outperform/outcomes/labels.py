@@ -188,7 +188,8 @@ def _refuse_scores(column: Column) -> None:
         if value != int(value):
             raise DataError(
                 f"{column.name} holds {value!r}, which looks like scores, not labels; "
-                "turn scores into labels first, e.g. (score >= 0.5).astype(int)"
+                "turn scores into labels first, e.g. (score >= 0.5).astype(int), or ask for a "
+                "metric of scores: roc_auc, average_precision, log_loss, brier_score or mean"
             )
 
 

@@ -2,6 +2,7 @@
 
 from outperform.posterior.closed.mixture import mix
 from outperform.posterior.dense import DenseRows
+from outperform.posterior.documents import draw_documents
 from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
 from outperform.posterior.models import MODELS, Model, build_posterior, get_model
@@ -21,6 +22,7 @@ __all__ = [
     "Sums",
     "build_posterior",
     "child",
+    "draw_documents",
     "draw_lumped",
     "draw_values",
     "exact_difference",

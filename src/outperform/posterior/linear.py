@@ -8,9 +8,9 @@ import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.outcomes import Groups, Outcomes
-from outperform.posterior.gammas import fill_gammas, runs
+from outperform.posterior.gammas import gamma_sums
 from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Shapes, Sums, Worker
-from outperform.posterior.tally import Confusions, Margins
+from outperform.posterior.tally import choose_tally
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -57,16 +57,13 @@ class LinearWeights(NoClosedForms):
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
-        tally = (Margins if needs == "margins" else Confusions)(self.cells, self.n_codes)
+        largest = float(self.shapes.max(initial=0.0))
+        tally = choose_tally(self.cells, self.n_codes, needs, largest=largest)
         matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
-        pieces = runs(self.shapes)
-        buffers: dict[int, FloatArray] = {}
+        add_up = gamma_sums(self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            if length not in buffers:
-                buffers[length] = np.empty((self.shapes.size, length))
-            fill_gammas(generator, pieces, buffers[length])
-            return [self._of_classes(drawn) for drawn in tally.split(matrix @ buffers[length])]
+            return [self._of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
 
         return draw
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.outcomes import Outcomes
-from outperform.posterior.gammas import fill_gammas, runs
+from outperform.posterior.gammas import gamma_sums
 from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Shapes, Worker
-from outperform.posterior.tally import Confusions, Margins, Tally
+from outperform.posterior.tally import Tally, choose_tally
 
 # The mass that the last stick collects is 2 to the power -9 of one document.
 _STICKS = 10
@@ -62,21 +62,15 @@ class SparseWeights(NoClosedForms):
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
-        return self.tallied(
-            (Margins if needs == "margins" else Confusions)(self.cells, self.n_classes)
-        )
+        largest = float(self.counts.max(initial=0.0))
+        return self.tallied(choose_tally(self.cells, self.n_classes, needs, largest=largest))
 
     def tallied(self, tally: Tally) -> Worker:
         """Return a function that draws weights and hands them to a tally."""
-        pieces = runs(self.counts)
-        buffers: dict[int, FloatArray] = {}
+        add_up = gamma_sums(self.counts, tally.of_cells, n_models=self.n_models)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            if length not in buffers:
-                buffers[length] = np.empty((self.counts.size, length))
-            gammas = buffers[length]
-            fill_gammas(generator, pieces, gammas)
-            sums = tally.of_cells(gammas)
+            sums = add_up(generator, length)
             rates = self.right_rates(generator, length)
             masses = _sticks(generator, self.n_classes, length)
             tickets = [_tickets(generator, rate, masses.shape) for rate in rates]

@@ -17,7 +17,9 @@ from outperform.present.figures import (
     plot_models,
     plot_posterior,
     plot_power,
+    plot_ranks,
     plot_rope_curve,
+    plot_verdicts,
     widest_rope,
 )
 from outperform.present.gates import (
@@ -34,6 +36,15 @@ from outperform.present.html import comparison_html, estimate_html, gate_html
 from outperform.present.latex import latex_label
 from outperform.present.markdown import full_markdown
 from outperform.present.paragraphs import Length, estimate_paragraph, paragraph
+from outperform.present.ranking import (
+    pairs_table,
+    ranking_headline,
+    ranking_html,
+    ranking_page,
+    ranking_paragraph,
+    ranking_table,
+    ranking_text,
+)
 from outperform.present.screen import estimate_screen, full_text, screen
 from outperform.present.sentences import estimate_headline, headline, rope_curve_sentence
 from outperform.present.slices import slices_headline, slices_table, slices_text
@@ -77,6 +88,7 @@ __all__ = [
     "headline",
     "latex_label",
     "number_column",
+    "pairs_table",
     "paragraph",
     "plot_confusion",
     "plot_curves",
@@ -85,8 +97,16 @@ __all__ = [
     "plot_models",
     "plot_posterior",
     "plot_power",
+    "plot_ranks",
     "plot_rope_curve",
+    "plot_verdicts",
     "probability_column",
+    "ranking_headline",
+    "ranking_html",
+    "ranking_page",
+    "ranking_paragraph",
+    "ranking_table",
+    "ranking_text",
     "results_table",
     "rope_curve_sentence",
     "screen",

@@ -69,13 +69,15 @@ def _brief(
 
 
 def _has_classes(comparison: Comparison) -> bool:
-    seen = comparison.question.seen
+    if comparison.question.seen.kind == "scores":
+        return False
+    seen = comparison.counted.seen
     fewest = 2 if seen.kind == "spans" else 3
     asked_for_one = comparison.question.pos_label is not None or seen.kind == "correct"
     if asked_for_one or not fewest <= seen.n_classes <= _MOST_CLASSES:
         return False
     # A metric of one's own may have other units than the F1 of a class; its ROPE fits only it.
-    rope, bounds = comparison.rope, of_one_class(comparison.question.metric).bounds
+    rope, bounds = comparison.rope, of_one_class(comparison.counted.metric).bounds
     return bounds is not None and max(abs(rope.low), abs(rope.high)) <= bounds[1] - bounds[0]
 
 

@@ -37,7 +37,9 @@ class Differences:
 
 def confusion_differences(comparison: Comparison) -> Differences | None:
     """Return A − B in every cell of the confusion matrix; None where only right is known."""
-    seen = comparison.question.seen
+    if comparison.question.seen.kind in ("correct", "scores"):
+        return None
+    seen = comparison.counted.seen
     if seen.kind == "correct":
         return None
     names = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]

@@ -131,7 +131,7 @@ def _sliced(
         if given:
             raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
     outcomes = two_models(source, a, b, ("A", "B"), None, None)
-    if outcomes.slices is None:
+    if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
         raise UsageError("these outcomes have no slices; divide them with by=, e.g. by=['country']")
     return outcomes
 

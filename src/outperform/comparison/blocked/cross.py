@@ -29,6 +29,7 @@ from outperform.comparison.blocked.training import (
 from outperform.comparison.comparing import answer_question, check_names
 from outperform.comparison.question import Question, ask
 from outperform.comparison.result import Comparison
+from outperform.comparison.scored import Asked
 from outperform.comparison.summary import interval_facts
 from outperform.decision import Rope, check_prob
 from outperform.errors import DataError, UsageError
@@ -77,7 +78,7 @@ class CrossComparison(BlockedComparison):
 
     def _conclude(
         self,
-        question: Question,
+        question: Asked,
         answered: engine.Answer,
         rope: Rope,
         seed: np.random.SeedSequence,
@@ -287,7 +288,7 @@ def _beside(
 
 
 def _unpaired(paired: BlockedComparison, correlation: Correlation) -> BlockedComparison:
-    question = paired.question
+    question = paired.counted
     settings: dict[str, Any] = {
         "rope": paired.rope,
         "prob": paired.hdi.prob,

@@ -13,8 +13,8 @@ from outperform.comparison.blocked.correlation import Correlation
 from outperform.comparison.blocked.folds import Folds
 from outperform.comparison.blocked.stability import stability_findings
 from outperform.comparison.estimating import Estimate
-from outperform.comparison.question import Question
 from outperform.comparison.result import Comparison
+from outperform.comparison.scored import Asked, counted
 from outperform.decision import CurveStep, Decision, Rope
 from outperform.findings import Finding
 
@@ -81,7 +81,7 @@ class BlockedComparison(Comparison):
 
     def _conclude(
         self,
-        question: Question,
+        question: Asked,
         answered: engine.Answer,
         rope: Rope,
         seed: np.random.SeedSequence,
@@ -134,7 +134,7 @@ class BlockedEstimate(Estimate):
 
 def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> BlockedComparison:
     """Add the folds to a comparison, and withhold ≫ and ≪ where they spread too much."""
-    doubts = stability_findings(plain.question, folds, correlation)
+    doubts = stability_findings(counted(plain.question), folds, correlation)
     decision = plain.decision
     if _unstable(doubts):
         decision = _WITHHELD.get(decision, decision)
@@ -151,7 +151,7 @@ def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Blocke
 
 def blocked_estimate(plain: Estimate, folds: Folds, correlation: Correlation) -> BlockedEstimate:
     """Add the folds to an estimate."""
-    doubts = stability_findings(plain.question, folds, correlation)
+    doubts = stability_findings(counted(plain.question), folds, correlation)
     return BlockedEstimate(
         **{
             **{field.name: getattr(plain, field.name) for field in fields(Estimate)},

@@ -6,6 +6,7 @@ from outperform.present.figures.forest import plot_forest
 from outperform.present.figures.models import plot_models
 from outperform.present.figures.posterior import plot_posterior
 from outperform.present.figures.power import plot_power
+from outperform.present.figures.ranks import plot_ranks, plot_verdicts
 from outperform.present.figures.rope_curve import plot_rope_curve, widest_rope
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "plot_models",
     "plot_posterior",
     "plot_power",
+    "plot_ranks",
     "plot_rope_curve",
+    "plot_verdicts",
     "widest_rope",
 ]

@@ -1,0 +1,98 @@
+"""Findings about scores: few documents, few positives, ties, certainty that was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from outperform.comparison.scored.preparing import probabilities
+from outperform.comparison.scored.question import ScoreQuestion
+from outperform.comparison.scored.standing import documents_of, tied_share
+from outperform.findings import Finding
+from outperform.metrics.of_scores.losses import LEAST_PROBABILITY
+
+FEW_DOCUMENTS = 10
+FEW_GROUPS = 30
+# Ties are worth a word from this share of pairs on; from the second one they are suspicious.
+_SOME_TIES, _MANY_TIES = 0.01, 0.1
+
+
+def score_findings(question: ScoreQuestion) -> Iterator[Finding]:
+    """Yield doubts about the scores themselves."""
+    yield from question.findings
+    if question.n < FEW_DOCUMENTS:
+        yield Finding(
+            "few_documents", "warning", f"There are only {question.n} documents to weigh."
+        )
+    n_even = _even_groups(question)
+    if n_even < FEW_GROUPS:
+        yield Finding(
+            "few_groups",
+            "warning",
+            f"The groups are worth {n_even:.0f} of equal size with anything in them; with fewer "
+            f"than {FEW_GROUPS} the intervals cover less often than they say.",
+        )
+    if question.metric.reads == "ranking":
+        yield from _few_of_a_class(question)
+        yield from _ties(question)
+    if question.metric.score == "log_loss":
+        yield from _clipped(question)
+
+
+def _even_groups(question: ScoreQuestion) -> float:
+    """Return how many groups of equal size they are worth: (Σ size)² / Σ size²."""
+    if question.n_groups is None:
+        return FEW_GROUPS
+    sizes = question.units.sums(np.ones(question.view.n_rows))
+    return float(sizes.sum()) ** 2 / float(np.square(sizes).sum())
+
+
+def _few_of_a_class(question: ScoreQuestion) -> Iterator[Finding]:
+    counts = documents_of(question.view)
+    positive = counts[question.is_positive].sum()
+    few = {"positive": int(positive), "negative": int(counts.sum() - positive)}
+    few = {side: n for side, n in few.items() if n < FEW_DOCUMENTS}
+    if few:
+        shown = " and ".join(f"{n} {side}" for side, n in few.items())
+        yield Finding(
+            "few_of_a_class",
+            "warning",
+            f"There are only {shown} documents; {question.metric.label} rests on these few, and "
+            "intervals may cover less often than they say.",
+        )
+
+
+def _ties(question: ScoreQuestion) -> Iterator[Finding]:
+    tied = {
+        name: tied_share(ranking, question.view)
+        for name, ranking in zip(question.view.models, question.rankings, strict=True)
+    }
+    tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
+    if not tied:
+        return
+    shown = "; ".join(f"{name} {100 * share:.0f}%" for name, share in tied.items())
+    text = f"Pairs of a positive and a negative document with the same score: {shown}."
+    if max(tied.values()) < _MANY_TIES:
+        yield Finding("tied_scores", "note", text)
+        return
+    yield Finding(
+        "tied_scores",
+        "warning",
+        f"{text} Labels or rounded numbers rank hardly anything; give the scores themselves.",
+    )
+
+
+def _clipped(question: ScoreQuestion) -> Iterator[Finding]:
+    for place, name in enumerate(question.view.models):
+        truth, given = probabilities(question.view, place, question.positive)
+        zero = given[np.arange(len(truth)), truth] < LEAST_PROBABILITY
+        n = int(documents_of(question.view)[zero].sum())
+        if n:
+            yield Finding(
+                "certain_and_wrong",
+                "warning",
+                f"{name} gave what is true a probability of 0 on {n} "
+                f"{'document' if n == 1 else 'documents'}; each is counted as a log loss of "
+                f"{-np.log(LEAST_PROBABILITY):.0f}, as in scikit-learn, where it is infinite.",
+            )

@@ -1,0 +1,276 @@
+"""Scores: what was seen where models give numbers instead of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray, Label
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding
+from outperform.outcomes.checking import frequency_weights, named
+from outperform.outcomes.counting import total
+from outperform.outcomes.groups import group_codes
+from outperform.outcomes.score_columns import read_scores, read_truth
+
+# A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
+_WORTH_MERGING = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Scores:
+    """The scores of one or more models on the same documents.
+
+    Scores are probabilities, margins, or grades such as those of answers. Unlike outcomes they
+    do not become a small table, so the rows stay in memory.
+
+    Parameters
+    ----------
+    models
+        The names of the models.
+    labels
+        The classes, in the order of the columns of probabilities; empty without a truth.
+    truth
+        A code for the true class of each row; None for grades, which have no truth.
+    values
+        Each model's scores, one a row, or one a row and class.
+    counts
+        How many documents each row stands for; None for one each.
+    group
+        A code for the group of each row; None if every document is weighed by itself.
+    findings
+        Doubts about the data.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Scores.from_arrays([1, 0, 1], {"bert": [0.9, 0.2, 0.4], "gpt": [0.8, 0.1, 0.7]})
+    >>> seen
+    Scores(n=3, models=('bert', 'gpt'), labels=(0, 1))
+    >>> c = op.compare(seen, "bert", "gpt", metric="roc_auc", rope=0.01, random_state=1)
+    >>> c.observed
+    0.0
+    """
+
+    kind: ClassVar[Literal["scores"]] = "scores"
+
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    truth: IntArray | None  # (n_rows,)
+    values: tuple[FloatArray, ...]  # (n_rows,) or (n_rows, n_classes)
+    counts: AnyArray | None = None  # (n_rows,)
+    group: IntArray | None = None  # (n_rows,)
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: Any,
+        scores: Mapping[str, Any],
+        *,
+        labels: Sequence[Label] | None = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Scores:
+        """Take the truth and the scores of each model on the same documents.
+
+        Parameters
+        ----------
+        y_true
+            The true labels: a list, array or series.
+        scores
+            For each model, by name, one number a document; or one for each class, in the order
+            of ``labels``.
+        labels
+            All classes, in the order of the columns; by default those that occur, sorted.
+        groups
+            The group of each document, such as its author or its prompt, if groups rather than
+            documents should get one weight each.
+        sample_weight
+            Frequency weights: how many documents each row stands for, as whole numbers.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Scores.from_arrays(["ham", "spam"], {"m": [0.1, 0.7]}).n_classes
+        2
+        """
+        arrays = read_scores(named(scores))
+        truth, ordered, findings = read_truth(y_true, labels)
+        n_rows = len(next(iter(arrays.values())))
+        if len(truth) != n_rows:
+            raise DataError(
+                f"y_true has {len(truth)} rows and the scores have {n_rows}; "
+                "they must be the same documents in the same order"
+            )
+        for name, array in arrays.items():
+            if array.ndim == 2 and array.shape[1] != len(ordered):
+                raise DataError(
+                    f"scores of {name!r} must have a column for each of the {len(ordered)} "
+                    f"classes; got shape {array.shape}; name classes that never occur in labels="
+                )
+        made = cls(
+            models=tuple(arrays),
+            labels=ordered,
+            truth=truth,
+            values=tuple(arrays.values()),
+            findings=findings,
+        )
+        return made._weighed(groups, sample_weight)
+
+    @classmethod
+    def from_values(
+        cls, values: Mapping[str, Any], *, groups: Any = None, sample_weight: Any = None
+    ) -> Scores:
+        """Take grades of the same items, such as those of answers, which need no truth.
+
+        Parameters
+        ----------
+        values
+            For each model, by name, one number an item.
+        groups
+            The group of each row, such as the item that several samples answer.
+        sample_weight
+            Frequency weights: how many items each row stands for, as whole numbers.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Scores.from_values({"a": [7, 9, 4], "b": [6, 9, 5]}, groups=["p", "p", "q"])
+        >>> seen.n, seen.n_groups
+        (3, 2)
+        """
+        arrays = read_scores(named(values))
+        for name, array in arrays.items():
+            if array.ndim != 1:
+                raise DataError(
+                    f"values of {name!r} must be one number an item; got shape {array.shape}"
+                )
+        made = cls(models=tuple(arrays), labels=(), truth=None, values=tuple(arrays.values()))
+        return made._weighed(groups, sample_weight)
+
+    def _weighed(self, groups: Any, sample_weight: Any) -> Scores:
+        counts = frequency_weights(sample_weight, self.n_rows)
+        group = None if groups is None else group_codes(groups, self.n_rows)[0]
+        found = replace(self, counts=counts, group=group)
+        if counts is None or counts.all():
+            return found
+        kept = found.take(np.flatnonzero(counts != 0))  # a row that stands for no document
+        if kept.group is None:
+            return kept
+        return replace(kept, group=np.unique(kept.group, return_inverse=True)[1])
+
+    # What is in it
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.values[0])
+
+    @property
+    def n(self) -> int:
+        """The number of documents."""
+        return self.n_rows if self.counts is None else int(total(self.counts))
+
+    @property
+    def n_classes(self) -> int | None:
+        """The number of classes; None without a truth."""
+        return len(self.labels) or None
+
+    @property
+    def n_groups(self) -> int | None:
+        """The number of groups; None if every document is weighed by itself."""
+        return None if self.group is None else int(self.group.max()) + 1
+
+    def code(self, label: Label) -> int:
+        """Return the place of a class among the labels.
+
+        Parameters
+        ----------
+        label
+            The class.
+        """
+        alike = [place for place, one in enumerate(self.labels) if _is_same(one, label)]
+        if not alike:
+            raise UsageError(unknown_name("class", label, map(str, self.labels)))
+        return alike[0]
+
+    # The same, seen differently
+
+    def select(self, models: Sequence[str]) -> Scores:
+        """Return the scores of some models, in this order.
+
+        Parameters
+        ----------
+        models
+            Their names.
+        """
+        for name in models:
+            if name not in self.models:
+                raise UsageError(unknown_name("model", name, self.models))
+        places = [self.models.index(name) for name in models]
+        return replace(
+            self, models=tuple(models), values=tuple(self.values[place] for place in places)
+        )
+
+    def take(self, rows: IntArray) -> Scores:
+        """Return some rows, in this order.
+
+        Parameters
+        ----------
+        rows
+            Their numbers.
+        """
+        return replace(
+            self,
+            truth=None if self.truth is None else self.truth[rows],
+            values=tuple(array[rows] for array in self.values),
+            counts=None if self.counts is None else self.counts[rows],
+            group=None if self.group is None else self.group[rows],
+        )
+
+    def arranged(self) -> Scores:
+        """Return the rows sorted by class and by the first model's scores, equal ones as one.
+
+        The order of rows means nothing, but weights that are drawn in it need no sorting for
+        the first model. Rows that are equal are merged where there are many of them.
+        """
+        keys = [array.T if array.ndim == 2 else array[None] for array in self.values]
+        truth = [] if self.truth is None else [self.truth[None]]
+        columns = np.concatenate([*keys[:0:-1], -keys[0], *truth]) if self._may_merge() else None
+        if columns is None:
+            first = [-keys[0][0], *([] if self.truth is None else [self.truth])]
+            return self.take(np.lexsort(first))
+        order = np.lexsort(columns)
+        fresh = np.ones(len(order), dtype=bool)
+        fresh[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
+        starts = np.flatnonzero(fresh)
+        if len(starts) * _WORTH_MERGING > len(order):
+            return self.take(order)
+        ordered = self.take(order)
+        counts = np.ones(len(order), dtype=np.int64) if self.counts is None else ordered.counts
+        assert counts is not None
+        return replace(ordered.take(starts), counts=np.add.reduceat(counts, starts))
+
+    def _may_merge(self) -> bool:
+        """Return whether rows may be merged: they are weighed one by one and many look alike."""
+        if self.group is not None:
+            return False
+        sample = self.values[0][:: max(1, self.n_rows // 4096)]
+        distinct = len(np.unique(sample, axis=0))
+        return distinct * 4 <= len(sample)
+
+    def __repr__(self) -> str:
+        parts = [f"n={self.n}", f"models={self.models}"]
+        if self.labels:
+            parts.append(f"labels={self.labels}")
+        if self.n_groups is not None:
+            parts.append(f"groups={self.n_groups}")
+        return f"Scores({', '.join(parts)})"
+
+
+def _is_same(one: Label, other: Any) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, (bool, np.bool_))

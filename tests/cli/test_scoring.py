@@ -1,0 +1,103 @@
+"""Commands on columns of scores."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from outperform.cli.main import main
+
+TWO = ["scores.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--pos-label", "spam"]
+SEEDED = ["--seed", "1", "--draws", "2000", "--rope", "0.02"]
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """Return the rows of a file of scores, in the folder of which the commands run."""
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(1)
+    truth = generator.random(300) < 0.4
+    hard = generator.normal(size=300)
+    found = [
+        (
+            f"d{k}",
+            "spam" if truth[k] else "ham",
+            round(float(1 / (1 + np.exp(-(3 * truth[k] - 1 + hard[k])))), 4),
+            round(float(1 / (1 + np.exp(-(2 * truth[k] - 1 + hard[k] + noise)))), 4),
+            ("de", "en")[k % 2],
+        )
+        for k, noise in enumerate(generator.normal(size=300))
+    ]
+    with open("scores.csv", "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("id", "label", "bert", "gpt", "lang"), *found])
+    return found
+
+
+def run(capsys, *arguments):
+    """Return exit code, stdout and stderr of a command."""
+    code = main([*arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_compare_reads_scores_where_the_metric_needs_them(rows, capsys):
+    code, out, _ = run(
+        capsys, "compare", *TWO, *SEEDED, "--metric", "roc_auc", "--id", "id", "--format", "json"
+    )
+    found = json.loads(out)
+    expected = roc_auc_score([row[1] == "spam" for row in rows], [row[2] for row in rows])
+    assert code == 0
+    assert found["model"] == "bootstrap"
+    assert found["a"]["observed"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_rows_are_chosen_and_grades_need_no_truth(rows, capsys):
+    code, out, _ = run(
+        capsys, "compare", "scores.csv", "--a", "bert", "--b", "gpt", *SEEDED,
+        "--metric", "mean", "--where", "lang=de", "--format", "json",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert (code, found["n"]) == (0, 150)
+    assert found["a"]["observed"] == pytest.approx(np.mean([row[2] for row in rows[::2]]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scorecard", *TWO, *SEEDED, "--metrics", "roc_auc,log_loss"],
+        ["estimate", *TWO[:3], "--of", "bert", "--pos-label", "spam", "--metric", "log_loss"],
+        ["gate", *TWO[:3], "--candidate", "bert", "--baseline", "gpt", "--pos-label", "spam",
+         *SEEDED, "--metric", "roc_auc", "--guard", "brier_score:0.01"],
+        ["report", *TWO, *SEEDED, "--metric", "roc_auc", "-o", "page.html"],
+    ],
+)  # fmt: skip
+def test_the_other_commands_read_them_too(rows, capsys, command):
+    code, _, err = run(capsys, *command)
+    assert (code, "Traceback" in err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (["compare", *TWO, "--metric", "f1"], "metric of scores such as roc_auc"),
+        (["compare", *TWO[:-2], "--metric", "roc_auc"], "--pos-label ham or spam"),
+        (["compare", *TWO, "--metric", "log_loss"], "no default ROPE"),
+        (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must hold scores; row 1"),
+        (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "ask for one kind"),
+        (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "leave --weight out"),
+        (["by-class", *TWO, "--metric", "roc_auc"], "have no table of classes"),
+        (["gate", *TWO[:3], "--candidate", "bert", "--metric", "roc_auc"], "--baseline"),
+        (["gate", *TWO[:3], "--candidate", "bert", "--baseline-file", "x", "--metric", "roc_auc"],
+         "stored baselines hold labels"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said_in_one_line(rows, capsys, command, complaint):
+    code, out, err = run(capsys, *command)
+    assert code in (2, 3)
+    assert out == ""
+    assert complaint in err
+    assert len(err.strip().splitlines()) == 1

@@ -1,0 +1,61 @@
+"""The study of rankings: its worlds, its counts and its gate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from verification import ranks
+
+SMALL = ranks.World(n_classes=2, n_models=3, right=0.85, step=0.02, n=300, metric="f1")
+
+
+def hits(covered, left_out, n=400):
+    generator = np.random.default_rng(1)
+    return [
+        ranks.Hits(
+            covered=tuple((generator.random(3) < covered).tolist()),
+            best_left_out=bool(generator.random() < left_out),
+            n_tied=2,
+            p_best=0.5,
+        )
+        for _ in range(n)
+    ]
+
+
+def test_enough_worlds_of_every_kind():
+    assert len(ranks.WORLDS) >= 12
+    assert len(set(ranks.WORLDS)) == len(ranks.WORLDS)
+    assert not any(ranks.is_sparse(world) for world in ranks.WORLDS[:3])
+
+
+def test_a_population_is_as_good_as_its_world_says():
+    values = ranks.true_values(SMALL)
+    assert values == pytest.approx([0.85, 0.83, 0.81], abs=0.01)
+    assert ranks.population(SMALL).n == ranks.POPULATION
+    few = ranks.World(n_classes=2, n_models=3, right=0.85, step=0.02, n=30, metric="f1")
+    assert ranks.is_sparse(few)
+    assert not ranks.is_sparse(SMALL)
+
+
+def test_repetitions_do_not_depend_on_chunks():
+    whole = ranks.repeat(SMALL, 0, 6)
+    assert ranks.repeat(SMALL, 0, 3) + ranks.repeat(SMALL, 3, 6) == whole
+    found = ranks.summarise(SMALL, whole)
+    assert found.repetitions == 6
+    assert len(found.coverage) == 3
+    assert "3 models, 2 classes" in ranks.table([found])
+
+
+@pytest.mark.parametrize(
+    ("covered", "left_out", "wrong"),
+    [(0.95, 0.01, 0), (0.85, 0.01, 1), (1.0, 0.01, 0), (0.95, 0.2, 1), (0.8, 0.3, 2)],
+)
+def test_the_gate(covered, left_out, wrong):
+    found = ranks.summarise(SMALL, hits(covered, left_out))
+    assert len(ranks.failures([found])) == wrong
+
+
+def test_too_much_is_too_much_where_there_are_enough_repetitions():
+    found = ranks.summarise(SMALL, hits(0.995, 0.0, n=2_000))
+    assert len(ranks.failures([found])) == 1
