@@ -41,7 +41,8 @@ def _scores(
     import outperform as op
 
     asked = reading.asked()
-    given = [f"--{name}" for name in ("weight", "table", "query") if asked.pop(name) is not None]
+    not_for_scores = ("weight", "table", "query", "isolate")
+    given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:
         what = f"; leave {', '.join(given)} out" if given else ""
         raise UsageError(
