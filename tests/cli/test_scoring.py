@@ -101,3 +101,16 @@ def test_what_does_not_fit_is_said_in_one_line(rows, capsys, command, complaint)
     assert out == ""
     assert complaint in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_rank_reads_the_columns_that_are_named(rows, capsys):
+    asked = ["rank", "scores.csv", "--truth", "label", "--pos-label", "spam", *SEEDED]
+    code, out, _ = run(
+        capsys, *asked, "--metric", "roc_auc", "--of", "bert", "--of", "gpt", "-f", "json"
+    )
+    assert code == 0
+    observed = {one["name"]: one["observed"] for one in json.loads(out)["models"]}
+    truth = [row[1] == "spam" for row in rows]
+    assert observed["gpt"] == pytest.approx(roc_auc_score(truth, [row[3] for row in rows]))
+    code, _, err = run(capsys, *asked, "--metric", "roc_auc")
+    assert code == 2 and "--of" in err

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from outperform.cli import options as o
 from outperform.cli.progress import bar
 from outperform.cli.reading import read_outcomes, rope_of
+from outperform.cli.scoring import read_columns
 from outperform.cli.writing import deliver, render
 
 if TYPE_CHECKING:
-    from outperform.outcomes import Outcomes
+    from outperform.outcomes import Outcomes, Scores
 
 
 def rank(
@@ -30,7 +31,7 @@ def rank(
     """
     import outperform as op
 
-    seen = _read(files, of, reading)
+    seen = _read(files, of, reading, metric)
     found = op.rank(
         seen,
         metric=metric,
@@ -42,12 +43,19 @@ def rank(
     deliver(text, writing.output)
 
 
-def _read(files: list[str], of: list[str] | None, reading: o.Reading) -> Outcomes:
+def _read(
+    files: list[str], of: list[str] | None, reading: o.Reading, metric: str
+) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
     import outperform as op
     from outperform.errors import UsageError
     from outperform.ingest import holds_outcomes
+    from outperform.metrics import is_of_scores
 
+    if is_of_scores(metric):
+        if not of:
+            raise UsageError("give --of once for each column of scores")
+        return read_columns(files, of, reading, metric)
     if reading.confusion or len(files) > 1:
         others = len(files) - (0 if reading.confusion else 1)
         return read_outcomes(files, of or [None] * others, reading)

@@ -32,12 +32,13 @@ def read_seen(
         raise UsageError(
             f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
         )
-    return _scores(sources, models, reading, of_scores[0])
+    return read_columns(sources, needed_columns(models), reading, of_scores[0])
 
 
-def _scores(
-    sources: Sequence[str], models: Sequence[str | None], reading: Reading, metric: str
+def read_columns(
+    sources: Sequence[str], columns: Sequence[str], reading: Reading, metric: str
 ) -> Scores:
+    """Read scores from columns of one file."""
     import outperform as op
 
     asked = reading.asked()
@@ -48,7 +49,6 @@ def _scores(
         raise UsageError(
             f"{metric} needs the scores themselves: give one file with a column a model{what}"
         )
-    columns = needed_columns(models)
     with bar("reading") as progress:
         return op.read_scores(
             sources[0],

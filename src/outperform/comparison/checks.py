@@ -305,7 +305,7 @@ def disagreement_finding(
 def is_tie(question: Asked, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
     """Return whether nothing sets A apart from B, so that the posterior is symmetric."""
     if isinstance(question, ScoreQuestion):
-        return rope.symmetric and question.n_apart == 0
+        return rope.symmetric and question.n_apart(pair) == 0
     if not rope.symmetric or question.prior.rows.ndim == 3:
         return False
     if question.paired:
@@ -325,7 +325,7 @@ def _cells_of(question: Question, pair: tuple[int, int]) -> tuple[IntArray, IntA
 def _disagreements(question: Asked, pair: tuple[int, int]) -> int:
     """Count the documents on which two models differ as far as the metric can see."""
     if isinstance(question, ScoreQuestion):
-        return question.n_apart
+        return question.n_apart(pair)
     table = question.view.tables[0]
     truth, a, b = _cells_of(question, pair)
     metric, form = question.measured, question.share

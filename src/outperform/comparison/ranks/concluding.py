@@ -10,10 +10,10 @@ import numpy as np
 from outperform._typing import FloatArray
 from outperform.comparison import checks, engine
 from outperform.comparison.estimating import one_estimate
-from outperform.comparison.question import Question
 from outperform.comparison.ranks.checks import ranking_findings
 from outperform.comparison.ranks.pairs import Matrix, all_pairs, in_order
 from outperform.comparison.ranks.result import RankedModel, Ranking
+from outperform.comparison.scored import Asked
 from outperform.comparison.summary import seed_name, sign
 from outperform.decision import (
     Decision,
@@ -26,7 +26,7 @@ from outperform.decision import (
 
 
 def conclude(
-    question: Question,
+    question: Asked,
     values: FloatArray,
     *,
     rope: Rope,
@@ -76,7 +76,7 @@ def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[
 
 
 def _rows(
-    question: Question,
+    question: Asked,
     values: FloatArray,
     order: Sequence[int],
     pairs: Matrix,

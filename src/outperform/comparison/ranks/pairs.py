@@ -13,7 +13,7 @@ import numpy as np
 
 from outperform._typing import FloatArray
 from outperform.comparison import checks
-from outperform.comparison.question import Question
+from outperform.comparison.scored import Asked
 from outperform.decision import (
     Decision,
     Interval,
@@ -75,7 +75,7 @@ class Pair:
 
 
 def all_pairs(
-    question: Question,
+    question: Asked,
     values: FloatArray,
     observed: Sequence[float],
     *,
@@ -112,7 +112,7 @@ def above_diagonal(matrix: Matrix) -> Iterator[Pair]:
 
 
 def _both_ways(
-    question: Question,
+    question: Asked,
     values: FloatArray,
     observed: Sequence[float],
     rope: Rope,
@@ -135,7 +135,7 @@ def _both_ways(
 
 
 def _conclude(
-    question: Question,
+    question: Asked,
     places: tuple[int, int],
     hdi: Interval,
     masses: Masses,

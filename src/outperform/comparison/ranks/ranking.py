@@ -7,12 +7,14 @@ from typing import Any
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine
-from outperform.comparison.question import Question, ask, refuse_counted
+from outperform.comparison.question import refuse_counted
 from outperform.comparison.ranks.concluding import conclude
 from outperform.comparison.ranks.result import Ranking
+from outperform.comparison.scored import Asked, ScoreQuestion
+from outperform.comparison.scored.asking import Seen, ask_any, seen_by
 from outperform.decision import Rope, check_prob
 from outperform.errors import ResourceError, UsageError
-from outperform.outcomes import Outcomes
+from outperform.outcomes import Outcomes, Scores
 from outperform.posterior import seed_sequence
 
 _MOST_VALUES = 200_000_000
@@ -45,10 +47,10 @@ def rank(
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`.
+        The true labels, :class:`Outcomes` or :class:`Scores`; None where grades have no truth.
     predictions
-        The predicted labels of each model, by name. Of outcomes the names of the models to
-        rank; all if None.
+        The predicted labels, or scores, of each model, by name. Of outcomes the names of the
+        models to rank; all if None.
     metric
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     rope
@@ -91,9 +93,16 @@ def rank(
     >>> ranking.tied
     ('nb_mult',)
     """
-    outcomes = _models(y_true, predictions, labels, sample_weight, groups)
+    seen = _models(
+        y_true,
+        predictions,
+        metric=metric,
+        labels=labels,
+        sample_weight=sample_weight,
+        groups=groups,
+    )
     question = _ask(
-        outcomes,
+        seen,
         metric=metric,
         model=model,
         prior=prior,
@@ -102,23 +111,20 @@ def rank(
         pos_label=pos_label,
     )
     prob, rope = check_prob(hdi_prob), Rope.from_param(rope, bounds=question.metric.bounds)
-    seed, draws = seed_sequence(random_state), _check_draws(n_draws, len(outcomes.models))
+    seed, draws = seed_sequence(random_state), _check_draws(n_draws, len(seen.models))
     (answered,) = engine.answer([question], n_draws=draws, seed=seed, n_jobs=n_jobs)
     return conclude(question, answered.values, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
 
 def _models(
-    y_true: Any,
-    predictions: Any,
-    labels: Sequence[Label] | None,
-    sample_weight: Any,
-    groups: Any,
-) -> Outcomes:
-    """Return the outcomes of all models, in the order of their names.
+    y_true: Any, predictions: Any, *, groups: Any, sample_weight: Any, **columns: Any
+) -> Seen:
+    """Return what was seen of all models, in the order of their names.
 
     The order in which they were given then changes nothing at all, not even the draws.
     """
-    if isinstance(y_true, Outcomes):
+    seen: Seen
+    if isinstance(y_true, (Outcomes, Scores)):
         if isinstance(predictions, (str, Mapping)):
             raise UsageError("with outcomes, name the models, e.g. rank(outcomes, ['bert', 'gpt'])")
         refuse_counted(groups=groups, sample_weight=sample_weight)
@@ -130,20 +136,20 @@ def _models(
                 "rank(y_true, {'bert': pred_1, 'gpt': pred_2})"
             )
         names = tuple(predictions)
-        seen = Outcomes.from_labels(
-            y_true, predictions, labels=labels, sample_weight=sample_weight, groups=groups
+        seen = seen_by(
+            y_true, dict(predictions), sample_weight=sample_weight, groups=groups, **columns
         )
     if len(names) < 2:
         raise UsageError(f"a ranking needs at least two models; got {list(names)}")
     return seen.select(sorted(names))
 
 
-def _ask(outcomes: Outcomes, *, model: str | None, prior: Any, **asked: Any) -> Question:
-    if model is None and prior is None:
-        model = "unit" if outcomes.groups is None else "bootstrap"
-    question = ask(outcomes, model=model, prior=prior, default_model="unit", **asked)
-    n_models = len(outcomes.models)
-    if not question.paired or n_models == 2:
+def _ask(seen: Seen, *, model: str | None, prior: Any, **asked: Any) -> Asked:
+    if isinstance(seen, Outcomes) and model is None and prior is None:
+        model = "unit" if seen.groups is None else "bootstrap"
+    question = ask_any(seen, model=model, prior=prior, default_model="unit", **asked)
+    n_models = len(seen.models)
+    if isinstance(question, ScoreQuestion) or not question.paired or n_models == 2:
         return question
     if question.model.name == "flat" and question.prior.rows.ndim != 2:
         raise UsageError(

@@ -12,11 +12,12 @@ from outperform import present
 from outperform._typing import FloatArray
 from outperform.comparison import engine
 from outperform.comparison.estimating import Estimate
-from outperform.comparison.question import Question, ask
 from outperform.comparison.ranks.facts import pair_facts, ranking_facts
 from outperform.comparison.ranks.pairs import Matrix, Pair, above_diagonal, mean_matrix
 from outperform.comparison.result import Comparison
 from outperform.comparison.result import conclude as conclude_pair
+from outperform.comparison.scored import Asked
+from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.tabular import Tabular
 from outperform.decision import Decision, Interval, Rope, probability_error
 from outperform.errors import UsageError, unknown_name
@@ -148,7 +149,7 @@ class Ranking(Tabular):
     (['a', 'c'], 'b', '≪')
     """
 
-    question: Question
+    question: Asked
     rows: tuple[RankedModel, ...]
     pairs: Matrix = field(repr=False)
     rope: Rope
@@ -249,7 +250,7 @@ class Ranking(Tabular):
         """
         self.pair(a, b)
         given = self.question.given
-        question = ask(
+        question = ask_any(
             self.question.seen.select([a, b]),
             metric=self.question.metric,
             model=self.question.model.name,

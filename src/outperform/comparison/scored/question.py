@@ -112,10 +112,11 @@ class ScoreQuestion:
         ranked = (AreaUnderCurve, AveragePrecision)
         return tuple(one.ranking for one in self.prepared if isinstance(one, ranked))
 
-    @cached_property
-    def n_apart(self) -> int:
-        """How many documents, or groups, set A apart from B as far as the metric can see."""
-        return count_apart(self.metric, self.view, positive=self.positive, rankings=self.rankings)
+    def n_apart(self, pair: tuple[int, int]) -> int:
+        """Count the documents, or groups, that set two models apart in the metric's eyes."""
+        return count_apart(
+            self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
+        )
 
     @property
     def is_positive(self) -> AnyArray:

@@ -19,25 +19,34 @@ def documents_of(view: Scores) -> FloatArray:
 
 
 def count_apart(
-    metric: ScoreMetric, view: Scores, *, positive: int | None, rankings: Sequence[Ranking]
+    metric: ScoreMetric,
+    view: Scores,
+    pair: tuple[int, int],
+    *,
+    positive: int | None,
+    rankings: Sequence[Ranking],
 ) -> int:
     """Count the documents, or groups, on which two models differ."""
-    apart = _apart(metric, view, positive, rankings)
+    apart = _apart(metric, view, pair, positive, rankings)
     if view.group is None:
         return int(documents_of(view)[apart].sum())
     return len(np.unique(view.group[apart]))
 
 
 def _apart(
-    metric: ScoreMetric, view: Scores, positive: int | None, rankings: Sequence[Ranking]
+    metric: ScoreMetric,
+    view: Scores,
+    pair: tuple[int, int],
+    positive: int | None,
+    rankings: Sequence[Ranking],
 ) -> AnyArray:
     if rankings:
-        a, b = (_standing(ranking, view.n_rows) for ranking in rankings)
+        a, b = (_standing(rankings[place], view.n_rows) for place in pair)
         return np.asarray((a != b).any(axis=0))
     if metric.function is not None:
-        differs = view.values[0] != view.values[1]
+        differs = view.values[pair[0]] != view.values[pair[1]]
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
-    a, b = (values_of(metric, view, place, positive) for place in range(2))
+    a, b = (values_of(metric, view, place, positive) for place in pair)
     return np.asarray(a != b)
 
 
