@@ -113,4 +113,5 @@ def test_rank_reads_the_columns_that_are_named(rows, capsys):
     truth = [row[1] == "spam" for row in rows]
     assert observed["gpt"] == pytest.approx(roc_auc_score(truth, [row[3] for row in rows]))
     code, _, err = run(capsys, *asked, "--metric", "roc_auc")
-    assert code == 2 and "--of" in err
+    assert code == 2
+    assert "--of" in err

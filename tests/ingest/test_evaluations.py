@@ -277,12 +277,14 @@ def test_a_score_in_between(copied, value):
     rows = lines(copied["small"])
     rows[1]["acc"] = value
     write(copied["small"], rows)
-    with pytest.raises(DataError, match=r"for '1', which is neither right nor wrong.*threshold"):
+    with pytest.raises(
+        DataError, match=r"for '1', which is neither right nor wrong.*op.read_scores"
+    ):
         lm_eval(copied, score="acc")
     for row in rows:
         row["acc_norm"] = 0.5
     write(copied["small"], rows)
-    with pytest.raises(UsageError, match="no score that all logs have and that says right or wro"):
+    with pytest.raises(UsageError, match="no score that all logs have and whose values are right"):
         lm_eval(copied)
 
 
@@ -534,3 +536,61 @@ def test_what_is_right(value, expected):
 def test_what_is_neither_right_nor_wrong(value):
     with pytest.raises(ValueError, match="neither right nor wrong"):
         is_right(value)
+
+
+# Grades
+
+
+def graded(folder, marks, *, model="m"):
+    rows = [
+        {"doc_id": number, "filter": "none", "metrics": ["judge"], "judge": mark}
+        for number, mark in enumerate(marks)
+    ]
+    return write(folder / model / "samples_chat_2026-01-01T00-00-00.jsonl", rows)
+
+
+def test_right_and_wrong_as_grades_are_the_same_answers():
+    counted, grades = (
+        inspect(score="match"),
+        op.read_scores(INSPECT / "epochs", format="inspect", score="match"),
+    )
+    assert grades.n == counted.n
+    assert grades.n_groups == counted.groups.n
+    for model, values in zip(grades.models, grades.values, strict=True):
+        assert values.sum() == right(counted, model)
+
+
+def test_marks_are_paired_on_the_item(tmp_path):
+    graded(tmp_path, [7, 3.5, "9"], model="old")
+    path = graded(tmp_path, [1, 2, 3], model="new")
+    write(path, reversed(lines(path)))
+    seen = op.read_scores(tmp_path, format="lm-eval", models=["new", "old"])
+    assert [values.tolist() for values in seen.values] == [[1.0, 2.0, 3.0], [7.0, 3.5, 9.0]]
+    assert seen.truth is None
+    assert seen.n_groups is None
+
+
+def test_several_answers_to_one_item_are_a_group(tmp_path):
+    runs = [graded(tmp_path / run, [1, 2, 3]) for run in ("one", "two")]
+    seen = op.read_scores({"m": runs, "k": runs}, format="lm-eval", score="judge")
+    assert (seen.n, seen.n_groups) == (6, 3)
+
+
+def test_grades_that_are_missing_or_no_numbers(tmp_path):
+    for model, marks in (("full", [1, 2, 3]), ("gaps", [1, None, 3])):
+        graded(tmp_path, marks, model=model)
+    with pytest.raises(DataError, match="'gaps' has no 'judge' for 1 of 3 items"):
+        op.read_scores(tmp_path, format="lm-eval")
+    kept = op.read_scores(tmp_path, format="lm-eval", on_null="drop")
+    assert kept.n == 2
+    assert names(kept) == ["null_rows_dropped"]
+    graded(tmp_path, [1, "good", 3], model="gaps")
+    with pytest.raises(DataError, match="'judge' is 'good' for '1', which is no number"):
+        op.read_scores(tmp_path, format="lm-eval", score="judge")
+
+
+@pytest.mark.parametrize("asked", [{"groups": "task"}, {"truth": "target"}, {"header": False}])
+def test_columns_cannot_be_asked_of_logs_of_grades(tmp_path, asked):
+    graded(tmp_path, [1, 2])
+    with pytest.raises(UsageError, match="know their own columns"):
+        op.read_scores(tmp_path, format="lm-eval", **asked)

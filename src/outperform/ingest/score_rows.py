@@ -1,4 +1,4 @@
-"""``read_scores``: rows of scores from files, into memory, because scores do not add up."""
+"""``read_scores``: scores from files and logs, into memory, because scores do not add up."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import numpy as np
 from outperform._typing import FloatArray
 from outperform.errors import DataError, UsageError
 from outperform.ingest import cells
+from outperform.ingest.cells import OnNull
+from outperform.ingest.evaluations import FORMATS as LOGS
+from outperform.ingest.evaluations import read_grades
 from outperform.ingest.files.counting import refuse_repeated_ids
 from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.engine import Engine, Progress
+from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.files.opening import opened
 from outperform.ingest.files.tables import Table, check_family, check_where
 from outperform.outcomes import Scores
@@ -22,11 +26,15 @@ from outperform.outcomes import Scores
 def read_scores(
     source: Any,
     *,
-    models: Sequence[str] | Mapping[str, str],
+    models: Sequence[str] | Mapping[str, str] | None = None,
     truth: str | None = None,
     id: str | None = None,
     groups: str | None = None,
+    score: str | None = None,
     where: Mapping[str, Any] | None = None,
+    on_missing: OnMissing = "refuse",
+    on_null: OnNull = "refuse",
+    format: str | None = None,
     progress: Progress | None = None,
     **dialect: Any,
 ) -> Scores:
@@ -36,21 +44,29 @@ def read_scores(
     ----------
     source
         A path, a folder, a pattern, ``"-"`` for standard input, an open file, or a list of these
-        with the same columns, as for :func:`read`.
+        with the same columns, as for :func:`read`; or logs of evaluations, with ``format``.
     models
-        The columns of the scores, or columns by name of the model.
+        The columns of the scores, or columns by name of the model; of logs the models to keep.
     truth
         The column of the true labels; None for grades, which have no truth.
     id
         The column that names the documents; no id may repeat.
     groups
         The column that names the group of each row, such as the item that was answered.
+    score
+        Of logs the score to read; the only one whose values are numbers by default.
     where
         The rows to keep: a value, or a list of them, for each column.
+    on_missing, on_null
+        Of logs what to do with items that not all models answered, and with answers that have
+        no score: ``"refuse"``, or ``"drop"`` them for all models, with a finding.
+    format
+        What the file is, whatever its name says; ``"lm-eval"`` or ``"inspect"`` for logs, whose
+        grades are paired on the item, several answers to one item being a group.
     progress
         Called with how much is done, and with how much there is.
     **dialect
-        ``format``, ``separator``, ``quote``, ``header`` and ``encoding`` as for :func:`read`.
+        ``separator``, ``quote``, ``header`` and ``encoding`` as for :func:`read`.
 
     Examples
     --------
@@ -61,12 +77,27 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     check_where(where)
+    if format in LOGS:
+        _refuse_of_logs(truth=truth, id=id, groups=groups, **dialect)
+        return read_grades(
+            source,
+            format=format,
+            score=score,
+            models=models,
+            where=where,
+            on_missing=on_missing,
+            on_null=on_null,
+        )
+    if score is not None or "drop" in (on_missing, on_null):
+        raise UsageError(
+            "score, on_missing and on_null are for logs, read with format='lm-eval' or 'inspect'"
+        )
     named = _named(models)
     columns = [*named.values(), *(one for one in (truth, groups) if one is not None)]
     if len(set(columns)) != len(columns):
         raise UsageError(f"every column has one role; got {columns}")
     wanted = [*columns, *(() if id is None else (id,)), *(where or ())]
-    asked = replace(Dialect(**dialect), columns=tuple(wanted))
+    asked = replace(Dialect(format=format, **dialect), columns=tuple(wanted))
 
     def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
         if id is not None:
@@ -80,6 +111,15 @@ def read_scores(
     if truth is None:
         return Scores.from_values(scores, groups=grouped)
     return Scores.from_arrays(rows[truth], scores, groups=grouped)
+
+
+def _refuse_of_logs(**given: Any) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise UsageError(
+            f"{', '.join(names)} cannot be asked of logs of evaluations, which know their own "
+            "columns; choose with models=, score= and where="
+        )
 
 
 def _named(models: Any) -> dict[str, str]:

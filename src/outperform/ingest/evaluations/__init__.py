@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from outperform.ingest.evaluations.reading import FORMATS, read_evaluations
+from outperform.ingest.evaluations.reading import FORMATS, read_evaluations, read_grades
 
-__all__ = ["FORMATS", "read_evaluations"]
+__all__ = ["FORMATS", "read_evaluations", "read_grades"]

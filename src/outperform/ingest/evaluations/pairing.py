@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest.cells import OnNull
-from outperform.ingest.evaluations.samples import Item, Samples, is_right
+from outperform.ingest.evaluations.samples import Item, Samples
+from outperform.ingest.evaluations.scores import Kind
 from outperform.ingest.files.joining import OnMissing
-from outperform.outcomes import Outcomes
 
 _EXAMPLES = 5
 
@@ -24,8 +23,16 @@ class Answer(NamedTuple):
     number: int
 
 
-Answers = dict[Answer, bool | None]
-"""Whether each answer of a model is right; None where it has no score."""
+Answers = dict[Answer, float | None]
+"""What each answer of a model scored, right being 1; None where it has no score."""
+
+
+class Paired(NamedTuple):
+    """What every model scored on the same answers, side by side."""
+
+    scores: dict[str, list[float]]
+    items: list[Item] | None  # what each answer is to; None where every item has one
+    findings: tuple[Finding, ...]
 
 
 class Naming(NamedTuple):
@@ -53,13 +60,13 @@ class Naming(NamedTuple):
 
 
 def pair(
-    every: Sequence[Samples], score: str, *, on_missing: OnMissing, on_null: OnNull
-) -> Outcomes:
-    """Count what all models answered; repeated answers to one item are a group."""
+    every: Sequence[Samples], score: str, kind: Kind, *, on_missing: OnMissing, on_null: OnNull
+) -> Paired:
+    """Put side by side what all models answered; repeated answers to one item are a group."""
     by_model: dict[str, list[Samples]] = {}
     for samples in every:
         by_model.setdefault(samples.model, []).append(samples)
-    answers = {model: _answers(runs, score) for model, runs in by_model.items()}
+    answers = {model: _answers(runs, score, kind) for model, runs in by_model.items()}
     known = {answer for one in answers.values() for answer in one}
     naming = Naming(
         several_tasks=len({answer.item.task for answer in known}) > 1,
@@ -69,14 +76,19 @@ def pair(
     findings = _without_score(answers, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
-    seen = Outcomes.from_correct(
-        {model: [bool(one[answer]) for answer in kept] for model, one in answers.items()},
-        groups=[answer.item for answer in kept] if naming.repeated else None,
+    return Paired(
+        {model: _known(one, kept) for model, one in answers.items()},
+        [answer.item for answer in kept] if naming.repeated else None,
+        findings,
     )
-    return replace(seen, findings=findings + seen.findings)
 
 
-def _answers(runs: Sequence[Samples], score: str) -> Answers:
+def _known(answers: Answers, kept: Sequence[Answer]) -> list[float]:
+    values = (answers[answer] for answer in kept)
+    return [value for value in values if value is not None]  # none is missing any more
+
+
+def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
     """Return the answers of one model, those to the same item numbered in their order."""
     rows = [
         (item, samples.turn, epoch, value, samples.name)
@@ -90,7 +102,7 @@ def _answers(runs: Sequence[Samples], score: str) -> Answers:
     found: Answers = {}
     for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
         numbers[item] += 1
-        found[Answer(item, numbers[item])] = is_right(value)
+        found[Answer(item, numbers[item])] = kind.read(value)
     return found
 
 
@@ -141,7 +153,7 @@ def _without_score(
 ) -> tuple[Finding, ...]:
     """Refuse answers without a score, or take them from all models and say so."""
     lost = {
-        model: [answer for answer, right in one.items() if right is None]
+        model: [answer for answer, value in one.items() if value is None]
         for model, one in answers.items()
     }
     faults = [

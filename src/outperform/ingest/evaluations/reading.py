@@ -1,4 +1,4 @@
-"""From logs of evaluations to outcomes: read, choose a score, pair."""
+"""From logs of evaluations to outcomes or grades: read, choose a score, pair."""
 
 from __future__ import annotations
 
@@ -11,21 +11,37 @@ from outperform.ingest.cells import OnNull
 from outperform.ingest.evaluations import inspect_logs
 from outperform.ingest.evaluations.inspect_tables import read_table
 from outperform.ingest.evaluations.lm_eval import read_lm_eval
-from outperform.ingest.evaluations.pairing import pair
+from outperform.ingest.evaluations.pairing import Paired, pair
 from outperform.ingest.evaluations.samples import Samples
-from outperform.ingest.evaluations.scores import choose_score
+from outperform.ingest.evaluations.scores import GRADE, RIGHT, Kind, choose_score
 from outperform.ingest.evaluations.sources import Part, is_path, logs_under, parts_of
 from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.files.tables import Where
-from outperform.outcomes import Outcomes
+from outperform.outcomes import Outcomes, Scores
 
 FORMATS = ("lm-eval", "inspect")
 
 Models = Sequence[str] | Mapping[str, str] | None
 
 
-def read_evaluations(
+def read_evaluations(source: Any, **asked: Any) -> Outcomes:
+    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+    paired = _read(source, RIGHT, **asked)
+    right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
+    seen = Outcomes.from_correct(right, groups=paired.items)
+    return replace(seen, findings=paired.findings + seen.findings)
+
+
+def read_grades(source: Any, **asked: Any) -> Scores:
+    """Return what several models scored, by item; see :func:`outperform.read_scores`."""
+    paired = _read(source, GRADE, **asked)
+    seen = Scores.from_values(paired.scores, groups=paired.items)
+    return replace(seen, findings=paired.findings + seen.findings)
+
+
+def _read(
     source: Any,
+    kind: Kind,
     *,
     format: str,
     score: str | None = None,
@@ -33,8 +49,7 @@ def read_evaluations(
     where: Where = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
-) -> Outcomes:
-    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+) -> Paired:
     parts = parts_of(source)
     wanted = score if format == "lm-eval" or score is None else score.removeprefix("score_")
     every = (
@@ -43,7 +58,8 @@ def read_evaluations(
         else _read_inspect(parts, score=wanted, where=where)
     )
     chosen = _only(every, models)
-    return pair(chosen, choose_score(chosen, wanted), on_missing=on_missing, on_null=on_null)
+    score = choose_score(chosen, wanted, kind)
+    return pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
 
 
 def _read_inspect(parts: Sequence[Part], *, score: str | None, where: Where) -> list[Samples]:

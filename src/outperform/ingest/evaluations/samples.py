@@ -1,4 +1,4 @@
-"""Samples: what one log or table says of one model, item by item, and whether that is right."""
+"""Samples: what one log or table says of one model, item by item, as right or as a grade."""
 
 from __future__ import annotations
 
@@ -53,6 +53,31 @@ class Samples:
 
 _RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_PARTLY_RIGHT = {"P": 0.5}
+
+
+def as_grade(value: Any) -> float | None:
+    """Return a score as a number, or None if it is missing.
+
+    Anything that is no number is a ValueError.
+
+    Examples
+    --------
+    >>> as_grade(7), as_grade("P"), as_grade("C"), as_grade(None)
+    (7.0, 0.5, 1.0, None)
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **_WORDS}
+        found = known.get(text, known.get(text.lower()))
+        value = text or None if found is None else found
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{value!r} is no number") from None
+    return None if math.isnan(number) else number
 
 
 def is_right(value: Any) -> bool | None:

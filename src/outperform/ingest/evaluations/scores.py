@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from outperform.errors import DataError, UsageError, unknown_name
-from outperform.ingest.evaluations.samples import Samples, is_right
+from outperform.ingest.evaluations.samples import Samples, as_grade, is_right
 
 
-def choose_score(every: Sequence[Samples], score: str | None) -> str:
-    """Return the score that was asked for, or the only one of right and wrong."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What the values of a score are, and what to say of those that are not."""
+
+    read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
+    says: str
+    looks: str
+    otherwise: str
+
+
+RIGHT = Kind(
+    read=is_right,
+    says="say right or wrong",
+    looks="right or wrong (1 and 0, true and false, C and I)",
+    otherwise="which is neither right nor wrong. Compare the mean of such grades, read by "
+    "op.read_scores, or decide what is good enough and count that with "
+    "Outcomes.from_correct({'model': score >= 0.5, …})",
+)
+GRADE = Kind(
+    read=as_grade,
+    says="are grades",
+    looks="grades, as numbers",
+    otherwise="which is no number",
+)
+
+
+def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str:
+    """Return the score that was asked for, or the only one of its kind."""
     if score is not None:
         for samples in every:
             if score not in samples.scores:
                 raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
-            _refuse_between(samples, score)
+            _refuse_others(samples, score, kind)
         return score
     shared = [name for name in every[0].scores if all(name in one.scores for one in every)]
-    binary = [name for name in shared if all(_is_binary(one, name) for one in every)]
-    if len(binary) == 1:
-        return binary[0]
-    if binary:
-        shown = ", ".join(map(repr, binary))
-        raise UsageError(f"several scores say right or wrong: {shown}; name one with score=")
+    fitting = [name for name in shared if all(_is_of(one, name, kind) for one in every)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        shown = ", ".join(map(repr, fitting))
+        raise UsageError(f"several scores {kind.says}: {shown}; name one with score=")
     if len(shared) == 1:
         for samples in every:
-            _refuse_between(samples, shared[0])
+            _refuse_others(samples, shared[0], kind)
     known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
     raise UsageError(
-        "there is no score that all logs have and that says right or wrong (1 and 0, true and "
-        f"false, C and I); they have {known or 'none'}. Name one with score=, or read tasks with "
-        "different scores apart"
+        f"there is no score that all logs have and whose values are {kind.looks}; they have "
+        f"{known or 'none'}. Name one with score=, or read tasks with different scores apart"
     )
 
 
-def _is_binary(samples: Samples, score: str) -> bool:
+def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
     try:
-        found = {is_right(value) for value in samples.scores[score]}
+        found = {kind.read(value) for value in samples.scores[score]}
     except ValueError:
         return False
     return found != {None}
 
 
-def _refuse_between(samples: Samples, score: str) -> None:
+def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
     for item, value in zip(samples.items, samples.scores[score], strict=True):
         try:
-            is_right(value)
+            kind.read(value)
         except ValueError:
             raise DataError(
-                f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, which is "
-                "neither right nor wrong. Scores in between need a threshold: decide what is good "
-                "enough and count that with Outcomes.from_correct({'model': score >= 0.5, …}); "
-                "there is no metric for their mean yet"
+                f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, "
+                f"{kind.otherwise}"
             ) from None
