@@ -351,12 +351,18 @@ def test_41_probability_columns_in_the_place_of_labels():
 
 @pytest.mark.parametrize(
     "label",
-    [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), [1], (1,), {"a": 1}, b"x", 1j,
+    [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), {"a": 1}, b"x", 1j,
      Fraction(1, 2), np.datetime64("2020-01-01"), object()],
     ids=lambda label: type(label).__name__,
 )  # fmt: skip
 def test_42_labels_of_other_types(label):
     with pytest.raises(DataError, match=r"y_true.*type"):
+        op.compare([label] * 36, A, B)
+
+
+@pytest.mark.parametrize("label", [[1], (1,), {1}])
+def test_42_sets_of_labels_beside_labels(label):
+    with pytest.raises(DataError, match=r"y_true has a set of labels .* of 'A' have one label"):
         op.compare([label] * 36, A, B)
 
 
@@ -389,7 +395,7 @@ def test_45_counts_that_are_none(count):
     with pytest.raises(DataError, match=r"counts must"):
         op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [5, count])
     with pytest.raises(DataError, match=r"sample_weight must"):
-        op.compare([1, 0], [1, 0], [0, 0], sample_weight=[5, count])
+        op.compare([1, 0], [1, 0], [0, 0], sample_weight=[5, count], weight_kind="frequency")
 
 
 @pytest.mark.parametrize("count", [10**12, 2**53 + 1, 2**63 - 1])

@@ -8,17 +8,26 @@ and any number of documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from verification.claims import claims, judge_claims
+from outperform.decision import rank_probabilities
+from outperform.posterior import Sums
+from verification.claims import (
+    RankClaim,
+    claims,
+    joint_claims,
+    judge_claims,
+    models_of,
+    rank_claims,
+)
 from verification.closed_forms import levels
-from verification.posteriors import Draws, Sampler, sample
-from verification.quantities import quantities, truth_as_draw
+from verification.posteriors import Sampler, sample
+from verification.quantities import log_likelihood, of_sums, of_tables, truth_as_draw
 from verification.uniformity import N_DRAWS, holm, judge, rank, rank_of_level
 from verification.worlds import World, draw_counts
 
@@ -36,12 +45,17 @@ Reading = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One configuration: a world, a number of documents, how often and from which seed."""
+    """One configuration: a world, a number of documents, how often and from which seed.
+
+    With ``joint`` it is also claimed how the accuracies of A and B move together, which is
+    what weights that are not shared get wrong.
+    """
 
     world: World
     n: int
     simulations: int
     seed: int
+    joint: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,32 +83,44 @@ def smallest_adjusted(calibrations: Sequence[Calibration]) -> float:
 
 
 def calibrate(
-    setting: Setting, sampler: Sampler = sample, reading: Reading | None = None
+    setting: Setting,
+    sampler: Sampler = sample,
+    reading: Reading | None = None,
+    claim: RankClaim = rank_probabilities,
 ) -> Calibration:
-    """Simulate, rank and test; ``sampler`` and ``reading`` let a bug be planted."""
+    """Simulate, rank and test; ``sampler``, ``reading`` and ``claim`` let a bug be planted."""
     generator = np.random.default_rng(setting.seed)
     ranks: dict[str, list[IntArray]] = {}
     claimed: dict[str, list[FloatArray]] = {}
     for size in _batches(setting):
         simulated = _simulate(setting, size, sampler, generator)
-        for name, values in quantities(simulated.draws, simulated.counts).items():
+        values_of = quantities(simulated)
+        for name, values in values_of.items():
             if reading is not None:
                 values[:, 1:] = reading(values[:, 1:])
             rounded = np.round(values, _decimals(setting.world, name))
             ranks.setdefault(name, []).append(rank(rounded, generator))
             if name in ("f1 A−B", "f1_macro A−B"):
-                for claim, pair in claims(values).items():
-                    claimed.setdefault(claim, []).append(pair)
+                _collect(claimed, claims(values))
+        if setting.world.n_models > 2:
+            _collect(claimed, rank_claims(models_of(values_of, "f1_macro"), claim))
+        if setting.joint:
+            _collect(claimed, joint_claims(models_of(values_of, "accuracy"), simulated.counts))
         for name, level in simulated.levels.items():
             ranks.setdefault(name, []).append(rank_of_level(np.array(level)))
     p_values = {}
     for name, found in ranks.items():
         judged = judge(np.concatenate(found), generator)
         p_values.update({(name, test): p for test, p in judged._asdict().items()})
-    for claim, pairs in claimed.items():
+    for name, pairs in claimed.items():
         judged_claim = judge_claims(*np.concatenate(pairs, axis=1))
-        p_values.update({(claim, test): p for test, p in judged_claim.items()})
+        p_values.update({(name, test): p for test, p in judged_claim.items()})
     return Calibration(setting=setting, p_values=p_values)
+
+
+def _collect(claimed: dict[str, list[FloatArray]], found: dict[str, FloatArray]) -> None:
+    for name, pair in found.items():
+        claimed.setdefault(name, []).append(pair)
 
 
 def _batches(setting: Setting) -> Iterator[int]:
@@ -110,7 +136,9 @@ def _decimals(world: World, name: str) -> int:
 
 
 class _Simulated(NamedTuple):
-    draws: list[Draws]  # the truth first, then the posterior's draws
+    own: list[dict[str, FloatArray]]  # of the truth first, then of the posterior's draws
+    sums: list[tuple[Sums, ...]]
+    likelihood: list[FloatArray]
     counts: list[tuple[IntArray, ...]]
     levels: dict[str, list[float]]  # of the closed forms at the truth
 
@@ -118,29 +146,34 @@ class _Simulated(NamedTuple):
 def _simulate(
     setting: Setting, size: int, sampler: Sampler, generator: np.random.Generator
 ) -> _Simulated:
-    simulated = _Simulated([], [], {})
+    simulated = _Simulated([], [], [], [], {})
     for _ in range(size):
         drawn_truth = setting.world.draw_truth(generator)
         counts = draw_counts(drawn_truth, setting.n, generator)
         truth = truth_as_draw(drawn_truth)
         drawn = sampler(setting.world, counts, generator, N_DRAWS)
-        simulated.draws.append(_join(truth, drawn))
+        own, more = of_tables(truth), of_tables(drawn)
+        simulated.own.append({name: np.append(own[name], more[name]) for name in own})
         simulated.counts.append(counts)
+        simulated.sums.append(tuple(map(_joined, truth.sums, drawn.sums)))
+        simulated.likelihood.append(
+            np.append(log_likelihood(truth, counts), log_likelihood(drawn, counts))
+        )
         if sampler is sample:
             for name, level in levels(setting.world, counts, truth).items():
                 simulated.levels.setdefault(name, []).append(level)
     return simulated
 
 
-def _join(truth: Draws, drawn: Draws) -> Draws:
-    def joined(first: Iterable[FloatArray], second: Iterable[FloatArray]) -> tuple[FloatArray, ...]:
-        return tuple(np.concatenate(pair, axis=-1) for pair in zip(first, second, strict=True))
+def _joined(truth: Sums, drawn: Sums) -> Sums:
+    return Sums(*(np.concatenate(pair, axis=-1) for pair in zip(truth, drawn, strict=True)))
 
-    sums = zip(truth.sums, drawn.sums, strict=True)
-    return Draws(
-        tables=joined(truth.tables, drawn.tables),
-        sums=tuple(type(one)(*joined(one, two)) for one, two in sums),
-        hyper=dict(
-            zip(truth.hyper, joined(truth.hyper.values(), drawn.hyper.values()), strict=True)
-        ),
-    )
+
+def quantities(simulated: _Simulated) -> dict[str, FloatArray]:
+    """Return every quantity of several simulations, ``(n_simulations, 1 + n_draws)`` each."""
+    found = {name: np.stack([one[name] for one in simulated.own]) for name in simulated.own[0]}
+    together = [
+        Sums(*(np.stack(parts, axis=-2) for parts in zip(*group, strict=True)))
+        for group in zip(*simulated.sums, strict=True)
+    ]
+    return found | of_sums(together) | {"log-likelihood": np.stack(simulated.likelihood)}

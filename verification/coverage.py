@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -70,6 +71,7 @@ class Coverage:
         return float(np.sqrt(self.covered * (1 - self.covered) / self.repetitions))
 
 
+@lru_cache(maxsize=1)
 def the_world() -> op.Outcomes:
     """Return the joint table of all documents."""
     news = op.datasets.load_news20()
@@ -87,7 +89,7 @@ def resample(world: op.Outcomes, n: int, generator: np.random.Generator) -> op.O
 def repeat(n: int, first: int, last: int) -> list[Hit]:
     """Run repetitions ``first`` to ``last`` (not included) at one size."""
     world = the_world()
-    truth = {name: _observed(world, name) for name in CLASSIFIERS}
+    truth = {name: observed(world, name) for name in CLASSIFIERS}
     hits = []
     for repetition in range(first, last):
         # A stream per repetition, so that chunks can be run in any order.
@@ -98,7 +100,8 @@ def repeat(n: int, first: int, last: int) -> list[Hit]:
     return hits
 
 
-def _observed(outcomes: op.Outcomes, name: str) -> float:
+def observed(outcomes: op.Outcomes, name: str) -> float:
+    """Return a classifier's metric as it was counted."""
     margins = op.metrics.Margins(**outcomes.margins(name)._asdict())
     return float(op.metrics.get(METRIC).evaluate(margins))
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from outperform import Prior
 from outperform._typing import FloatArray, IntArray
+from outperform.decision import rank_probabilities
 from outperform.posterior.protocol import margins_of
 from verification.calibration import Calibration, Reading, Setting, calibrate
+from verification.claims import RankClaim
 from verification.posteriors import Draws, Sampler, sample
 from verification.quantities import confusions
 from verification.worlds import World
@@ -31,11 +33,15 @@ class Plant:
     n: int
     sampler: Sampler = sample
     reading: Reading | None = None
+    claim: RankClaim = rank_probabilities
+    joint: bool = False
 
     def calibrate(self, simulations: int, seed: int) -> Calibration:
         """Calibrate with the bug in place."""
-        setting = Setting(world=self.world, n=self.n, simulations=simulations, seed=seed)
-        return calibrate(setting, self.sampler, self.reading)
+        setting = Setting(
+            world=self.world, n=self.n, simulations=simulations, seed=seed, joint=self.joint
+        )
+        return calibrate(setting, self.sampler, self.reading, self.claim)
 
 
 # What the posterior is told

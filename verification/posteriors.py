@@ -13,7 +13,7 @@ from outperform.posterior import DenseRows, Independent, Posterior, Sums, build_
 from outperform.posterior.free import Free
 from outperform.posterior.sparse import SparseWeights
 from outperform.posterior.unit import sparse_unit
-from verification.worlds import World, as_outcomes
+from verification.worlds import NAMES, World, as_outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,42 +63,48 @@ def _tables(posterior: Posterior, generator: np.random.Generator, n_draws: int) 
         cells = posterior.cell_worker()(generator, n_draws)
     else:
         assert isinstance(posterior, SparseWeights)
-        (drawn,) = posterior.tallied(_JointTally(posterior))(generator, n_draws)
-        cells = np.asarray(drawn)
-    return [cells.reshape((posterior.n_classes,) * 3 + (n_draws,))]
+        draw = posterior.tallied(_JointTally(posterior))
+        # A large table is drawn piece by piece, so that it stays in the cache.
+        step = n_draws if posterior.n_classes ** (1 + posterior.n_models) <= 128 else 128
+        pieces = [
+            np.asarray(draw(generator, min(step, n_draws - start))[0])
+            for start in range(0, n_draws, step)
+        ]
+        cells = np.concatenate(pieces, axis=1)
+    return [cells.reshape((posterior.n_classes,) * (1 + posterior.n_models) + (n_draws,))]
 
 
 class _JointTally:
-    """Keeps every cell of the joint table of two models apart, and scales them to sum to 1."""
+    """Keeps every cell of the joint table apart, and scales them to sum to 1."""
 
     def __init__(self, posterior: SparseWeights) -> None:
-        self.n_classes = posterior.n_classes
-        truth, a, b = posterior.cells.T
-        self.places = self._place(truth, a, b)
-
-    def _place(self, truth: IntArray, a: IntArray, b: IntArray) -> IntArray:
-        return (truth * self.n_classes + a) * self.n_classes + b
+        self.shape = (posterior.n_classes,) * (1 + posterior.n_models)
+        self.places = np.ravel_multi_index(tuple(posterior.cells.T), self.shape)
+        n_classes, n_tickets = posterior.n_classes, 2 * (posterior.n_classes - 1)
+        truth, ticket = np.indices((n_classes, n_tickets))
+        # The class that a ticket means: the true one, or the i-th one after it.
+        self.meant = ((truth + np.maximum(ticket - n_classes + 2, 0)) % n_classes).ravel()
+        self.firsts = (np.arange(n_classes) * n_tickets)[:, None]
 
     def of_cells(self, gammas: FloatArray) -> FloatArray:
-        sums = np.zeros((self.n_classes**3, gammas.shape[1]))
+        sums = np.zeros((int(np.prod(self.shape)), gammas.shape[1]))
         sums[self.places] = gammas
         return sums
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
-        truth = np.arange(self.n_classes)[:, None]
-        a, b = (self._predicted(truth, ticket.astype(np.int64)) for ticket in tickets)
-        draws = np.arange(sums.shape[1])
-        for stick, mass in enumerate(masses):
+        n_classes, length = masses.shape[1:]
+        place = np.arange(n_classes)[:, None]
+        for ticket in tickets:
+            place = place * n_classes + self.meant.take(ticket + self.firsts, mode="clip")
+        place = place * length + np.arange(length)
+        flat = sums.reshape(-1)
+        for stick, mass in zip(place, masses, strict=True):
             # Within one stick every class has one place, so nothing is added twice.
-            sums[self._place(truth, a[stick], b[stick]), draws] += mass
-
-    def _predicted(self, truth: IntArray, ticket: IntArray) -> IntArray:
-        """Return the class a stick falls on: the true one, or the i-th one after it."""
-        right = self.n_classes - 1
-        return np.where(ticket < right, truth, (truth + ticket - right + 1) % self.n_classes)
+            flat[stick] += mass
 
     def split(self, sums: FloatArray) -> list[Sums | FloatArray]:
-        return [sums / sums.sum(axis=0)]
+        sums /= sums.sum(axis=0)
+        return [sums]
 
 
 def _hyper(
@@ -111,5 +117,5 @@ def _hyper(
     if world.model == "hierarchical":
         assert isinstance(posterior, SparseWeights)
         rates = posterior.right_rates(generator, n_draws)
-        return {f"η {name}": np.asarray(rate) for name, rate in zip("AB", rates, strict=False)}
+        return {f"η {name}": np.asarray(rate) for name, rate in zip(NAMES, rates, strict=False)}
     return {}

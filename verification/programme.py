@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from outperform import Prior
 from verification import (
     blocked,
     blocked_tables,
+    clusters,
     coverage,
     damaged,
     honesty,
+    label_set_tables,
+    label_sets,
     markdown,
+    multiclass,
+    power,
+    prevalence,
+    prevalence_tables,
     ranks,
+    runs,
     score_tables,
     scores,
     slice_tables,
     slices,
+    spans,
+    weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
 from verification.plants import PLANTS, Plant
+from verification.spreading import Repeat, spread, spread_worlds
 from verification.worlds import World
 
 # The chance that a run of all calibrations without any fault raises an alarm.
 BUDGET = 1e-3
 DOCUMENTS = (0, 1, 5, 50, 500)
-
-Task = TypeVar("Task")
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +47,15 @@ class Sizes:
 
     simulations: int = 2_000
     plant_simulations: int = 20_000
+    long_simulations: int = 20_000
     repetitions: int = 1_000
     seeds: int = 1_000
     runs: int = 2_000
     training_sets: int = 1_000
     slices: int = 10_000
-    rankings: int = 2_000
+    test_sets: int = 2_000
     flips: int = 10_000
-    score_runs: int = 2_000
+    power_runs: int = 400
     jobs: int = 2
 
 
@@ -91,7 +99,11 @@ def run_calibration(sizes: Sizes) -> Part:
         for place, world in enumerate(all_worlds())
         for n in DOCUMENTS
     ]
-    found = _spread("calibration", calibrate, settings, sizes.jobs)
+    found = spread("calibration", calibrate, settings, sizes.jobs)
+    return _calibrated(found, "calibration.md", sizes.simulations)
+
+
+def _calibrated(found: Sequence[Calibration], file: str, simulations: int) -> Part:
     by_world: dict[str, list[Calibration]] = {}
     for one in found:
         by_world.setdefault(one.setting.world.name, []).append(one)
@@ -100,12 +112,12 @@ def run_calibration(sizes: Sizes) -> Part:
     n_tests = sum(len(one.p_values) for one in found)
     header = ("model", "p-values", "smallest", "of", "by", "documents")
     text = markdown.table(header, rows) + (
-        f"\n{len(settings)} configurations of {sizes.simulations:,} simulations each, {n_tests:,} "
+        f"\n{len(found)} configurations of {simulations:,} simulations each, {n_tests:,} "
         f"p-values; the smallest after Holm's correction over all of them is "
         f"{markdown.p_value(adjusted)} and must be above {BUDGET:g}.\n"
     )
-    failures = [] if adjusted > BUDGET else [f"calibration: Holm p {adjusted:.2g}"]
-    return Part(tables={"calibration.md": text}, failures=failures)
+    failures = [] if adjusted > BUDGET else [f"{file}: Holm p {adjusted:.2g}"]
+    return Part(tables={file: text}, failures=failures)
 
 
 def _calibration_row(name: str, group: Sequence[Calibration]) -> list[str]:
@@ -119,20 +131,23 @@ def _calibration_row(name: str, group: Sequence[Calibration]) -> list[str]:
 def run_plants(sizes: Sizes) -> Part:
     """Calibrate with each planted bug in place; every one must be rejected."""
     tasks = [(plant, _plant_size(plant, sizes), place) for place, plant in enumerate(PLANTS)]
-    found = _spread("plants", _plant, tasks, sizes.jobs)
+    found = spread("plants", _plant, tasks, sizes.jobs)
+    return _rejected([plant for plant, _, _ in tasks], found, "plants.md")
+
+
+def _rejected(plants: Sequence[Plant], found: Sequence[Calibration], file: str) -> Part:
     rows, failures = [], []
-    for (plant, size, _), one in zip(tasks, found, strict=True):
+    for plant, one in zip(plants, found, strict=True):
         p, quantity, test = one.smallest
         caught = one.adjusted < BUDGET
         if not caught:
             failures.append(f"planted bug {plant.name!r} was not found: Holm p {one.adjusted:.2g}")
         model = plant.world.name
-        shown = (str(plant.n), f"{size:,}", markdown.p_value(p), quantity, test.replace("_", " "))
+        size = f"{one.setting.simulations:,}"
+        shown = (str(plant.n), size, markdown.p_value(p), quantity, test.replace("_", " "))
         rows.append([plant.name, model, *shown, "yes" if caught else "**no**"])
     header = ("planted bug", "model", "documents", "simulations", "smallest p", "of", "by", "found")
-    return Part(
-        tables={"plants.md": markdown.table(header, rows, numbers_from=2)}, failures=failures
-    )
+    return Part(tables={file: markdown.table(header, rows, numbers_from=2)}, failures=failures)
 
 
 def _plant_size(plant: Plant, sizes: Sizes) -> int:
@@ -145,16 +160,25 @@ def _plant(task: tuple[Plant, int, int]) -> Calibration:
     return plant.calibrate(size, seed)
 
 
+def run_multiclass(sizes: Sizes) -> Part:
+    """Calibrate many classes paired and many models ranked at length, and plant bugs there."""
+    settings = multiclass.settings(sizes.long_simulations)
+    found = spread("multiclass", calibrate, settings, sizes.jobs)
+    held = _calibrated(found, "multiclass.md", sizes.long_simulations)
+    tasks = [
+        (plant, multiclass.plant_size(plant, sizes.long_simulations), place)
+        for place, plant in enumerate(multiclass.PLANTS)
+    ]
+    bugs = spread("bugs", _plant, tasks, sizes.jobs)
+    caught = _rejected(multiclass.PLANTS, bugs, "multiclass_plants.md")
+    return Part(tables=held.tables | caught.tables, failures=held.failures + caught.failures)
+
+
 def run_coverage(sizes: Sizes) -> Part:
     """Resample 20 Newsgroups and count how often intervals hold the truth."""
-    step = 20
-    tasks = [
-        (n, first, min(first + step, sizes.repetitions))
-        for n in coverage.SIZES
-        for first in range(0, sizes.repetitions, step)
-    ]
-    hits = [hit for chunk in _spread("coverage", _cover, tasks, sizes.jobs) for hit in chunk]
-    found = coverage.summarise(hits)
+    asked = dict.fromkeys(coverage.SIZES, sizes.repetitions)
+    hits = spread_worlds("coverage", coverage.repeat, asked, jobs=sizes.jobs)
+    found = coverage.summarise([hit for group in hits.values() for hit in group])
     failures = []
     for row in found:
         bounds = coverage.gate(row)
@@ -170,10 +194,6 @@ def run_coverage(sizes: Sizes) -> Part:
         },
         failures=failures,
     )
-
-
-def _cover(task: tuple[int, int, int]) -> list[coverage.Hit]:
-    return coverage.repeat(*task)
 
 
 def _coverage_table(found: Sequence[coverage.Coverage], first: str, roads: Sequence[str]) -> str:
@@ -204,7 +224,7 @@ def run_honesty(sizes: Sizes) -> Part:
     ]
     runs: dict[int, list[Any]] = {}
     for (place, _), chunk in zip(
-        tasks, _spread("honesty", _run_case, tasks, sizes.jobs), strict=True
+        tasks, spread("honesty", _run_case, tasks, sizes.jobs), strict=True
     ):
         runs.setdefault(place, []).extend(chunk)
     found = [row for place, group in runs.items() for row in honesty.judge_case(place, group)]
@@ -233,9 +253,9 @@ def _honesty_table(found: Sequence[honesty.Honesty]) -> str:
 
 
 def _flips(sizes: Sizes) -> tuple[str, list[str]]:
-    near = _spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.jobs)
+    near = spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.jobs)
     edges = [edge for group in near for edge in group] + honesty.midpoint_edges()
-    found = _spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.jobs)
+    found = spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.jobs)
     rows = [
         [
             one.what,
@@ -265,16 +285,7 @@ def run_blocked(sizes: Sizes) -> Part:
     runs[blocked.DRAWN] = min(sizes.runs, blocked.DRAWN_RUNS)
     runs |= dict.fromkeys(blocked.LIMITS, min(sizes.runs, blocked.LIMITS_RUNS))
     truths = _blocked_truths(list(runs), sizes)
-    step = 20
-    tasks = [
-        (world, first, min(first + step, last))
-        for world, last in runs.items()
-        for first in range(0, last, step)
-    ]
-    noted: dict[blocked.World, list[blocked.Run]] = {world: [] for world in runs}
-    chunks = _spread("blocked", _cross_validate, tasks, sizes.jobs)
-    for (world, _, _), chunk in zip(tasks, chunks, strict=True):
-        noted[world] += chunk
+    noted = spread_worlds("blocked", blocked.repeat, runs, jobs=sizes.jobs)
     rows = {world: blocked.summarise(world, noted[world], truths[world]) for world in runs}
     return Part(tables=blocked_tables.tables(rows), failures=blocked_tables.failures(rows))
 
@@ -289,7 +300,7 @@ def _blocked_truths(
         for learner in world.learners
     }
     found = dict(
-        zip(asked, _spread("truths", _truth, list(asked.values()), sizes.jobs), strict=True)
+        zip(asked, spread("truths", _truth, list(asked.values()), sizes.jobs), strict=True)
     )
     return {
         world: (found[world.stream, world.learners[0]], found[world.stream, world.learners[1]])
@@ -299,10 +310,6 @@ def _blocked_truths(
 
 def _truth(task: tuple[blocked.World, str, int]) -> float:
     return blocked.true_f1(*task)
-
-
-def _cross_validate(task: tuple[blocked.World, int, int]) -> list[blocked.Run]:
-    return blocked.repeat(*task)
 
 
 def run_damaged(sizes: Sizes) -> Part:
@@ -315,7 +322,7 @@ def run_damaged(sizes: Sizes) -> Part:
         for bits in [damaged.chosen_bits(writer, plan, each)]
         for first in range(0, each, damaged.BATCH)
     ]
-    found = [one for chunk in _spread("damaged", _flip, tasks, sizes.jobs) for one in chunk]
+    found = [one for chunk in spread("damaged", _flip, tasks, sizes.jobs) for one in chunk]
     return Part(tables={"damaged.md": damaged.table(found)}, failures=damaged.failures(found))
 
 
@@ -326,49 +333,76 @@ def _flip(task: tuple[str, damaged.Plan, list[int]]) -> list[damaged.Flip]:
 def run_slices(sizes: Sizes) -> Part:
     """Compare thousands of slices: false calls where all are equal, and what is found."""
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
-    found = dict(zip(slices.WORLDS, _spread("slices", slices.run, tasks, sizes.jobs), strict=True))
+    found = dict(zip(slices.WORLDS, spread("slices", slices.run, tasks, sizes.jobs), strict=True))
     text = slice_tables.table(found, sizes.slices)
     return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
 
 
-def run_rank(sizes: Sizes) -> Part:
-    """Rank models on many test sets: are intervals true, is the best among those tied?"""
-    step = 50
-    tasks = [
-        (world, first, min(first + step, sizes.rankings))
-        for world in ranks.WORLDS
-        for first in range(0, sizes.rankings, step)
-    ]
-    hits: dict[ranks.World, list[ranks.Hits]] = {world: [] for world in ranks.WORLDS}
-    for (world, _, _), chunk in zip(tasks, _spread("rank", _rank, tasks, sizes.jobs), strict=True):
-        hits[world] += chunk
-    found = [ranks.summarise(world, noted) for world, noted in hits.items()]
-    return Part(tables={"rank.md": ranks.table(found)}, failures=ranks.failures(found))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """Test sets drawn again and again from worlds whose truth is known."""
+
+    worlds: Sequence[Any]
+    repeat: Repeat[Any, Any]
+    table: Callable[[dict[Any, list[Any]]], str]
+    failures: Callable[[dict[Any, list[Any]]], list[str]]
+
+    def run(self, name: str, sizes: Sizes) -> Part:
+        """Draw the test sets of all worlds."""
+        asked = dict.fromkeys(self.worlds, sizes.test_sets)
+        found = spread_worlds(name, self.repeat, asked, jobs=sizes.jobs)
+        return Part(
+            tables={f"{name.replace('-', '_')}.md": self.table(found)},
+            failures=self.failures(found),
+        )
 
 
-def _rank(task: tuple[ranks.World, int, int]) -> list[ranks.Hits]:
-    return ranks.repeat(*task)
+def _of_summaries(study: Any) -> Study:
+    """Return a study whose worlds are summed up before they are tabulated."""
 
+    def summed(found: dict[Any, list[Any]]) -> list[Any]:
+        return [study.summarise(world, noted) for world, noted in found.items()]
 
-def run_scores(sizes: Sizes) -> Part:
-    """Compare scores of known worlds: how often do intervals hold the true difference?"""
-    step = 20
-    tasks = [
-        (world, first, min(first + step, sizes.score_runs))
-        for world in scores.WORLDS
-        for first in range(0, sizes.score_runs, step)
-    ]
-    found: dict[scores.ScoreWorld, list[scores.Interval]] = {world: [] for world in scores.WORLDS}
-    chunks = _spread("scores", _score, tasks, sizes.jobs)
-    for (world, _, _), chunk in zip(tasks, chunks, strict=True):
-        found[world] += chunk
-    return Part(
-        tables={"scores.md": score_tables.table(found)}, failures=score_tables.failures(found)
+    return Study(
+        worlds=study.WORLDS,
+        repeat=study.repeat,
+        table=lambda found: str(study.table(summed(found))),
+        failures=lambda found: list(study.failures(summed(found))),
     )
 
 
-def _score(task: tuple[scores.ScoreWorld, int, int]) -> list[scores.Interval]:
-    return scores.repeat(*task)
+def _of_worlds(study: Any, tables: Any) -> Study:
+    return Study(
+        worlds=study.WORLDS, repeat=study.repeat, table=tables.table, failures=tables.failures
+    )
+
+
+STUDIES = {
+    "rank": _of_summaries(ranks),
+    "scores": _of_worlds(scores, score_tables),
+    "label-sets": _of_worlds(label_sets, label_set_tables),
+    "clusters": _of_worlds(clusters, clusters),
+    "prevalence": _of_worlds(prevalence, prevalence_tables),
+    "runs": _of_summaries(runs),
+    "spans": _of_worlds(spans, spans),
+    "weights": _of_worlds(weights, weights),
+}
+
+
+def run_power(sizes: Sizes) -> Part:
+    """Draw test sets until the verdict is reached: what does pairing save?"""
+    tasks = [(curve, n, sizes.power_runs) for curve in power.CURVES for n in power.sizes(curve)]
+    found: power.Found = {curve: [] for curve in power.CURVES}
+    for (curve, _, _), point in zip(
+        tasks, spread("power", _decide, tasks, sizes.jobs), strict=True
+    ):
+        found[curve].append(point)
+    power.store(found)
+    return Part(tables={"power.md": power.table(found)}, failures=power.failures(found))
+
+
+def _decide(task: tuple[power.Curve, int, int]) -> power.Point:
+    return power.repeat(*task)
 
 
 PARTS: dict[str, Callable[[Sizes], Part]] = {
@@ -376,27 +410,10 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "plants": run_plants,
     "coverage": run_coverage,
     "honesty": run_honesty,
+    "multiclass": run_multiclass,
     "blocked": run_blocked,
     "slices": run_slices,
-    "rank": run_rank,
-    "scores": run_scores,
+    **{name: partial(study.run, name) for name, study in STUDIES.items()},
+    "power": run_power,
     "damaged": run_damaged,
 }
-
-
-def _spread(
-    name: str, work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int
-) -> list[Found]:
-    """Run tasks on several processes; the results do not depend on how many."""
-    if jobs == 1:
-        return list(_counted(name, map(work, tasks), len(tasks)))
-    with ProcessPoolExecutor(jobs) as pool:
-        return list(_counted(name, pool.map(work, tasks), len(tasks)))
-
-
-def _counted(name: str, results: Iterable[Found], total: int) -> Iterator[Found]:
-    tenth = max(total // 10, 1)
-    for place, result in enumerate(results, start=1):
-        if place % tenth == 0 or place == total:
-            print(f"{name}: {place} of {total}", file=sys.stderr, flush=True)
-        yield result

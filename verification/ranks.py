@@ -25,8 +25,8 @@ POPULATION = 200_000
 LEAST = 10.0  # expected true positives, false positives, false negatives, disagreements
 BOUNDS = (0.925, 0.98)
 MOST_LEFT_OUT = 0.05
-# Enough for the fitted HDI that users get; a plain sample minimum would be too narrow.
-_N_DRAWS = 5_200
+# The narrowest interval of so few draws holds 94.6%, not 95%: coverage comes out 0.4 points low.
+_N_DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

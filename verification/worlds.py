@@ -18,6 +18,8 @@ from outperform import Outcomes, Prior
 from outperform._typing import FloatArray, IntArray
 from outperform.outcomes.table import Table
 
+NAMES = "ABCDEFGHIJ"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
@@ -38,7 +40,7 @@ class World:
     n_classes, n_models
         The size of the tables.
     paired
-        Whether two models see the same documents.
+        Whether several models see the same documents.
     prior
         Of model ``"flat"``.
     sticks
@@ -56,7 +58,8 @@ class World:
     def name(self) -> str:
         """What to call it in a table."""
         classes = "binary" if self.n_classes == 2 else f"{self.n_classes} classes"
-        models = "single" if self.n_models == 1 else "paired" if self.paired else "unpaired"
+        few = ("single", "paired" if self.paired else "unpaired")
+        models = few[self.n_models - 1] if self.n_models <= 2 else f"{self.n_models} models"
         given = {"uniform": "uniform", "jeffreys": "Jeffreys"}.get(self.prior.name or "", "skewed")
         prior = f", {given} prior" if self.model == "flat" else ""
         return f"{models}, {classes}, {self.model}{prior}{' by sticks' if self.sticks else ''}"
@@ -101,7 +104,7 @@ class World:
         drawn: dict[str, float] = {}
         if self.model in ("hierarchical", "free"):
             rates = generator.random(n_models).tolist()
-            drawn = {f"η {name}": rate for name, rate in zip("AB", rates, strict=False)}
+            drawn = {f"η {name}": rate for name, rate in zip(NAMES, rates, strict=False)}
         if self.model == "free":
             uniform = float(generator.random())
             mass = uniform / (1 - uniform)  # of density 1 / (1 + s)²
@@ -117,11 +120,11 @@ def diagonal_rows(n_classes: int, right: float) -> FloatArray:
 
 
 def product(rows: Sequence[FloatArray], mass: FloatArray) -> FloatArray:
-    """Return ``α_jkl = ω_jk · ω_jl / s_j``, or ``ω`` itself for one model."""
-    if len(rows) == 1:
-        return rows[0]
-    first, second = rows
-    joint: FloatArray = first[:, :, None] * second[:, None, :] / mass[:, None, None]
+    """Return ``α_jkl = ω_jk · ω_jl / s_j``, likewise for more models, or ``ω`` for one."""
+    joint = rows[0]
+    for own in rows[1:]:
+        shape = (len(own),) + (1,) * (joint.ndim - 1)
+        joint = joint[..., None] * own.reshape(*shape, -1) / mass.reshape(*shape, 1)
     return joint
 
 
@@ -152,7 +155,7 @@ def as_outcomes(counts: Sequence[IntArray]) -> Outcomes:
         tables.append(Table(cells, table[tuple(cells.T)]))
     n_models = sum(table.ndim - 1 for table in counts)
     return Outcomes(
-        models=("A", "B")[:n_models],
+        models=tuple(NAMES[:n_models]),
         labels=tuple(range(len(counts[0]))),
         tables=tuple(tables),
     )

@@ -1,21 +1,26 @@
 """Draw every figure of the documentation into docs/_static; run by `make figures`.
 
-Everything comes from the package and its bundled data, with fixed seeds. Greys
+Everything comes from the package and its bundled data, with fixed seeds; the power of
+pairing, which takes minutes, from what `python -m verification power` stored. Greys
 and hatches only, so that a figure survives a photocopier; text is set for one
 column of a two-column page.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from scipy.special import ndtr
 from scipy.stats import gaussian_kde
 
 import outperform as op
@@ -233,6 +238,51 @@ def power() -> Figure:
     return figure
 
 
+def power_paired() -> Figure:
+    """Draw how many newsgroup documents a verdict takes; `verification power` stores it."""
+    every = json.loads((Path(__file__).parent / "power_paired.json").read_text(encoding="utf-8"))
+    stored = [row for row in every if row["rope_share"] == 0.2]
+    pairs = list(dict.fromkeys(tuple(row["pair"]) for row in stored))
+    figure = new_figure(PAGE, 2.3)
+    for ax, pair in zip(figure.subplots(1, len(pairs), sharey=True), pairs, strict=True):
+        for row in (row for row in stored if tuple(row["pair"]) == pair):
+            draw_power_curve(ax, row)
+        ax.axhline(0.8, color=LIGHT, lw=0.7, zorder=0)
+        title = " − ".join(name.replace("_", " ") for name in pair)
+        ax.set(title=title, xlabel="documents", ylim=(0, 1.03))
+        ax.set_xlim(left=0)
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+    figure.axes[0].set_ylabel("power")
+    figure.axes[0].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def draw_power_curve(ax: Axes, row: dict[str, Any]) -> None:
+    """Draw the points of one curve, the probit curve through them, and where it is at 0.8."""
+    n = np.array([point["n"] for point in row["points"]])
+    share = np.array([point["decided"] / point["repetitions"] for point in row["points"]])
+    errors = np.sqrt(share * (1 - share) / row["points"][0]["repetitions"])
+    paired, fit = row["paired"], row["fit"]
+    ax.errorbar(
+        n,
+        share,
+        yerr=2 * errors,
+        color=DARK,
+        marker="o",
+        ms=4,
+        mfc=DARK if paired else "white",
+        ls="",
+        elinewidth=0.8,
+        label="paired" if paired else "unpaired",
+    )
+    line = np.linspace(0, 1.05 * n[-1], 200)
+    curve = ndtr(fit["intercept"] + fit["slope"] * np.sqrt(line))
+    ax.plot(line, curve, color=DARK, lw=1, ls="-" if paired else (0, (4, 2)))
+    ax.plot([fit["needed"]] * 2, [0, 0.8], color=MIDDLE, lw=0.7, ls=":")
+
+
 def divergence() -> Figure:
     """Draw the prior density of the paired F1 difference near zero, ever closer to it."""
     widths = np.geomspace(1e-4, 0.1, 13)
@@ -405,6 +455,22 @@ def figure_rank(method: str, height: float) -> Figure:
     return figure
 
 
+def figure_runs() -> Figure:
+    """Draw five runs of each of two made-up models, as the guide trains them."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(2, size=2_000)
+    levels = ((0.84, 0.81, 0.87, 0.82, 0.86), (0.82, 0.84, 0.79, 0.85, 0.80))
+    bert, gpt = (
+        [np.where(rng.random(2_000) < level, truth, 1 - truth) for level in side] for side in levels
+    )
+    c = op.compare_runs(
+        truth, bert, gpt, metric="accuracy", rope=0.005, names=("bert", "gpt"), random_state=1
+    )
+    figure = new_figure(SLIM, 2.4)
+    c.plot_runs(figure.subplots())
+    return figure
+
+
 def compare_class(metric: str, *, rope: float) -> op.Comparison:
     """Compare two of the bundled classifiers on one group."""
     news = op.datasets.load_news20()
@@ -454,6 +520,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "pairing-clouds": pairing_clouds,
     "rope-curve": rope_curve,
     "power": power,
+    "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,
     **{
@@ -468,6 +535,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
             ("confusion", partial(figure_confusion, None)),
             ("confusion-few", partial(figure_confusion, SCIENCE)),
             ("power", figure_power),
+            ("runs", figure_runs),
         )
     },
     **{

@@ -19,6 +19,17 @@ def predictions(n=90):
     return rows
 
 
+def run_rows(n=120):
+    """Return rows of truth and three runs of two models, which follow from the row number."""
+    rows = []
+    for k in range(n):
+        truth, wrong = CLASSES[k % 3], CLASSES[(k + 1) % 3]
+        bert = [wrong if k % 11 == 3 or k % 13 < run else truth for run in (0, 1, 3)]
+        gpt = [wrong if k % 7 == 2 or k % 17 < run else truth for run in (1, 2, 4)]
+        rows.append((truth, *bert, *gpt))
+    return rows
+
+
 FOLDS = {
     "crf": ((80, 10), (78, 12), (81, 9), (77, 11), (80, 10), (79, 12)),
     "lstm": ((88, 11), (86, 12), (89, 10), (85, 12), (90, 9), (86, 11)),
@@ -43,6 +54,8 @@ def folder(tmp_path, monkeypatch):
     write_csv(tmp_path / "gpt.csv", [(row[0], row[3]) for row in rows], ("id", "label"))
     logged = [(*row[:4], ("DE", "FR", "UK")[k % 5 % 3]) for k, row in enumerate(predictions(300))]
     write_csv(tmp_path / "log.csv", logged, ("id", "label", "bert", "gpt", "country"))
+    runs = ("bert-1", "bert-2", "bert-3", "gpt-1", "gpt-2", "gpt-3")
+    write_csv(tmp_path / "all.csv", run_rows(), ("label", *runs))
     folds = [(name, tp, fp, 100 - tp) for name, counts in FOLDS.items() for tp, fp in counts]
     write_csv(tmp_path / "folds.csv", folds, ("model", "tp", "fp", "fn"))
     (tmp_path / "old.csv").write_text(",ham,spam\nham,50,3\nspam,7,40\n")

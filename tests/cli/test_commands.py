@@ -37,6 +37,12 @@ ASKED = {
         *TWO[1:3],
         *shlex.split("--id id --metric f1_macro --rope 0.02 --seed 1"),
     ],
+    "runs": [
+        "all.csv",
+        *TWO[1:3],
+        *shlex.split("--a bert-1 --a bert-2 --a bert-3 --b gpt-1 --b gpt-2 --b gpt-3"),
+        *shlex.split("--metric f1_macro --rope 0.02 --seed 1"),
+    ],
     "bcv": ["folds.csv", "--rope", "0.005", "--seed", "1"],
     "power": shlex.split(
         "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 100,200 "

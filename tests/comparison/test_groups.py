@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_weights_count_a_row_as_often():
     )
     weighed = Outcomes.from_labels(truth, models, sample_weight=weights, groups=group)
     counted = Outcomes.from_counts(truth, models, weights, groups=group)
-    assert weighed == repeated == counted
+    assert replace(weighed, findings=()) == repeated == counted
 
 
 def test_a_group_of_nothing_is_no_group():

@@ -49,7 +49,7 @@ def test_beta_must_be_a_positive_number(beta):
         metrics.fbeta(beta)
 
 
-@pytest.mark.parametrize("average", ["samples", "marco", None])
+@pytest.mark.parametrize("average", ["sample", "marco", None])
 def test_f_beta_knows_its_averages(average):
     with pytest.raises(UsageError, match=f"unknown average '{average}'"):
         metrics.fbeta(2, average=average)
@@ -62,7 +62,7 @@ def test_f_beta_knows_its_averages(average):
         ("acuracy", "did you mean 'accuracy'?"),
         ("F1", "unknown metric 'F1'"),
         ("matthews", "did you mean 'matthews_corrcoef'?"),
-        ("f1_samples", "unknown metric 'f1_samples'"),
+        ("f1_example", "unknown metric 'f1_example'"),
         ("f0", "unknown metric 'f0'"),
         ("f1e999", "unknown metric 'f1e999'"),
         ("f2_binary", "unknown metric 'f2_binary'"),

@@ -180,7 +180,7 @@ def test_a_missing_label_late_in_a_long_column_is_found_in_its_row():
     [
         (np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"), "datetime64"),
         (pd.Series(pd.date_range("2020", periods=2)), "datetime64"),
-        ([["a"], ["b"]], "type list in row 0"),
+        ([["a"], ["b"]], "y_true has a set of labels"),
         (["a", ("b",)], "type tuple in row 1"),
         ([b"a", b"b"], "type bytes"),
         (np.array([1j, 2]), "complex"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -217,7 +219,9 @@ def test_counts_are_rows_with_a_weight(seen):
     counts = [ROWS.count(cell) for cell in cells]
     truth, a, b = zip(*cells, strict=True)
     assert Outcomes.from_counts(truth, {"a": a, "b": b}, counts) == seen
-    assert Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=counts) == seen
+    weighed = Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=counts)
+    assert [one.name for one in weighed.findings] == ["frequency_weights"]
+    assert replace(weighed, findings=()) == seen
     twice = Outcomes.from_counts(truth + truth, {"a": a + a, "b": b + b}, counts + counts)
     assert twice == seen + seen
 
@@ -274,8 +278,12 @@ def test_counts_that_are_none_are_refused(counts, words):
     ("weights", "words"),
     [
         ([1, -1], "negative.*-1"),
-        ([1, 0.5], "whole.*0.5"),
-        ([1, np.inf], "whole.*inf"),
+        ([1, -0.5], "negative.*-0.5"),
+        ([1, np.inf], "finite.*inf"),
+        ([1, np.nan], "finite.*nan"),
+        ([1, "2"], "numbers"),
+        ([1, None], "finite.*None"),
+        ([1e308, 1e308], "adds up to more"),
         ([0, 0], "zero everywhere"),
         ([1], "must have 2 values"),
         ([[1, 2]], "must have 2 values"),

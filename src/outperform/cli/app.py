@@ -19,6 +19,7 @@ from outperform.cli import (
     ranking,
     reporting,
     slicing,
+    training,
 )
 from outperform.cli.composing import composed
 from outperform.cli.running import guarded
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "by-class": comparing.by_class,
     "slices": slicing.slices,
     "rank": ranking.rank,
+    "runs": training.runs,
     "gate": gate.gate,
     "baseline": baselines.baseline,
     "count": counting.count,

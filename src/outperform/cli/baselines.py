@@ -58,6 +58,11 @@ def read_documents(files: Sequence[str], model: str, reading: o.Reading) -> Rows
     """Read the documents of one model from one file."""
     from outperform.ingest import read_rows
 
+    if reading.groups is not None:
+        raise UsageError(
+            "a stored baseline of documents knows no groups; give candidate and baseline as two "
+            "columns of one file, or store counts with --counts"
+        )
     if len(files) != 1 or files[0] == "-":
         raise UsageError(
             "a baseline of documents needs one file with the columns of id, truth and model; "
@@ -175,6 +180,11 @@ def _beside_counts(path: Path, seen: Outcomes, *, name: str | None) -> Outcomes:
     if name is None and len(stored.models) != 1:
         raise UsageError(
             f"{path} holds {', '.join(stored.models)}; name one of them with --baseline"
+        )
+    if (seen.groups is None) != (stored.groups is None):
+        raise UsageError(
+            f"candidate and {path} must both have groups, or neither; store the counts "
+            f"{'with' if stored.groups is None else 'without'} --groups"
         )
     alone = stored.select([name or stored.models[0]]).unpair()
     renamed = _other(alone.models[0], seen.models[0])

@@ -21,6 +21,7 @@ def compare(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
+    pricing: o.Pricing,
     reading: o.Reading,
     asking: o.Asking,
     writing: o.Writing,
@@ -31,7 +32,8 @@ def compare(
 
     Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
-    write_result(compared(files, a, b, metric, rope, unpaired, reading, asking), writing)
+    found = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    write_result(found, writing)
 
 
 def estimate(
@@ -113,6 +115,7 @@ def compared(
     unpaired: bool,
     reading: o.Reading,
     asking: o.Asking,
+    pricing: o.Pricing | None = None,
 ) -> Comparison:
     """Read two models and compare them."""
     import outperform as op
@@ -121,7 +124,7 @@ def compared(
     return op.compare(
         seen,
         *seen.models,
-        metric=metric,
+        metric=metric if pricing is None else pricing.metric(seen, metric),
         rope=rope_of(rope),
         paired=not unpaired,
         **asking.arguments(seen),

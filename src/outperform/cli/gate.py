@@ -125,6 +125,7 @@ def gate(
     output: o.Output = None,
     junit: JUnit = None,
     *,
+    pricing: o.Pricing,
     reading: o.Reading,
     asking: o.Asking,
 ) -> int:
@@ -153,7 +154,7 @@ def gate(
     found = op.gate(
         seen,
         *seen.models,
-        metric=metric,
+        metric=pricing.metric(seen, metric),
         rope=rope_of(rope),
         require=require.value,
         guards=[guard_of(seen, text) for text in guard or ()],

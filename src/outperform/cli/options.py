@@ -98,6 +98,14 @@ Truth = Annotated[
 ]
 ModelA = Annotated[str | None, typer.Option("--a", help="Model A.", rich_help_panel=_DATA)]
 ModelB = Annotated[str | None, typer.Option("--b", help="Model B.", rich_help_panel=_DATA)]
+RunsOfA = Annotated[
+    list[str] | None,
+    typer.Option("--a", help="A run of model A; again for another.", rich_help_panel=_DATA),
+]
+RunsOfB = Annotated[
+    list[str] | None,
+    typer.Option("--b", help="A run of model B; again for another.", rich_help_panel=_DATA),
+]
 OneModel = Annotated[
     str | None, typer.Option("--of", help="The model to estimate.", rich_help_panel=_DATA)
 ]
@@ -110,6 +118,14 @@ LabelColumn = Annotated[
     typer.Option(
         "--label",
         help="The column with the labels, in files joined on --id.",
+        rich_help_panel=_DATA,
+    ),
+]
+LabelSeparator = Annotated[
+    str | None,
+    typer.Option(
+        "--label-separator",
+        help="What stands between the labels of a document, if it has several, e.g. '|'.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -138,6 +154,14 @@ Weight = Annotated[
     str | None,
     typer.Option(
         help="The column that says how many documents a row stands for.", rich_help_panel=_DATA
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="The column that names the group of each document, e.g. its author; one weight each.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
     ),
 ]
 Where = Annotated[
@@ -201,6 +225,20 @@ Confusion = Annotated[
 Metric = Annotated[
     str, typer.Option(help="scikit-learn's name of the metric.", rich_help_panel=_QUESTION)
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="TRUTH:PREDICTION=COST,…",
+        help="Instead of a metric, what mistakes cost: fraud:ok=100,ok:fraud=5. The rest is free.",
+        rich_help_panel=_QUESTION,
+        show_default=False,
+    ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option("--unit", help="What the costs are in, such as EUR.", rich_help_panel=_QUESTION),
+]
 Metrics = Annotated[
     str,
     typer.Option("--metrics", help="Metrics, with commas between.", rich_help_panel=_QUESTION),
@@ -218,6 +256,14 @@ Labels = Annotated[
 ]
 PosLabel = Annotated[
     str | None, typer.Option(help="The positive class.", rich_help_panel=_QUESTION)
+]
+Prevalence = Annotated[
+    str | None,
+    typer.Option(
+        help="Class proportions in production: 0.02, fraud=0.02, or counts fraud=20,ok=980.",
+        metavar="SHARES",
+        rich_help_panel=_QUESTION,
+    ),
 ]
 Model = Annotated[
     str | None,
@@ -276,6 +322,7 @@ class OneTable:
     truth: Truth = None
     id: Id = None
     weight: Weight = None
+    groups: Groups = None
     where: Where = None
     table: TableName = None
     query: Query = None
@@ -293,6 +340,7 @@ class OneTable:
         return {
             "id": self.id,
             "weight": self.weight,
+            "groups": self.groups,
             "where": where_of(self.where),
             "table": self.table,
             "query": self.query,
@@ -314,8 +362,23 @@ class Reading(OneTable):
     """How the files are to be read, be it one table, several that are joined, or matrices."""
 
     label: LabelColumn = None
+    label_separator: LabelSeparator = None
     on_missing: OnMissing = Missing.REFUSE
     confusion: Confusion = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pricing:
+    """What mistakes cost, if that is what counts."""
+
+    cost: Cost = None
+    unit: Unit = None
+
+    def metric(self, seen: Outcomes | Scores, metric: str) -> Any:
+        """Return the metric that was named, or the cost that was given instead."""
+        from outperform.cli.pricing import priced
+
+        return priced(seen, metric, self.cost, self.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +387,7 @@ class Asking:
 
     labels: Labels = None
     pos_label: PosLabel = None
+    prevalence: Prevalence = None
     model: Model = None
     prior: Prior = None
     hdi_prob: HdiProb = 0.95
@@ -332,9 +396,11 @@ class Asking:
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
-        from outperform.cli.reading import label_of, labels_of, prior_of
+        from outperform.cli.reading import label_of, labels_of, prevalence_of, prior_of
 
+        prevalence = prevalence_of(seen, self.prevalence)
         return {
+            **({} if prevalence is None else {"prevalence": prevalence}),
             "labels": labels_of(seen, self.labels),
             "pos_label": label_of(seen, self.pos_label),
             "model": self.model,

@@ -21,6 +21,7 @@ def rank(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
+    pricing: o.Pricing,
     reading: o.Reading,
     asking: o.Asking,
     writing: o.Writing,
@@ -31,10 +32,10 @@ def rank(
     """
     import outperform as op
 
-    seen = _read(files, of, reading, metric)
+    seen = read_models(files, of, reading, metric)
     found = op.rank(
         seen,
-        metric=metric,
+        metric=pricing.metric(seen, metric),
         rope=rope_of(rope),
         paired=not unpaired,
         **asking.arguments(seen),
@@ -43,7 +44,7 @@ def rank(
     deliver(text, writing.output)
 
 
-def _read(
+def read_models(
     files: list[str], of: list[str] | None, reading: o.Reading, metric: str
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""

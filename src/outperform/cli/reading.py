@@ -18,11 +18,19 @@ if TYPE_CHECKING:
 def read_outcomes(
     sources: Sequence[str], models: Sequence[str | None], reading: Reading
 ) -> Outcomes:
-    """Read what was named on the command line."""
+    """Read what was named on the command line; texts that list labels are split."""
+    seen = _read(sources, models, reading)
+    separator = reading.label_separator
+    return seen if separator is None else seen.split_labels(separator)
+
+
+def _read(sources: Sequence[str], models: Sequence[str | None], reading: Reading) -> Outcomes:
     import outperform as op
     from outperform.ingest import holds_outcomes
 
     if reading.confusion:
+        if reading.groups is not None:
+            raise UsageError("confusion matrices have added up their groups; leave --groups out")
         return _confusions(sources, models, encoding=reading.encoding)
     shared = {"on_null": reading.on_null.value, **reading.dialect()}
     if len(sources) == 1:
@@ -44,6 +52,7 @@ def read_outcomes(
         "id": _needed(reading.id, "--id"),
         "label": _needed(reading.label, "--label"),
         "truth": reading.truth,
+        "groups": reading.groups,
         "isolate": reading.isolate,
     }
     with bar("counting") as progress:
@@ -142,6 +151,31 @@ def prior_of(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
+
+
+def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
+    """Read class proportions: one share, or shares or counts by class with commas between."""
+    if text is None:
+        return None
+    found: dict[Label | None, float] = {}
+    for part in text.split(","):
+        label, sign, value = part.rpartition("=")  # a class may have = in its name
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if number != number or (not sign and "," in text):
+            raise UsageError(
+                "--prevalence must be a share such as 0.02, or shares or counts by class, "
+                f"fraud=20,ok=980; got {text!r}"
+            )
+        if not sign:
+            return number
+        key = label_of(outcomes, label)
+        if key in found:
+            raise UsageError(f"--prevalence names the class {label!r} twice; got {text!r}")
+        found[key] = number
+    return found
 
 
 def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:

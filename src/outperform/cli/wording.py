@@ -47,6 +47,7 @@ _FIXED = {
     "header=False (--no-header)": "--no-header",
     "new_truth=True": "--new-truth",
     "divide them with by=, e.g. by=['country']": "count them with --by",
+    "give rope=, the largest": "give --rope, the largest",
     "paired=False": "--unpaired",
     "overwrite=True": "--force",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",

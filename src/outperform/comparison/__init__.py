@@ -17,6 +17,13 @@ from outperform.comparison.judging import Judgement
 from outperform.comparison.power_analysis import Power, power
 from outperform.comparison.ranks import Pair, RankedModel, Ranking, rank
 from outperform.comparison.result import Comparison
+from outperform.comparison.runs import (
+    PooledRuns,
+    RunComparison,
+    RunEstimate,
+    VarianceFrom,
+    compare_runs,
+)
 from outperform.comparison.tables import ComparisonTable, scorecard
 
 __all__ = [
@@ -32,12 +39,17 @@ __all__ = [
     "Guard",
     "Judgement",
     "Pair",
+    "PooledRuns",
     "Power",
     "RankedModel",
     "Ranking",
+    "RunComparison",
+    "RunEstimate",
+    "VarianceFrom",
     "bcv_compare",
     "bcv_estimate",
     "compare",
+    "compare_runs",
     "cross_compare",
     "estimate",
     "gate",

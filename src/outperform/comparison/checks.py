@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from outperform._typing import IntArray
+from outperform._typing import AnyArray, IntArray
+from outperform.comparison.documents import document_values, undefined_findings
+from outperform.comparison.prevalence.checks import prevalence_findings
 from outperform.comparison.question import Question
 from outperform.comparison.scored import Asked, ScoreQuestion
-from outperform.comparison.scored.checks import score_findings
+from outperform.comparison.scored.checks import few_effective, score_findings
 from outperform.decision import Decision, Interval, Rope, decide, margin
 from outperform.findings import Finding
 
@@ -40,7 +42,9 @@ def table_findings(question: Asked) -> Iterator[Finding]:
         )
     groups = question.view.groups
     n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
-    if n_groups < FEW_GROUPS:
+    if n_groups < FEW_GROUPS and question.n_groups is None and question.seen.weighted:
+        yield few_effective(n_groups)
+    elif n_groups < FEW_GROUPS:
         yield Finding(
             "few_groups",
             "warning",
@@ -48,12 +52,15 @@ def table_findings(question: Asked) -> Iterator[Finding]:
             f"than {FEW_GROUPS} the intervals cover less often than they say.",
         )
     yield from _class_findings(question)
-    if question.positive is not None and question.seen.kind != "correct":
+    if question.measured.per_document:
+        yield from undefined_findings(question)
+    if question.positive is not None and question.view.kind != "correct":
         yield from _cell_findings(question)
+    yield from prevalence_findings(question)
 
 
 def _class_findings(question: Question) -> Iterator[Finding]:
-    if question.seen.kind == "correct":
+    if question.view.kind == "correct" or question.measured.per_document:
         return
     margins = {model: question.view.margins(model) for model in question.view.models}
     actual = np.minimum.reduce([one[1] for one in margins.values()])
@@ -116,7 +123,7 @@ def _without_truth(question: Question, empty: IntArray) -> str:
 
 def _silent(question: Question, codes: IntArray) -> str:
     """Name what a model never predicts."""
-    if question.positive is None:
+    if question.positive is None or question.view.n_classes > 2:
         return _names(question.view.labels, codes)
     if question.seen.kind == "spans":
         label = question.pos_label
@@ -131,13 +138,15 @@ def _known(question: Question) -> str:
 
 def _sparse(question: Question, n_few: int) -> str:
     """Say how many classes, or types of spans, are rare, and what averages then rest on."""
-    spans = question.seen.kind == "spans"
-    nouns, seen = ("types", "true spans") if spans else ("classes", "documents")
+    nouns, seen = _NOUNS.get(question.view.kind, ("classes", "documents"))
     rest = "lean on the prior" if question.model.proper else f"rest on few {seen}"
     return (
         f"{n_few} of {question.view.n_classes} {nouns} have fewer than {FEW_DOCUMENTS} {seen}; "
         f"averages over {nouns} {rest}."
     )
+
+
+_NOUNS = {"spans": ("types", "true spans"), "label_sets": ("labels", "documents")}
 
 
 def _counted(question: Question) -> str:
@@ -150,7 +159,7 @@ def _unit(question: Asked) -> str:
     if isinstance(question, ScoreQuestion):
         return "documents" if question.n_groups is None else "groups"
     if question.seen.kind != "spans":
-        return "documents" if question.view.groups is None else "groups"
+        return "documents" if question.n_groups is None else "groups"
     return "spans" if question.view.groups is None else "sentences or documents"
 
 
@@ -171,10 +180,11 @@ _PARTS = {"tp": "true positive", "fn": "false negative", "fp": "false positive"}
 
 
 def _classes(question: Question, codes: IntArray) -> str:
-    if question.positive is not None:
+    if question.positive is not None and question.view.n_classes <= 2:
         side = "The positive class" if question.positive in codes else "The negative class"
         return f"{side} is"
-    verb = "Class" if codes.size == 1 else "Classes"
+    one, many = ("Label", "Labels") if question.view.kind == "label_sets" else ("Class", "Classes")
+    verb = one if codes.size == 1 else many
     return f"{verb} {_names(question.view.labels, codes)} {'is' if codes.size == 1 else 'are'}"
 
 
@@ -207,6 +217,7 @@ def pull_findings(
         isinstance(question, Question)
         and question.model.name == "flat"
         and question.view.n_classes > 3
+        and question.view.kind != "label_sets"
     ):
         spans = question.seen.kind == "spans"
         nouns, other = ("types", "'unit'") if spans else ("classes", "'unit' or 'free'")
@@ -235,7 +246,13 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
 
 
 def interval_findings(
-    question: Asked, hdi: Interval, eti: Interval, rope: Rope, *, sampled: bool
+    question: Asked,
+    hdi: Interval,
+    eti: Interval,
+    rope: Rope,
+    *,
+    sampled: bool,
+    pair: tuple[int, int] = (0, 1),
 ) -> Iterator[Finding]:
     """Yield doubts about a verdict: near an edge, or another one with equal tails."""
     gap, error = margin(hdi, rope)
@@ -250,7 +267,8 @@ def interval_findings(
     better = question.metric.greater_is_better
     by_hdi = decide(hdi, rope, greater_is_better=better)
     by_eti = decide(eti, rope, greater_is_better=better)
-    if sampled and not by_hdi.decided and lean < SAFE_ERRORS * blur and not is_tie(question, rope):
+    near = sampled and not by_hdi.decided and lean < SAFE_ERRORS * blur
+    if near and not is_tie(question, rope, pair):
         yield Finding(
             "monte_carlo_too_coarse",
             "note",
@@ -311,7 +329,7 @@ def is_tie(question: Asked, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
     if question.paired:
         _, a, b = _cells_of(question, pair)
         return bool((a == b).all())
-    tables = question.view.unpair().tables
+    tables = question.view.unpair().in_weights().tables
     one, two = (tables[place] for place in pair)
     return np.array_equal(one.cells, two.cells) and np.array_equal(one.counts, two.counts)
 
@@ -327,14 +345,37 @@ def _disagreements(question: Asked, pair: tuple[int, int]) -> int:
     if isinstance(question, ScoreQuestion):
         return question.n_apart(pair)
     table = question.view.tables[0]
+    if question.view.kind == "label_sets":
+        apart = _sets_apart(question, pair)
+        return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
     truth, a, b = _cells_of(question, pair)
     metric, form = question.measured, question.share
     apart = a != b
+    if question.positive is not None:
+        apart = (a == question.positive) != (b == question.positive)
     if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
         apart = (a == truth) != (b == truth)
+    if question.costs is not None:
+        costs = np.array(question.costs.matrix)
+        apart = costs[truth, a] != costs[truth, b]
     if question.positive is not None and metric.score in _SEES_ONE_TRUTH:
         apart &= (truth == question.positive) == _SEES_ONE_TRUTH[metric.score]
     return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
+
+
+def _sets_apart(question: Question, pair: tuple[int, int]) -> AnyArray:
+    """Return the cells in which two models' label sets differ as far as the metric can see."""
+    view = question.view
+    if question.measured.per_document:
+        one, two = document_values(question, pair)
+        return np.asarray(one != two)
+    truth, a, b = _cells_of(question, pair)
+    if question.measured.score != "recall":
+        return np.asarray(a != b)
+    sets = [frozenset(one) for one in view.sets]
+    rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
+    found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
+    return np.array(found, dtype=bool)
 
 
 _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
@@ -347,6 +388,10 @@ def prior_disagreement(question: Asked) -> float:
     if isinstance(question, ScoreQuestion) or question.model.name == "bootstrap":
         return 0.0
     n_classes = question.view.n_classes
+    if question.view.kind == "label_sets":  # a table of two classes for each label
+        rows = question.prior.row_shapes(2, 2)
+        each = float(rows[0, 0, 1] + rows[1, 1, 0]) if question.model.name == "flat" else 0.5
+        return n_classes * each
     if question.seen.kind == "spans":  # what only A finds, and what only B makes up
         shape = float(question.prior.rows) if question.model.name == "flat" else 0.25
         return 2 * shape * n_classes

@@ -9,12 +9,14 @@ import numpy as np
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine
+from outperform.comparison.question import refuse_counted, rope_for
 from outperform.comparison.result import Comparison, conclude
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError, unknown_name
 from outperform.outcomes import Outcomes, Scores
+from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 ENGINES = ("exact",)
@@ -36,9 +38,11 @@ def compare(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    prevalence: Any = None,
     names: tuple[str, str] = ("A", "B"),
     groups: Any = None,
     sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
     engine: str = "exact",
 ) -> Comparison:
     """Compare two classifiers on the same documents.
@@ -48,7 +52,8 @@ def compare(
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If
+        documents have several labels, an indicator matrix, or a collection of labels for each.
     pred_a, pred_b
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
         metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores.
@@ -64,7 +69,8 @@ def compare(
         Of model ``"flat"``: ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
     model
         ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
-        flat for two classes and unit for more, or bootstrap where groups are known.
+        flat for two classes and unit for more, or bootstrap where groups are known or averages
+        of several labels a document are asked for.
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
@@ -77,13 +83,21 @@ def compare(
         The classes averaged over, as in scikit-learn; no row is dropped.
     pos_label
         The positive class of a binary metric.
+    prevalence
+        The class proportions where the models are to be used, if not those of the data: the
+        share of the positive class, or a mapping from classes to shares or to counts, or a
+        distribution such as ``scipy.stats.beta(20, 980)``.
     names
         What to call A and B; outcomes know their names.
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        Frequency weights: how many documents each row stands for.
+        The weight of each row.
+    weight_kind
+        What it means: ``"frequency"``, how many documents the row stands for; or
+        ``"importance"``, how much its one document matters. By default whole numbers are
+        frequencies and anything else is importance.
     engine
         ``"exact"``: independent draws and closed forms.
 
@@ -100,7 +114,8 @@ def compare(
     """
     if engine not in ENGINES:
         raise UsageError(unknown_name("engine", engine, ENGINES))
-    seen = two_models(y_true, pred_a, pred_b, names, labels, sample_weight, groups, metric=metric)
+    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
+    seen = two_models(y_true, pred_a, pred_b, names, labels, groups, metric=metric, **weights)
     question = ask_any(
         seen,
         metric=metric,
@@ -110,10 +125,11 @@ def compare(
         paired=paired,
         labels=labels,
         pos_label=pos_label,
+        prevalence=prevalence,
     )
     return answer_question(
         question,
-        rope=Rope.from_param(rope, bounds=question.metric.bounds),
+        rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
         n_draws=n_draws,
         seed=seed_sequence(random_state),
@@ -144,16 +160,16 @@ def two_models(
     pred_b: Any,
     names: tuple[str, str],
     labels: Sequence[Label] | None,
-    sample_weight: Any,
     groups: Any = None,
     *,
     metric: Any = "f1",
+    sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
 ) -> Seen:
     """Return what was seen of two models, counted, kept as scores, or selected."""
     if isinstance(y_true, (Outcomes, Scores)):
-        return selected(
-            y_true, [pred_a, pred_b], verb="compare", groups=groups, sample_weight=sample_weight
-        )
+        refuse_counted(groups=groups, sample_weight=sample_weight, weight_kind=weight_kind)
+        return selected(y_true, [pred_a, pred_b], verb="compare")
     name_a, name_b = check_names(names)
     return seen_by(
         y_true,
@@ -161,6 +177,7 @@ def two_models(
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
+        weight_kind=weight_kind,
         groups=groups,
     )
 

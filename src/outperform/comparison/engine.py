@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
+from outperform.comparison.documents import draw_means, observed_means
 from outperform.comparison.question import ONCE, Given, Question
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.scored.drawing import draw_scores, observed_scores
 from outperform.decision import Inside, Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.metrics import Margins
-from outperform.outcomes import ClassCounts
+from outperform.outcomes import ClassCounts, Outcomes
 from outperform.posterior import (
     Posterior,
+    Reweighted,
     Sums,
     build_posterior,
     child,
@@ -27,6 +29,7 @@ from outperform.posterior import (
     exact_difference,
     exact_value,
     mix,
+    row_factors,
     shuffled,
 )
 
@@ -66,12 +69,14 @@ def answer(
     of_scores = [one for one in questions if isinstance(one, ScoreQuestion)]
     if of_scores:
         drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        return [
-            Answer(values=values, of_models=(None,) * len(values), of_difference=None)
-            for values in drawn
-        ]
+        return [_answer_of(values) for values in drawn]
     counted = [one for one in questions if isinstance(one, Question)]
     return _answer_counted(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+
+
+def _answer_of(values: FloatArray) -> Answer:
+    """Return what there is where only draws ``(n_models, n_draws)`` are."""
+    return Answer(values=values, of_models=(None,) * len(values), of_difference=None)
 
 
 def _answer_counted(
@@ -117,7 +122,10 @@ def _answer_at(
     """Answer with every document worth the same."""
     first = questions[0]
     view = first.view if factor == 1.0 else first.view.scaled(factor)
-    posterior = build_posterior(view, model=first.model, prior=first.prior)
+    if first.measured.per_document:
+        drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in questions]
+        return [_answer_of(values) for values in drawn]
+    posterior = _posterior(first, view)
     n_models = len(first.view.models)
     values = None
     if len(questions) == 1:
@@ -144,6 +152,15 @@ def _answer_at(
         )
         for place, question in enumerate(questions)
     ]
+
+
+def _posterior(question: Question, view: Outcomes) -> Posterior:
+    """Return the posterior of a view, at other class proportions if these were given."""
+    posterior = build_posterior(view, model=question.model, prior=question.prior)
+    if question.placed is None:
+        return posterior
+    prevalence, codes = question.placed
+    return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
 
 
 def _refuse_undefined(values: FloatArray, questions: Sequence[Question]) -> None:
@@ -199,30 +216,62 @@ def _draw(
 
 
 def observed(question: Asked) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's."""
+    """Return the plug-in value of each model, equal to scikit-learn's.
+
+    At other class proportions it is that of the same rates in each class at the mean shares;
+    NaN where a class that has a share was never true.
+    """
     if isinstance(question, ScoreQuestion):
         return observed_scores(question)
-    found = []
-    for model in question.view.models:
+    if question.measured.per_document:
+        return observed_means(question)
+    if question.placed is not None:
+        return tuple(_observed_elsewhere(question, model) for model in question.view.models)
+    found, view = [], question.view.in_weights()
+    for model in view.models:
         if question.measured.needs == "confusion":
-            confusion = question.view.confusion(model).astype(np.float64)
+            confusion = view.confusion(model).astype(np.float64)
             value = question.measured.evaluate(confusion, question.classes)
         else:
-            counts = question.view.margins(model)
+            counts = view.margins(model)
             classes = _occurring(question, counts)
             value = question.measured.evaluate(Margins(**counts._asdict()), classes)
         found.append(float(value))
     return tuple(found)
 
 
+def _observed_elsewhere(question: Question, model: str) -> float:
+    assert question.placed is not None
+    prevalence, codes = question.placed
+    view = question.view.in_weights()
+    counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
+    factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
+    if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
+        return float("nan")
+    if question.measured.needs == "confusion":
+        confusion = view.confusion(model).astype(np.float64) * factors[:, None]
+        return float(question.measured.evaluate(confusion, question.classes))
+    margins = _weighed(view, model, factors)
+    return float(question.measured.evaluate(margins, _occurring(question, counts)))
+
+
+def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
+    """Return one model's margins with every true class multiplied by its factor."""
+    table = view.select([model]).tables[0]
+    weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
+    weighed = replace(table, counts=weights, groups=None)
+    return Margins(**weighed.margins(n_labels=len(factors))._asdict())
+
+
 def _occurring(question: Question, counts: ClassCounts) -> tuple[int, ...] | None:
     """Return the classes that scikit-learn would average over for this model.
 
     Without ``labels`` it leaves out what occurs neither in the truth nor among
-    the model's own predictions, such as a class that only the other model predicts.
+    the model's own predictions, such as a class that only the other model predicts. Labels
+    are the columns of a matrix, and all of them count.
     """
     averaged = question.measured.average in ("micro", "macro", "weighted")
-    if not averaged or question.given.labels is not None:
+    if not averaged or question.view.kind == "label_sets" or question.given.labels is not None:
         return question.classes
     return tuple(np.flatnonzero((counts.actual > 0) | (counts.predicted > 0)).tolist())
 
@@ -258,7 +307,7 @@ def prior_draws(question: Question, n_draws: int, seed: np.random.SeedSequence) 
 def prior_difference(question: Question) -> Distribution | None:
     """Return the exact prior of the difference, or None."""
     before = _before_data(question)
-    posterior = build_posterior(before.view, model=before.model, prior=before.prior)
+    posterior = _posterior(before, before.view)
     return _difference(posterior, before)
 
 

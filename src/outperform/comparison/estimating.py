@@ -11,6 +11,8 @@ import numpy as np
 from outperform import present
 from outperform._typing import Distribution, FloatArray, Label, Seed
 from outperform.comparison import checks, engine, pictures
+from outperform.comparison.question import refuse_counted
+from outperform.comparison.repeated import repeated_findings
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.comparison.summary import (
@@ -26,6 +28,7 @@ from outperform.comparison.tabular import Tabular
 from outperform.decision import Interval, check_prob, sd_error
 from outperform.findings import Finding
 from outperform.outcomes import Outcomes, Scores
+from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 
@@ -40,7 +43,7 @@ class Estimate(Tabular):
     question
         What was asked.
     observed
-        The plug-in value, equal to scikit-learn's.
+        The plug-in value, equal to scikit-learn's; with ``prevalence=`` that at these shares.
     mean, sd, mcse
         Of the posterior, and the Monte Carlo error of the mean (0 if exact).
     hdi, eti
@@ -165,9 +168,11 @@ def estimate(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    prevalence: Any = None,
     name: str = "A",
     groups: Any = None,
     sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
 ) -> Estimate:
     """Estimate one classifier's metric from its predictions.
 
@@ -197,13 +202,21 @@ def estimate(
         The classes averaged over, as in scikit-learn; no row is dropped.
     pos_label
         The positive class of a binary metric.
+    prevalence
+        The class proportions where the model is to be used, if not those of the data: the
+        share of the positive class, or a mapping from classes to shares or to counts, or a
+        distribution such as ``scipy.stats.beta(20, 980)``.
     name
         What to call the classifier; outcomes know its name.
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        Frequency weights: how many documents each row stands for.
+        The weight of each row.
+    weight_kind
+        What it means: ``"frequency"``, how many documents the row stands for; or
+        ``"importance"``, how much its one document matters. By default whole numbers are
+        frequencies and anything else is importance.
 
     Examples
     --------
@@ -212,7 +225,7 @@ def estimate(
     >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
     0.8659
     """
-    seen = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
+    seen = _one_model(y_true, prediction, name, labels, sample_weight, weight_kind, groups, metric)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
     question = ask_any(
@@ -224,6 +237,7 @@ def estimate(
         paired=False,
         labels=labels,
         pos_label=pos_label,
+        prevalence=prevalence,
     )
     return answer_one(
         question, verb="estimate", prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
@@ -265,7 +279,11 @@ def one_estimate(
     findings: tuple[Finding, ...] = ()
     if checked:
         pulled = [(name, observed, numbers.mean, numbers.sd)]
-        findings = (*checks.table_findings(question), *checks.pull_findings(question, pulled))
+        findings = (
+            *checks.table_findings(question),
+            *checks.pull_findings(question, pulled),
+            *repeated_findings(question, numbers.sd, models=(place,)),
+        )
     return Estimate(
         name=name,
         question=question,
@@ -288,16 +306,19 @@ def _one_model(
     name: str,
     labels: Sequence[Label] | None,
     weights: Any,
+    weight_kind: WeightKind | None,
     groups: Any,
     metric: Any,
 ) -> Seen:
     if isinstance(y_true, (Outcomes, Scores)):
-        return selected(y_true, [prediction], verb="estimate", groups=groups, sample_weight=weights)
+        refuse_counted(groups=groups, sample_weight=weights, weight_kind=weight_kind)
+        return selected(y_true, [prediction], verb="estimate")
     return seen_by(
         y_true,
         {name: prediction},
         metric=metric,
         labels=labels,
         sample_weight=weights,
+        weight_kind=weight_kind,
         groups=groups,
     )

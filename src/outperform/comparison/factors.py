@@ -70,8 +70,8 @@ def _refuse_divergent(question: Question) -> None:
         )
     if question.model.name != "flat" or not question.paired or form is None:
         return
-    if question.seen.kind == "spans":  # they have no prevalence that could vanish
-        return
+    if question.seen.kind == "spans" or question.placed is not None:
+        return  # they have no prevalence that could vanish
     if question.positive is None or "fp" not in form.parts or "tp" not in form.parts:
         return
     shapes = question.prior.prevalence_shapes(2)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def comparison_facts(c: Comparison) -> dict[str, Any]:
     """Return everything but the draws, with a schema version."""
+    lost = c.regret
     return {
         "schema": SCHEMA,
         "kind": "comparison",
@@ -33,6 +34,7 @@ def comparison_facts(c: Comparison) -> dict[str, Any]:
         "p_equivalent": c.p_equivalent,
         "p_better": c.p_better,
         "p_greater": c.p_greater,
+        "regret": {"a": lost.a, "b": lost.b},
         "errors": c.errors,
         "n_draws": c.draws.size,
         "exact": c.exact,

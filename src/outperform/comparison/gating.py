@@ -24,6 +24,7 @@ from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.errors import UsageError
 from outperform.findings import Finding
+from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 _TOO_COARSE = "monte_carlo_too_coarse"
@@ -229,9 +230,11 @@ def gate(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    prevalence: Any = None,
     names: tuple[str, str] = ("candidate", "baseline"),
     groups: Any = None,
     sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
@@ -273,13 +276,15 @@ def gate(
         The classes averaged over.
     pos_label
         The positive class of binary metrics, and of guards that name no class.
+    prevalence
+        The class proportions where the models are to be used, as for :func:`compare`.
     names
         What to call the two; outcomes know their names.
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
-    sample_weight
-        Frequency weights.
+    sample_weight, weight_kind
+        As for :func:`compare`.
 
     Examples
     --------
@@ -293,8 +298,9 @@ def gate(
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
     """
+    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
     outcomes = two_models(
-        y_true, candidate, baseline, names, labels, sample_weight, groups, metric=metric
+        y_true, candidate, baseline, names, labels, groups, metric=metric, **weights
     )
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
@@ -304,6 +310,7 @@ def gate(
         "n_draws": n_draws,
         "random_state": seed_sequence(random_state),
         "n_jobs": n_jobs,
+        "prevalence": prevalence,
     }
     check_requirement(require)
     asked = [Guard.from_param(guard) for guard in guards]
@@ -312,6 +319,8 @@ def gate(
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
     checks = [Check(comparison=first, require=require)]
+    # A share that names no class is about the main metric's, whichever class a guard is about.
+    shared["prevalence"] = first.question.given.prevalence
     for guard in asked:
         about = over if guard.label is None else {"pos_label": _one_class(guard)}
         found = compare(outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared)

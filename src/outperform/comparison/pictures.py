@@ -81,7 +81,7 @@ def plot_confusion(
     seen = comparison.counted.seen
     names: list[Label] = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
     kept = list(range(len(names))) if labels is None else [seen.code(one) for one in labels]
-    a, b = (_part(seen.confusion(name), kept) for name in seen.models)
+    a, b = (_part(matrix, kept) for matrix in comparison.confusions())
     return present.plot_confusion(
         a,
         b,

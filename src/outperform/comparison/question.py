@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 
 from outperform import metrics
 from outperform._typing import Label
-from outperform.comparison.views import look
+from outperform.comparison.prevalence import Placed, place, refuse_unseen
+from outperform.comparison.views import called, look
+from outperform.decision import Rope
 from outperform.errors import UsageError
 from outperform.findings import Finding
 from outperform.metrics import Metric
 from outperform.outcomes import Outcomes
-from outperform.posterior import Model, Prior, get_model
+from outperform.outcomes.weights import importance_finding
+from outperform.posterior import Model, Prevalence, Prior, get_model
 
 
 class Scale(NamedTuple):
@@ -41,6 +44,7 @@ class Given(NamedTuple):
     paired: bool
     labels: tuple[Label, ...] | None
     pos_label: Label | None
+    prevalence: Prevalence | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,8 @@ class Question:
         Doubts that come from the question itself.
     counting
         How often each document was counted, and what a count is worth.
+    placed
+        The class proportions that replace those of the view, and where they belong.
     """
 
     seen: Outcomes
@@ -87,6 +93,7 @@ class Question:
     prior: Prior
     findings: tuple[Finding, ...]
     counting: Counting = ONCE
+    placed: Placed | None = None
 
     @property
     def n(self) -> int:
@@ -106,7 +113,21 @@ class Question:
         groups = self.view.groups
         if groups is None or self.seen.kind == "spans":
             return None
-        return groups.n // self.counting.times
+        n_groups = groups.n // self.counting.times
+        return None if groups.weighted and n_groups == self.n else n_groups
+
+    @property
+    def n_effective(self) -> float | None:
+        """What importance weights leave of the documents or groups; None without any."""
+        groups = self.view.groups
+        if groups is None or not groups.weighted:
+            return None
+        return groups.n_even / self.counting.times
+
+    @property
+    def costs(self) -> metrics.Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return self.measured.costs
 
     @property
     def paired(self) -> bool:
@@ -116,7 +137,12 @@ class Question:
     @property
     def share(self) -> metrics.Share | None:
         """The metric as a share of weights, if it is one."""
-        return self.measured.share_over(self.classes is None)
+        if self.view.kind == "label_sets":  # a miss of one label is no false alarm of another
+            return None
+        form = self.measured.share_over(self.classes is None)
+        if form is not None and "tn" in form.parts and self.view.n_classes > 2:
+            return None  # the negatives are several classes, each with a share of its own
+        return form
 
 
 def ask(
@@ -129,21 +155,27 @@ def ask(
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
+    prevalence: Any = None,
     counting: Counting = ONCE,
 ) -> Question:
     """Check a question and choose the table and the model that answer it."""
+    asked = called(metrics.get(metric), outcomes)
+    view, placed = look(outcomes, asked, labels=labels, pos_label=pos_label), None
+    if prevalence is not None:
+        view, placed = place(view, prevalence, pos_label=pos_label)
     given = Given(
         model=model,
         prior=None if prior is None else Prior.from_param(prior),
         paired=paired,
         labels=None if labels is None else tuple(labels),
         pos_label=pos_label,
+        prevalence=None if placed is None else placed.prevalence,
     )
-    asked = metrics.get(metric)
-    view = look(outcomes, asked, labels=labels, pos_label=pos_label)
     chosen = _choose_model(model, prior, view.table, default_model)
+    _refuse_model_of_documents(view.measured, chosen)
     together, doubts = _group(view.table, chosen)
     table, more = _pair(together, chosen, paired)
+    refuse_unseen(table, chosen, placed)
     return Question(
         seen=view.seen,
         view=table,
@@ -157,7 +189,18 @@ def ask(
         prior=Prior.from_param(prior),
         findings=view.seen.findings + doubts + more,
         counting=counting,
+        placed=placed,
     )
+
+
+def rope_for(question: Any, rope: Any) -> Rope:
+    """Return the ROPE of a question; costs have no default, which nobody else could know."""
+    if rope is None and question.costs is not None:
+        raise UsageError(
+            f"{question.metric.name!r} has no default ROPE; give rope=, the largest difference "
+            f"that does not matter, in {question.costs.unit or 'the units of the costs'} a document"
+        )
+    return Rope.from_param(rope, bounds=question.metric.bounds)
 
 
 def refuse_counted(**given: Any) -> None:
@@ -173,6 +216,8 @@ def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: 
     model = get_model(name)
     if table.kind == "spans" and name not in _OF_SPANS:
         raise UsageError(f"model {name!r} is not for spans; use one of {', '.join(_OF_SPANS)}")
+    if table.kind == "label_sets" and name not in _OF_SPANS:
+        raise UsageError(f"model {name!r} is not for label sets; use one of {', '.join(_OF_SPANS)}")
     if prior is not None and not model.takes_prior:
         has = "its own" if model.proper else "no"
         raise UsageError(f"model {name!r} has {has} prior; leave prior out or use model='flat'")
@@ -182,8 +227,16 @@ def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: 
 _OF_SPANS = ("bootstrap", "flat", "unit")
 
 
+def _refuse_model_of_documents(metric: Metric, model: Model) -> None:
+    if metric.per_document and model.proper:
+        raise UsageError(
+            f"{metric.name!r} is a mean over documents, and model {model.name!r} takes a "
+            "document's labels apart; leave model and prior out, or use model='bootstrap'"
+        )
+
+
 def _default(table: Outcomes, default_model: str) -> str:
-    if table.groups is not None:
+    if table.groups is not None or table.kind == "label_sets":
         return "bootstrap"
     if table.kind == "spans":
         return "flat" if table.n_classes == 1 else "unit"
@@ -192,10 +245,16 @@ def _default(table: Outcomes, default_model: str) -> str:
 
 def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]]:
     """Keep groups where the model weighs them; say so where what they hold counts by itself."""
+    if table.weighted and model.name != "bootstrap":
+        raise UsageError(
+            f"model {model.name!r} counts documents and knows no importance weights; leave model "
+            "and prior out, or say weight_kind='frequency' if the weights are numbers of documents"
+        )
     if model.name == "bootstrap" and table.groups is not None:
-        return table, ()
+        return table, _importance(table)
     if table.kind != "spans":
-        return table.ungroup(), () if table.groups is None else (_apart(table.groups.n, model),)
+        doubts = () if table.groups is None else (_apart(table.groups.n, model),)
+        return table.ungroup(), doubts + _labels_apart(table, model)
     return table.ungroup(), (
         Finding(
             "independent_spans",
@@ -205,6 +264,28 @@ def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]
             "Outcomes.from_tags or from_spans, every sentence gets one weight.",
         ),
     )
+
+
+def _labels_apart(table: Outcomes, model: Model) -> tuple[Finding, ...]:
+    if table.kind != "label_sets" or model.name == "bootstrap" or table.n_classes < 2:
+        return ()
+    return (
+        Finding(
+            "independent_labels",
+            "warning",
+            f"Model {model.name!r} takes every label by itself, as if the labels of a document "
+            "were independent of each other; where they go wrong together, the intervals are too "
+            "narrow. Leave model out, and every document gets one weight.",
+        ),
+    )
+
+
+def _importance(table: Outcomes) -> tuple[Finding, ...]:
+    groups = table.groups
+    if groups is None or not groups.weighted:
+        return ()
+    unit = "documents" if groups.n == table.n else "groups"
+    return (importance_finding(groups.n_even, groups.n, unit),)
 
 
 def _apart(n_groups: int, model: Model) -> Finding:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from outperform import present
-from outperform._typing import Distribution, FloatArray, Label
+from outperform._typing import AnyArray, Distribution, FloatArray, Label
 from outperform.comparison import checks, engine, pictures
 from outperform.comparison.estimating import Estimate, one_estimate
 from outperform.comparison.factors import interval_factor, point_factor
 from outperform.comparison.facts import comparison_facts, headline_facts
-from outperform.comparison.question import Question
+from outperform.comparison.question import Question, rope_for
+from outperform.comparison.repeated import repeated_findings
 from outperform.comparison.scored import Asked, counted
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.summary import (
@@ -29,11 +30,14 @@ from outperform.decision import (
     Decision,
     Interval,
     Masses,
+    Regret,
     Rope,
     decide,
     masses_from_distribution,
     masses_from_draws,
     probability_error,
+    regret_from_distribution,
+    regret_from_draws,
     rope_curve,
     sd_error,
 )
@@ -54,7 +58,7 @@ class Comparison(Tabular):
     a, b
         Each classifier's own posterior.
     observed
-        The plug-in difference, equal to scikit-learn's.
+        The plug-in difference, equal to scikit-learn's; with ``prevalence=`` that at these shares.
     mean, sd, mcse
         Of A − B, and the Monte Carlo error of the mean (0 if exact).
     hdi, eti
@@ -146,13 +150,23 @@ class Comparison(Tabular):
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo error of the mean, the sd and each probability; 0 if exact."""
+        """The Monte Carlo error of the mean, the sd, each probability and regret; 0 if exact."""
         of_probability = {
             name: 0.0 if self.exact else probability_error(getattr(self, name), self.draws.size)
             for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
         }
         of_sd = 0.0 if self.exact else sd_error(self.draws)
-        return {"mean": self.mcse, "sd": of_sd, **of_probability}
+        lost = Regret(a=0.0, b=0.0) if self.exact else self.regret
+        of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
+        return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
+
+    @property
+    def regret(self) -> Regret:
+        """What choosing A, and what choosing B, loses on average, in the metric's own units."""
+        better = self.question.metric.greater_is_better
+        if self.distribution is None:
+            return regret_from_draws(self.draws, greater_is_better=better)
+        return regret_from_distribution(self.distribution, greater_is_better=better)
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
         """Return the verdict for every half-width of the ROPE.
@@ -222,16 +236,18 @@ class Comparison(Tabular):
             of_models=(self.a.distribution, self.b.distribution),
             of_difference=self.distribution,
         )
-        checked = Rope.from_param(rope, bounds=self.question.metric.bounds)
+        checked = rope_for(self.question, rope)
         return self._conclude(self.question, answered, checked, self.seed)
 
-    def with_metric(self, metric: Any) -> Comparison:
+    def with_metric(self, metric: Any, *, rope: Any = None) -> Comparison:
         """Return the same comparison in another metric; nothing is counted again.
 
         Parameters
         ----------
         metric
             A name, a metric object or a function of a confusion array.
+        rope
+            The ROPE; by default that of this comparison, unless one of the metrics is a cost.
         """
         question = ask_any(
             self.question.seen,
@@ -240,9 +256,10 @@ class Comparison(Tabular):
             counting=self.question.counting,
             **self.question.given._asdict(),
         )
-        given = None if self.rope.default else self.rope
-        rope = Rope.from_param(given, bounds=question.metric.bounds)
-        return self.ask_also(question, rope=rope, seed=self.seed)
+        priced = [one.costs is not None for one in (self.question, question)]
+        if rope is None and not self.rope.default and not any(priced):
+            rope = self.rope
+        return self.ask_also(question, rope=rope_for(question, rope), seed=self.seed)
 
     def ask_also(self, question: Asked, *, rope: Rope, seed: np.random.SeedSequence) -> Comparison:
         """Return the answer to another question about the same data.
@@ -256,9 +273,28 @@ class Comparison(Tabular):
         seed
             Of the draws.
         """
-        n_draws = self.draws.size
-        (answered,) = engine.answer([question], n_draws=n_draws, seed=seed, n_jobs=None)
-        return self._conclude(question, answered, rope, seed)
+        (found,) = self.ask_together([question], rope=rope, seed=seed)
+        return found
+
+    def ask_together(
+        self, questions: Sequence[Asked], *, rope: Rope, seed: np.random.SeedSequence
+    ) -> tuple[Comparison, ...]:
+        """Return the answers to questions about one table of the same data, from the same draws.
+
+        Parameters
+        ----------
+        questions
+            What to ask.
+        rope
+            The region of practical equivalence.
+        seed
+            Of the draws.
+        """
+        answers = engine.answer(questions, n_draws=self.draws.size, seed=seed, n_jobs=None)
+        return tuple(
+            self._conclude(question, answered, rope, seed)
+            for question, answered in zip(questions, answers, strict=True)
+        )
 
     def _conclude(
         self,
@@ -285,6 +321,12 @@ class Comparison(Tabular):
         from outperform.comparison.tables import compare_classes
 
         return compare_classes(self)
+
+    def confusions(self) -> tuple[AnyArray, AnyArray]:
+        """Return the confusion matrices of A and of B, true classes as rows."""
+        seen = self.counted.seen
+        a, b = (seen.confusion(name) for name in seen.models)
+        return a, b
 
     # Words, tables, pictures
 
@@ -434,6 +476,7 @@ def conclude(
         *checks.pull_findings(question, values),
         *([] if disagreement is None else [disagreement]),
         *checks.interval_findings(question, numbers.hdi, numbers.eti, rope, sampled=exact is None),
+        *repeated_findings(question, numbers.sd),
     )
     return Comparison(
         question=question,

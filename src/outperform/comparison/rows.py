@@ -100,8 +100,9 @@ def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None =
 
 
 def noun(what: str, question: Asked) -> str:
-    """Return what a key is called: spans have types instead of classes."""
-    return "type" if what == "class" and question.seen.kind == "spans" else what
+    """Return what a key is called: spans have types instead of classes, and sets have labels."""
+    nouns = {"spans": "type", "label_sets": "label"}
+    return nouns.get(question.seen.kind, what) if what == "class" else what
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
@@ -179,14 +180,14 @@ def _n_true(question: Asked) -> int:
     if question.seen.kind == "spans":
         classes = slice(None) if question.classes is None else list(question.classes)
         return int(actual[classes].sum()) // question.counting.times
-    if question.positive is None or question.seen.kind == "correct":
+    if question.positive is None or question.view.kind == "correct":
         return question.n
     return int(actual[question.positive]) // question.counting.times
 
 
 def _p_values(question: Asked) -> dict[str, float | None]:
     """Return the s-test and the p-test on correctness, where the documents are shared."""
-    if isinstance(question, ScoreQuestion):
+    if isinstance(question, ScoreQuestion) or len(question.view.models) != 2:
         return {"sign_test_p": None, "t_test_p": None}
     if not question.view.paired or question.counting.times > 1:
         return {"sign_test_p": None, "t_test_p": None}

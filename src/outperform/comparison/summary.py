@@ -75,15 +75,44 @@ def question_facts(question: Asked) -> dict[str, Any]:
         "metric": question.metric.name,
         "metric_label": question.metric.label,
         "greater_is_better": question.metric.greater_is_better,
+        **({} if question.costs is None else {"costs": question.costs.to_dict()}),
         "n": question.n,
         "unit": question.unit,
         **({} if question.n_groups is None else {"n_groups": question.n_groups}),
-        "n_classes": None if question.seen.kind == "spans" else question.seen.n_classes,
-        "n_types": question.seen.n_classes if question.seen.kind == "spans" else None,
+        **({} if question.n_effective is None else {"n_effective": question.n_effective}),
+        "n_classes": _n_if(question, "classes", "correct", "scores"),
+        "n_types": _n_if(question, "spans"),
+        **({"n_labels": question.seen.n_classes} if question.seen.kind == "label_sets" else {}),
         "pos_label": question.pos_label,
+        **_prevalence_facts(question),
         "model": question.model.name,
         "prior": repr(question.prior) if question.model.takes_prior else None,
     }
+
+
+def _n_if(question: Asked, *kinds: str) -> int | None:
+    """Return how many classes, types or labels there are, if such outcomes were asked."""
+    return question.seen.n_classes if question.seen.kind in kinds else None
+
+
+def _prevalence_facts(question: Asked) -> dict[str, Any]:
+    """Return the class proportions that replaced those of the data, if any did."""
+    given = question.given.prevalence
+    if given is None:
+        return {}
+    return {
+        "prevalence": {
+            "classes": list(given.labels),
+            "shares": list(given.shares),
+            "source": given.source,
+            "n_counted": given.n_counted,
+        }
+    }
+
+
+def _prevalence(question: Asked) -> str:
+    given = question.given.prevalence
+    return "" if given is None else f"prevalence={given}"
 
 
 def sign(
@@ -97,12 +126,14 @@ def sign(
         f"metric={question.metric.name}",
         "" if question.pos_label is None else f"pos_label={question.pos_label!r}",
         labels,
+        _prevalence(question),
         "" if rope is None else f"rope={rope}",
         f"model={question.model.name}",
         repr(question.prior) if question.model.takes_prior else "",
         "" if verb.endswith("estimate") else ("paired" if question.paired else "unpaired"),
         _worth(question),
         f"n={question.n}",
+        "" if question.n_effective is None else f"effective={question.n_effective:.6g}",
         "" if question.n_groups is None else f"groups={question.n_groups}",
         "" if question.seen.n_classes is None else f"classes={question.seen.n_classes}",
         f"hdi={prob:g}",

@@ -12,14 +12,15 @@ from outperform import present
 from outperform._typing import Label, Seed
 from outperform.comparison import engine, pictures, rows
 from outperform.comparison.comparing import two_models
-from outperform.comparison.question import ask
+from outperform.comparison.question import Question, ask, rope_for
 from outperform.comparison.result import Comparison, conclude
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.tabular import Tabular
 from outperform.comparison.views import of_one_class
-from outperform.decision import Rope, check_prob
+from outperform.decision import check_prob
 from outperform.errors import UsageError, unknown_name
+from outperform.outcomes.weights import WeightKind
 from outperform.posterior import child, seed_sequence
 
 
@@ -131,9 +132,8 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
     asked = comparison.counted
     metric = of_one_class(asked.metric)
     given = asked.given
-    found = []
-    for code, label in enumerate(asked.seen.labels):
-        question = ask(
+    questions = [
+        ask(
             asked.seen,
             metric=metric,
             model=given.model,
@@ -142,12 +142,31 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
             paired=given.paired,
             labels=None,
             pos_label=label,
+            prevalence=given.prevalence,
             counting=asked.counting,
         )
-        # One stream per class, so that a class's row does not depend on the others.
-        seed = child(comparison.seed, code)
-        found.append(comparison.ask_also(question, rope=comparison.rope, seed=seed))
-    return ComparisonTable(what="class", keys=asked.seen.labels, comparisons=tuple(found))
+        for label in asked.seen.labels
+    ]
+    found = _answer_classes(comparison, questions)
+    return ComparisonTable(what="class", keys=asked.seen.labels, comparisons=found)
+
+
+def _answer_classes(
+    comparison: Comparison, questions: Sequence[Question]
+) -> tuple[Comparison, ...]:
+    """Answer one question a class; those that tell all classes apart share their draws."""
+    rope, seed = comparison.rope, comparison.seed
+    found: dict[int, Comparison] = {}
+    whole = [code for code, one in enumerate(questions) if one.view.n_classes > 2]
+    if whole:
+        together = [questions[code] for code in whole]
+        answers = comparison.ask_together(together, rope=rope, seed=child(seed, whole[0]))
+        found.update(zip(whole, answers, strict=True))
+    for code, question in enumerate(questions):
+        if code not in found:
+            # One stream per class, so that a class's row does not depend on the others.
+            found[code] = comparison.ask_also(question, rope=rope, seed=child(seed, code))
+    return tuple(found[code] for code in range(len(questions)))
 
 
 def scorecard(
@@ -166,9 +185,11 @@ def scorecard(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    prevalence: Any = None,
     names: tuple[str, str] = ("A", "B"),
     groups: Any = None,
     sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
 ) -> ComparisonTable:
     """Compare two classifiers in several metrics from one set of draws.
 
@@ -203,13 +224,15 @@ def scorecard(
         The classes averaged over.
     pos_label
         The positive class of binary metrics.
+    prevalence
+        The class proportions where the models are to be used, as for :func:`compare`.
     names
         What to call A and B.
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
-    sample_weight
-        Frequency weights.
+    sample_weight, weight_kind
+        As for :func:`compare`.
 
     Examples
     --------
@@ -222,9 +245,8 @@ def scorecard(
     """
     if isinstance(metrics, str) or not metrics:
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    seen = two_models(
-        y_true, pred_a, pred_b, names, labels, sample_weight, groups, metric=metrics[0]
-    )
+    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
+    seen = two_models(y_true, pred_a, pred_b, names, labels, groups, metric=metrics[0], **weights)
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     questions = [
         ask_any(
@@ -236,6 +258,7 @@ def scorecard(
             paired=paired,
             labels=labels,
             pos_label=pos_label,
+            prevalence=prevalence,
         )
         for metric in metrics
     ]
@@ -244,7 +267,7 @@ def scorecard(
         conclude(
             question,
             answered,
-            rope=Rope.from_param(rope, bounds=question.metric.bounds),
+            rope=rope_for(question, rope),
             prob=prob,
             seed=seed,
         )
@@ -269,7 +292,8 @@ def _answer_together(
         # The labels False and True may be the data's own, or a class against the rest.
         # One type may be called "span", as all types together are.
         view = question.view.labels, question.positive is None, question.pos_label
-        groups.setdefault((*view, question.model.name), []).append(place)
+        of_documents = question.measured.per_document
+        groups.setdefault((*view, of_documents, question.model.name), []).append(place)
     answers: dict[int, engine.Answer] = {}
     for places in groups.values():
         together = [questions[place] for place in places]

@@ -1,8 +1,9 @@
-"""Which table answers a metric: the classes, one against the rest, right or wrong, or spans."""
+"""Which table answers a metric: classes, one against the rest, right or wrong, spans or sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from outperform import metrics
@@ -31,6 +32,9 @@ def look(
     pos_label: Label | None,
 ) -> View:
     """Choose the table that a metric needs."""
+    if outcomes.kind == "label_sets":
+        return _label_sets(outcomes, metric, labels=labels, pos_label=pos_label)
+    _refuse_documents(metric)
     if outcomes.kind == "spans":
         return _spans(outcomes, metric, labels=labels, pos_label=pos_label)
     if labels is not None:
@@ -38,6 +42,8 @@ def look(
     if outcomes.kind == "correct":
         measured = _right_or_wrong(metric)
         return View(outcomes, outcomes, measured, 1, pos_label, (1,))
+    if metric.costs is not None:
+        return _priced(outcomes, metric, metric.costs)
     if metric.average == "binary":
         outcomes = _zero_and_one(outcomes)
         label = _positive(outcomes, metric, pos_label)
@@ -82,13 +88,81 @@ def _spans(
 
 def of_one_class(metric: Metric) -> Metric:
     """Return the one-class form of a metric; F1 for metrics that have none."""
+    if metric.costs is not None:
+        raise UsageError(
+            f"{metric.name!r} is of the whole table and has no value for one class; ask for "
+            "another metric, e.g. with_metric('f1_macro').by_class()"
+        )
     if metric.beta is not None:
         return metrics.fbeta(metric.beta)
     binary = [name for name in metrics.names() if metrics.get(name).average == "binary"]
     return metrics.get(metric.score if metric.score in binary else "f1")
 
 
+# Label sets: one label against the rest, all of a document's labels, or documents themselves
+
+
+def called(metric: Metric, outcomes: Outcomes) -> Metric:
+    """Return the metric under the name that it has for such outcomes."""
+    if outcomes.kind == "label_sets" and metric.name == "accuracy":
+        return replace(metric, label="subset accuracy")
+    return metric
+
+
+def _label_sets(
+    outcomes: Outcomes,
+    metric: Metric,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> View:
+    if metric.average == "binary":
+        label = _one_label(outcomes, metric, pos_label)
+        return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
+    table = outcomes if labels is None else outcomes.only(labels)
+    if metric.name == "accuracy":
+        return View(outcomes, table.matches(), metrics.get("recall"), 1, None, (1,))
+    if metric.average is None or metric.score not in (*_WITHOUT_NEGATIVES, "hamming_loss"):
+        raise UsageError(
+            f"{metric.name!r} needs one class for each document, and these have several labels; "
+            "use accuracy (of the whole set), hamming_loss, or precision, recall, jaccard or "
+            "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
+            "binarize(label)"
+        )
+    classes = None if labels is None else tuple(range(table.n_classes))
+    return View(outcomes, table, metric, None, None, classes)
+
+
+def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
+    if pos_label is None and outcomes.n_classes > 1:
+        averages = [f"{metric.name}_{average}" for average in ("samples", "micro", "macro")]
+        use = f"use {', '.join(map(repr, averages))}, or "
+        raise UsageError(
+            f"metric {metric.name!r} is for one label and there are {outcomes.n_classes}; "
+            f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with pos_label="
+        )
+    return outcomes.labels[0 if pos_label is None else outcomes.code(pos_label)]
+
+
+def _refuse_documents(metric: Metric) -> None:
+    if metric.per_document:
+        raise UsageError(
+            f"{metric.name!r} is a mean over documents with several labels each; give indicator "
+            "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
+        )
+
+
 # Classes
+
+
+def _priced(outcomes: Outcomes, metric: Metric, costs: metrics.Costs) -> View:
+    """Put the costs in the order of the classes; a class that only they name could occur."""
+    outcomes = _zero_and_one(outcomes)
+    if costs.labels is not None:
+        outcomes = outcomes.with_labels(costs.labels)
+    _refuse_one_class(outcomes)
+    measured = replace(metric, function=costs.aligned(outcomes.labels))
+    return View(outcomes, outcomes, measured, None, None, None)
 
 
 def _right_or_wrong(metric: Metric) -> Metric:
@@ -105,14 +179,20 @@ def _zero_and_one(outcomes: Outcomes) -> Outcomes:
     return outcomes.with_labels([0, 1]) if outcomes.labels in ((0,), (1,)) else outcomes
 
 
-def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
+def known_positive(outcomes: Outcomes, pos_label: Label | None) -> Label | None:
+    """Return the class that was named as positive, or that is called True or 1; else None."""
     labels = outcomes.labels
     if pos_label is not None:
         return labels[outcomes.code(pos_label)]
     if all(isinstance(label, bool) for label in labels):
         return True
-    if set(labels) == {0, 1}:
-        return 1
+    return 1 if set(labels) == {0, 1} else None
+
+
+def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
+    labels, positive = outcomes.labels, known_positive(outcomes, pos_label)
+    if positive is not None:
+        return positive
     if len(labels) > 2:
         raise UsageError(
             f"metric {metric.name!r} is for one class and there are {len(labels)}; use "

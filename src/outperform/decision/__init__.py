@@ -32,6 +32,7 @@ from outperform.decision.probabilities import (
     sd_error,
 )
 from outperform.decision.ranks import RankMoments, expected_ranks, losses, rank_probabilities
+from outperform.decision.regret import Regret, regret_from_distribution, regret_from_draws
 from outperform.decision.rope import Rope
 from outperform.decision.verdict import CurveStep, Decision, decide, margin, rope_curve
 
@@ -45,6 +46,7 @@ __all__ = [
     "MassRows",
     "Masses",
     "RankMoments",
+    "Regret",
     "Rope",
     "Spreads",
     "check_prob",
@@ -66,6 +68,8 @@ __all__ = [
     "point_null_kde",
     "probability_error",
     "rank_probabilities",
+    "regret_from_distribution",
+    "regret_from_draws",
     "rope_curve",
     "sd_error",
     "spreads_rows",

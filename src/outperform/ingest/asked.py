@@ -19,6 +19,7 @@ class Asked:
     where: Where = None
     weight: str | None = None
     by: tuple[str, ...] = ()
+    groups: str | None = None
     on_null: OnNull = "refuse"
 
     @property
@@ -28,8 +29,8 @@ class Asked:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, then what divides the documents."""
-        return (*self.columns, *self.by)
+        """The columns that are counted: labels, what divides the documents, then their group."""
+        return (*self.columns, *self.by, *(() if self.groups is None else (self.groups,)))
 
 
 def not_weights(name: str, table: str, number: int = 0, example: object = None) -> str:
@@ -37,5 +38,7 @@ def not_weights(name: str, table: str, number: int = 0, example: object = None) 
     shown = "nothing" if example is None else repr(example)
     return (
         f"weights say how many documents a row stands for: whole numbers, none below 0; column "
-        f"{name!r} of {table} " + (f"has {shown} in {number} rows" if number else "has others")
+        f"{name!r} of {table} "
+        + (f"has {shown} in {number} rows" if number else "has others")
+        + "; importance weights are for arrays: compare(…, sample_weight=…)"
     )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from outperform._typing import AnyArray, IntArray
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
@@ -89,18 +90,20 @@ def settle(
     models: Sequence[str],
     table: str,
     on_null: OnNull,
+    groups: str | None = None,
     findings: Sequence[Finding] = (),
     first: Callable[[str], str] = lambda column: "",
 ) -> Outcomes:
     """Return outcomes from what was counted: the truth, the models, then what divides them.
 
-    ``names`` are those of the columns. Where values are missing and must not be, ``first`` says
-    where the first one of a column is.
+    ``names`` are those of the columns; that of the groups, if there is one, is the last. Where
+    values are missing and must not be, ``first`` says where the first one of a column is.
     """
     labels = dict(zip(names[: 1 + len(models)], found.columns, strict=False))
     refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
-    refuse_too_many(len(found.counts), table)
-    missing = {name: one.missing for name, one in zip(names, found.columns, strict=True)}
+    refuse_too_many(len(found.counts), table, groups=groups)
+    names = names if groups is None else names[:-1]
+    missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
     number = total(found.counts)
@@ -110,14 +113,40 @@ def settle(
     if not kept.size:
         raise DataError(f"{table} has no row with a value in each of {list(names)}")
     left = Grouped(
-        [Coded(one.values, one.codes[kept]) for one in found.columns], found.counts[kept]
+        [Coded(one.values, one.codes[kept]) for one in found.columns[: len(names)]],
+        found.counts[kept],
     )
+    together = None
+    if groups is not None:
+        own = Coded(found.columns[-1].values, found.columns[-1].codes[kept])
+        together = group_of_rows(own, left.counts, name=groups, table=table)
     return to_outcomes(
         left,
         models=models,
         by=names[1 + len(models) :],
+        groups=together,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
+
+
+def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
+    """Return a code for the group of each counted row, none of which may lack one.
+
+    In text files nothing is missing, so the empty text is no group either.
+    """
+    codes: dict[Any, int] = {}
+    try:
+        places = [codes.setdefault(value, len(codes)) for value in group.values]
+    except TypeError as error:
+        raise DataError(f"groups must be names or numbers; column {name!r} holds others") from error
+    nothing = np.array([value is None or value == "" for value in group.values], dtype=bool)
+    lost = total(counts[nothing[group.codes]])
+    if lost:
+        raise DataError(
+            f"{lost} of {total(counts)} rows of {table} have no group in {name!r}; one that "
+            "belongs to no other needs a group of its own"
+        )
+    return np.array(places, dtype=np.int64)[group.codes]
 
 
 def to_outcomes(
@@ -125,6 +154,7 @@ def to_outcomes(
     *,
     models: Sequence[str],
     by: Sequence[str] = (),
+    groups: IntArray | None = None,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
     """Return outcomes from counted columns, and put doubts about the reading beside them."""
@@ -137,6 +167,7 @@ def to_outcomes(
             name: _column(one, slice_column, name)
             for one, name in zip(found.columns[len(names) :], by, strict=True)
         },
+        groups=groups,
     )
     return Outcomes(**{**fields, "findings": (*findings, *fields["findings"])})
 

@@ -19,7 +19,7 @@ from outperform.ingest.shards import holds_outcomes, read_shards
 from outperform.outcomes import Outcomes
 
 _FILES = {"format", "separator", "quote", "header", "encoding", "verify"}
-_TABLE = {"truth", "models", "id", "by", "where", "weight", "on_null"}
+_TABLE = {"truth", "models", "id", "by", "where", "weight", "groups", "on_null"}
 
 
 class Door(NamedTuple):
@@ -77,7 +77,8 @@ def _joined(source: Any, request: Request) -> tuple[Join, Any] | None:
 
 def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
     asked, sources = found[0], _named(found[1])
-    columns = [name for name in (asked.id, asked.label, asked.truth) if name is not None]
+    named = (asked.id, asked.label, asked.truth, asked.groups)
+    columns = [name for name in named if name is not None]
     # Which columns tell the separator is not the same for gold and for models.
     with opened(sources, [asked.id], request.dialect(columns), progress=request.progress) as tables:
         return tables.ask(lambda found, engine: join(found, asked, engine))
@@ -156,7 +157,7 @@ DOORS = (
     Door(
         _joined,
         _read_join,
-        {"id", "label", "truth", "on_missing", "on_null", *_FILES},
+        {"id", "label", "truth", "groups", "on_missing", "on_null", *_FILES},
         "{names} can be given for one table; in a join every file is a model",
     ),
     Door(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
 from outperform.ingest import cells, grouped
 from outperform.ingest.asked import Asked, not_weights
+from outperform.ingest.belonging import MOST_ROWS, Repeats, beside, candidates
 from outperform.ingest.files.scan import Column, Family, no_column, refuse_twins
 from outperform.ingest.files.tables import SEVERAL, Where, no_label
 from outperform.ingest.grouped import Grouped, coded
@@ -33,6 +34,7 @@ class Frame:
     plan: LazyFrame[Any]
     columns: Mapping[str, Column]
     name: str
+    in_memory: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,10 +67,39 @@ def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
         types = dict(plan.collect_schema())
     _refuse_names(types, name)
     columns = {one: _column(plan, one, type_) for one, type_ in types.items()}
-    return Frame(plan=plan, columns=columns, name=name)
+    return Frame(plan=plan, columns=columns, name=name, in_memory=isinstance(found, nw.DataFrame))
 
 
 def count_frame(frame: Frame, asked: Asked) -> Outcomes:
+    """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
+    seen = _count(frame, asked)
+    if asked.groups is not None or not frame.in_memory:  # a plan may take long to run again
+        return seen
+    return beside(
+        seen,
+        asked,
+        repeats=lambda: _repeats(frame, asked),
+        count=lambda also: _count(frame, also),
+    )
+
+
+def _repeats(frame: Frame, asked: Asked) -> dict[str, Repeats]:
+    """Return how often the ids that nobody asked for occur."""
+    import narwhals.stable.v2 as nw
+
+    names = candidates({name: one.family for name, one in frame.columns.items()}, asked)
+    with _faults(frame.name), quiet():
+        n_rows = frame.plan.select(n=nw.len()).collect()["n"].to_list()[0]
+        if not names or n_rows > MOST_ROWS:
+            return {}
+        distinct = {f"k{place}": nw.col(name).n_unique() for place, name in enumerate(names)}
+        found = _kept(frame, names, asked.where).select(n=nw.len(), **distinct).collect()
+    numbers = {name: int(found[f"k{place}"].to_list()[0]) for place, name in enumerate(names)}
+    rows = int(found["n"].to_list()[0])
+    return {name: Repeats(rows, values) for name, values in numbers.items()}
+
+
+def _count(frame: Frame, asked: Asked) -> Outcomes:
     """Count equal rows of truth and predictions, with one GROUP BY that the library plans."""
     import narwhals.stable.v2 as nw
 
@@ -91,6 +122,7 @@ def count_frame(frame: Frame, asked: Asked) -> Outcomes:
         models=tuple(asked.models),
         table=frame.name,
         on_null=asked.on_null,
+        groups=asked.groups,
     )
 
 

@@ -83,8 +83,13 @@ def _counts(narrow: AnyArray, wide: AnyArray) -> AnyArray:
     return as_counts([one if text is None else int(text) for one, text in pairs])
 
 
-def refuse_too_many(n_cells: int, name: str) -> None:
+def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:
     """Refuse a table of outcomes that is no table of classes."""
+    if n_cells > MOST_CELLS and groups is not None:
+        raise ResourceError(
+            f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
+            f"predictions; does {groups!r} name something coarser than documents?"
+        )
     if n_cells > MOST_CELLS:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "

@@ -25,6 +25,7 @@ def read(
     by: str | Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
     weight: str | None = None,
+    groups: str | None = None,
     table: str | None = None,
     query: str | None = None,
     on_missing: OnMissing = "refuse",
@@ -75,6 +76,10 @@ def read(
         The rows to keep: a value, or a list of them, for each column.
     weight
         The column that says how many documents a row stands for; one each by default.
+    groups
+        The column that names the group of each document, such as its author or its prompt, if
+        groups rather than documents should get one weight each; of a join, a column of the first
+        file. Where it is left out and a column that looks like one repeats, a finding says so.
     table
         The table of a database, perhaps with its schema.
     query
@@ -120,6 +125,7 @@ def read(
         by=by,
         where=where,
         weight=weight,
+        groups=groups,
         table=table,
         query=query,
         on_missing=on_missing,

@@ -31,6 +31,7 @@ class Request:
     by: str | Sequence[str] | None = None
     where: Where = None
     weight: str | None = None
+    groups: str | None = None
     table: str | None = None
     query: str | None = None
     on_missing: OnMissing = "refuse"
@@ -49,7 +50,23 @@ class Request:
         _check_choice("on_missing", self.on_missing, get_args(OnMissing))
         _check_choice("on_null", self.on_null, get_args(OnNull))
         check_where(self.where)
+        self._check_groups()
         self.dialect()
+
+    def _check_groups(self) -> None:
+        if self.groups is None:
+            return
+        if not isinstance(self.groups, str):
+            raise UsageError(
+                f"groups must name a column, e.g. groups='user_id'; got {self.groups!r}"
+            )
+        if self.by is not None:
+            raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+        models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
+        if self.groups in (self.truth, self.label, self.weight, *models):
+            raise UsageError(
+                f"every column has one role; groups={self.groups!r} has another one already"
+            )
 
     @property
     def is_of_logs(self) -> bool:
@@ -92,8 +109,9 @@ class Request:
     def wanted(self) -> list[str]:
         """The columns of one table that were named."""
         models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        others = (name for name in (self.truth, *models, self.id, self.weight) if name is not None)
-        return [*others, *self.slice_names, *(self.where or ())]
+        others = (self.truth, *models, self.id, self.weight, self.groups)
+        named = [name for name in others if name is not None]
+        return [*named, *self.slice_names, *(self.where or ())]
 
     def of(self, table: Table | Frame) -> Asked:
         """Return which columns of one table are what."""
@@ -114,6 +132,7 @@ class Request:
             by=self.slice_names,
             where=self.where,
             weight=self.weight,
+            groups=self.groups,
             on_null=self.on_null,
         )
 
@@ -127,6 +146,7 @@ class Request:
             id=self.id,
             label=self.label,
             truth=self.truth,
+            groups=self.groups,
             on_missing=self.on_missing,
             on_null=self.on_null,
         )

@@ -107,7 +107,8 @@ def read_scores(
     with opened({"": source}, wanted, asked, progress=progress) as tables:
         rows = tables.ask(ask)
     scores = {name: _numbers(rows[column], column) for name, column in named.items()}
-    grouped = None if groups is None else rows[groups]
+    # In text files nothing is missing, so the empty text is no group either.
+    grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
     if truth is None:
         return Scores.from_values(scores, groups=grouped)
     return Scores.from_arrays(rows[truth], scores, groups=grouped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outperform.metrics.costs import Costs
 from outperform.metrics.margins import Margins
 from outperform.metrics.metric import Metric
 from outperform.metrics.of_scores import (
@@ -12,13 +13,15 @@ from outperform.metrics.of_scores import (
     score_names,
 )
 from outperform.metrics.share import Share
-from outperform.metrics.table import fbeta, from_function, get, names
+from outperform.metrics.table import cost, fbeta, from_function, get, names, set_names, utility
 
 __all__ = [
+    "Costs",
     "Margins",
     "Metric",
     "ScoreMetric",
     "Share",
+    "cost",
     "fbeta",
     "from_function",
     "from_score_function",
@@ -27,4 +30,6 @@ __all__ = [
     "is_of_scores",
     "names",
     "score_names",
+    "set_names",
+    "utility",
 ]

@@ -15,6 +15,9 @@ from outperform.metrics.scores import CLASS_SCORES
 Average: TypeAlias = Literal["binary", "micro", "macro", "weighted"]
 AVERAGES: tuple[Average, ...] = get_args(Average)
 
+Samples: TypeAlias = Literal["samples"]
+"""The mean over documents, of what the sets of labels of each are worth."""
+
 Rows: TypeAlias = slice | IntArray
 
 

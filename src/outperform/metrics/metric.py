@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,12 +14,14 @@ from outperform.metrics.averages import (
     AVERAGES,
     Average,
     Rows,
+    Samples,
     choose_rows,
     score_classes,
 )
+from outperform.metrics.costs import Costs
 from outperform.metrics.functions import ConfusionFunction, call_each, call_once, check_bounds
 from outperform.metrics.margins import Margins, as_confusion
-from outperform.metrics.scores import CLASS_SCORES
+from outperform.metrics.scores import CLASS_SCORES, SET_SCORES
 from outperform.metrics.share import Share
 from outperform.metrics.whole import WHOLE_SCORES
 
@@ -28,7 +30,8 @@ from outperform.metrics.whole import WHOLE_SCORES
 class Metric:
     """One metric; equal, hashable and picklable like any value.
 
-    Make one with :func:`get`, :func:`fbeta` or :func:`from_function`.
+    Make one with :func:`get`, :func:`fbeta`, :func:`cost`, :func:`utility` or
+    :func:`from_function`.
 
     Parameters
     ----------
@@ -39,11 +42,12 @@ class Metric:
     score
         The row of the table of scores that it reads; None for a user's function.
     average
-        How the classes' scores become one; None for scores of the whole table.
+        How the classes' scores become one, or those of documents with several labels
+        (``"samples"``); None for scores of the whole table.
     beta
         The β of F-beta; None elsewhere.
     function, vectorized
-        A user's function, and whether it takes all tables at once.
+        A user's function or costs, and whether it takes all tables at once.
     greater_is_better
         Whether the larger of two values is the better one.
     bounds
@@ -64,7 +68,7 @@ class Metric:
     name: str
     label: str
     score: str | None = None
-    average: Average | None = None
+    average: Average | Samples | None = None
     beta: float | None = None
     function: ConfusionFunction | None = None
     vectorized: bool = False
@@ -73,9 +77,10 @@ class Metric:
     share: Share | None = None
 
     def __post_init__(self) -> None:
-        if self.average is not None and self.average not in AVERAGES:
-            raise UsageError(unknown_name("average", self.average, AVERAGES))
-        known = WHOLE_SCORES if self.average is None else CLASS_SCORES
+        if self.average is not None and self.average not in (*AVERAGES, "samples"):
+            raise UsageError(unknown_name("average", self.average, (*AVERAGES, "samples")))
+        known: Collection[str] = WHOLE_SCORES if self.average is None else CLASS_SCORES
+        known = SET_SCORES if self.average == "samples" else known
         if self.function is None and self.score not in known:
             raise UsageError(unknown_name("score", self.score, known))
         if (self.score == "fbeta") != (self.beta is not None):
@@ -87,6 +92,16 @@ class Metric:
     def needs(self) -> Literal["margins", "confusion"]:
         """What it is evaluated on: ``"margins"``, or the whole ``"confusion"`` array."""
         return "margins" if self.function is None else "confusion"
+
+    @property
+    def per_document(self) -> bool:
+        """Whether it is a mean over documents with several labels; see :meth:`of_documents`."""
+        return self.average == "samples"
+
+    @property
+    def costs(self) -> Costs | None:
+        """What each pair of truth and prediction costs or is worth; None of other metrics."""
+        return self.function if isinstance(self.function, Costs) else None
 
     def evaluate(
         self, sums: Margins | FloatArray, classes: IntArray | Sequence[int] | None = None
@@ -120,6 +135,34 @@ class Metric:
         values = np.asarray(values, dtype=np.float64, order="C")
         return np.clip(values, *self.bounds, out=values)
 
+    def of_documents(self, margins: Margins, *, n_labels: int) -> FloatArray:
+        """Return the value of each document, of which a samples average is the mean.
+
+        0/0 is 0, as in scikit-learn.
+
+        Parameters
+        ----------
+        margins
+            How many labels each document has, is given, and is given rightly: documents
+            instead of classes on the first axis.
+        n_labels
+            How many labels there are.
+
+        Examples
+        --------
+        >>> from outperform import metrics
+        >>> sizes = metrics.Margins(hits=[1, 0], actual=[2, 0], predicted=[1, 0])
+        >>> metrics.get("recall_samples").of_documents(sizes, n_labels=3)
+        array([0.5, 0. ])
+        """
+        if not self.per_document:
+            raise UsageError(f"{self.name} is no mean over documents; evaluate it on Margins")
+        row = SET_SCORES[str(self.score)]
+        extra: dict[str, float] = {} if self.beta is None else {"beta": self.beta}
+        if self.score == "hamming_loss":
+            extra["n_labels"] = n_labels
+        return row.function(*(getattr(margins, name) for name in row.sums), **extra)
+
     def share_over(self, all_classes: bool) -> Share | None:
         """Return the share that the metric is, or None.
 
@@ -152,6 +195,11 @@ class Metric:
                 f"{self.name} is evaluated on Margins; got {type(margins).__name__}; "
                 "make them with Margins.from_confusion(confusion)"
             )
+        if self.average == "samples":  # not per_document: types follow the literal only
+            raise UsageError(
+                f"{self.name} is a mean over documents with several labels each; give indicator "
+                "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
+            )
         rows = choose_rows(classes, margins.n_classes)
         score = str(self.score)
         if self.average is None:
@@ -177,7 +225,8 @@ class Metric:
         self._refuse_choice(choose_rows(classes, len(table)))
         call = call_once if self.vectorized else call_each
         values = call(function, self.name, table)
-        check_bounds(self.name, values, self.bounds)
+        if self.costs is None:  # a mean of costs is off by their rounding only
+            check_bounds(self.name, values, self.bounds)
         return values
 
     def _refuse_choice(self, rows: Rows) -> None:

@@ -70,6 +70,11 @@ def informedness(
     return np.where(undefined, 0.0, value) if undefined.any() else value
 
 
+def hamming_loss(missed: FloatArray, spurious: FloatArray, *, n_labels: int) -> FloatArray:
+    """Return the share of the labels that are wrong: missed, or there without reason."""
+    return np.asarray((missed + spurious) / n_labels)
+
+
 def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Divide, with 0 for 0/0; the top must be 0 where the bottom is.
 
@@ -100,3 +105,9 @@ CLASS_SCORES: dict[str, ClassScore] = {
     "jaccard": ClassScore(jaccard, ("hits", "actual", "predicted")),
     "informedness": ClassScore(informedness, ("hits", "actual", "spurious", "negatives")),
 }
+
+SET_SCORES: dict[str, ClassScore] = {
+    **{name: CLASS_SCORES[name] for name in ("precision", "recall", "fbeta", "jaccard")},
+    "hamming_loss": ClassScore(hamming_loss, ("missed", "spurious")),
+}
+"""Scores of a document's set of labels, by how many labels it has and is given."""

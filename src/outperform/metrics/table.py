@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, cast
 
+from outperform._typing import Label
 from outperform.errors import UsageError, unknown_name
-from outperform.metrics.averages import AVERAGES, Average
+from outperform.metrics.averages import AVERAGES, Average, Samples
+from outperform.metrics.costs import Costs
 from outperform.metrics.functions import ConfusionFunction
 from outperform.metrics.metric import Metric
 from outperform.metrics.of_scores.table import is_of_scores
 from outperform.metrics.scores import miss_weight
 from outperform.metrics.share import Share
 
-_ADJECTIVES: dict[Average, str] = {
+_ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",
     "micro": "micro-averaged ",
     "macro": "macro-averaged ",
     "weighted": "prevalence-weighted ",
+    "samples": "samples-averaged ",
 }
 
 _ACCURACY = Share("correct", (("wrong", 1.0),))
@@ -49,8 +52,9 @@ _FAMILIES: dict[str, _Family] = {
     "informedness": _Family("informedness", None, None, (-1.0, 1.0)),
 }
 
+_AVERAGED = (*AVERAGES[1:], "samples")
 _FBETA_NAME = re.compile(
-    rf"f(?P<beta>\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_(?P<average>{'|'.join(AVERAGES[1:])}))?"
+    rf"f(?P<beta>\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_(?P<average>{'|'.join(_AVERAGED)}))?"
 )
 
 
@@ -94,7 +98,18 @@ def names() -> list[str]:
     return list(_METRICS)
 
 
-def fbeta(beta: float, *, average: Average = "binary") -> Metric:
+def set_names() -> list[str]:
+    """Return the names of metrics that only documents with several labels have.
+
+    Examples
+    --------
+    >>> set_names()[0]
+    'f1_samples'
+    """
+    return list(_OF_SETS)
+
+
+def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     """Return F-beta, (1+β²) tp / ((1+β²) tp + β² fn + fp).
 
     Parameters
@@ -181,6 +196,76 @@ def from_function(
     )
 
 
+def cost(
+    costs: Any,
+    *,
+    labels: Sequence[Label] | None = None,
+    unit: str | None = None,
+    name: str = "cost",
+) -> Metric:
+    """Return the cost per document, Σ_jk p_jk · cost_jk; less is better.
+
+    Parameters
+    ----------
+    costs
+        A square matrix, rows the truth and columns the predictions; or costs by
+        (truth, prediction), where every pair that is left out costs nothing.
+    labels
+        The class of each row and column of a matrix; by default the classes of the data in
+        their order, which is sorted.
+    unit
+        What the costs are counted in, such as ``"EUR"``.
+    name
+        What to call it.
+
+    Examples
+    --------
+    >>> metric = cost({("fraud", "ok"): 100, ("ok", "fraud"): 5}, unit="EUR")
+    >>> metric.label, metric.bounds, metric.greater_is_better
+    ('cost (EUR per document)', (0.0, 100.0), False)
+    """
+    return _priced(Costs.from_param(costs, labels=labels, unit=unit), name, greater=False)
+
+
+def utility(
+    utilities: Any,
+    *,
+    labels: Sequence[Label] | None = None,
+    unit: str | None = None,
+    name: str = "utility",
+) -> Metric:
+    """Return what the answers are worth per document, Σ_jk p_jk · utility_jk; more is better.
+
+    Parameters
+    ----------
+    utilities
+        As the costs of :func:`cost`; negative where an answer does harm.
+    labels
+        The class of each row and column of a matrix.
+    unit
+        What the utilities are counted in.
+    name
+        What to call it.
+
+    Examples
+    --------
+    >>> utility([[0, -5], [-100, 20]], unit="EUR").bounds
+    (-100.0, 20.0)
+    """
+    return _priced(Costs.from_param(utilities, labels=labels, unit=unit), name, greater=True)
+
+
+def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
+    return Metric(
+        name=name,
+        label=f"{name} {costs.per_document if costs.unit is None else f'({costs.per_document})'}",
+        function=costs,
+        vectorized=True,
+        greater_is_better=greater,
+        bounds=costs.bounds,
+    )
+
+
 def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     if bounds is None:
         return (-math.inf, math.inf)
@@ -192,8 +277,8 @@ def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
 
 
 def _by_name(name: str) -> Metric:
-    if name in _METRICS:
-        return _METRICS[name]
+    if name in _METRICS or name in _OF_SETS:
+        return _METRICS[name] if name in _METRICS else _OF_SETS[name]
     match = _FBETA_NAME.fullmatch(name)
     if is_of_scores(name):
         raise UsageError(
@@ -201,15 +286,21 @@ def _by_name(name: str) -> Metric:
             "what was asked needs a metric of labels"
         )
     if match is None or not 0.0 < float(match["beta"]) < math.inf:
-        raise UsageError(unknown_name("metric", name, names()))
-    return fbeta(float(match["beta"]), average=cast(Average, match["average"] or "binary"))
+        raise UsageError(unknown_name("metric", name, names() + set_names()))
+    average = cast(Average | Samples, match["average"] or "binary")
+    return fbeta(float(match["beta"]), average=average)
 
 
 def _averaged(
-    score: str, name: str, average: Average, family: _Family, *, beta: float | None = None
+    score: str,
+    name: str,
+    average: Average | Samples,
+    family: _Family,
+    *,
+    beta: float | None = None,
 ) -> Metric:
-    if average not in AVERAGES:
-        raise UsageError(unknown_name("average", average, AVERAGES))
+    if average not in _ADJECTIVES:
+        raise UsageError(unknown_name("average", average, _ADJECTIVES))
     # The weights of the weighted recall are its denominators: what is left is accuracy.
     pooled = average == "micro" or (score, average) == ("recall", "weighted")
     return Metric(
@@ -239,3 +330,19 @@ def _all_metrics() -> Iterator[Metric]:
 
 
 _METRICS: dict[str, Metric] = {metric.name: metric for metric in _all_metrics()}
+
+
+def _metrics_of_sets() -> Iterator[Metric]:
+    yield fbeta(1.0, average="samples")
+    for score in ("precision", "recall", "jaccard"):
+        yield _averaged(score, score, "samples", _FAMILIES[score])
+    yield Metric(
+        name="hamming_loss",
+        label="Hamming loss",
+        score="hamming_loss",
+        average="samples",
+        greater_is_better=False,
+    )
+
+
+_OF_SETS: dict[str, Metric] = {metric.name: metric for metric in _metrics_of_sets()}

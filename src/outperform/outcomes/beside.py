@@ -28,13 +28,17 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
         )
     if one.kind != two.kind:
         raise DataError(f"outcomes of the kinds {one.kind!r} and {two.kind!r} cannot be compared")
+    if one.weighted != two.weighted:
+        raise DataError("importance weights of one model only cannot be compared; weigh both")
     if (one.groups is None) != (two.groups is None):
         one, two = one.ungroup(), two.ungroup()
     left, right = one.with_labels(two.labels), two.with_labels(one.labels)
+    left, right = left.sharing_sets(right)
     return Outcomes(
         models=(*left.models, *right.models),
         labels=left.labels,
         tables=(*left.tables, *right.tables),
         kind=left.kind,
+        sets=left.sets,
         findings=tuple(dict.fromkeys(left.findings + right.findings)),
     )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
 
-from outperform._typing import AnyArray, IntArray, Label
+from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.checking import check_labels, frequency_weights, named, same_length
+from outperform.outcomes.checking import check_labels, named, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import group_codes, group_rows
+from outperform.outcomes.label_sets import (
+    are_label_sets,
+    code_label_sets,
+    is_matrix,
+    prune_sets,
+)
 from outperform.outcomes.labels import (
     Column,
     check_label,
@@ -25,6 +31,7 @@ from outperform.outcomes.schemes import Scheme
 from outperform.outcomes.slices import count_slices, slice_column
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.outcomes.table import Table, place_rows
+from outperform.outcomes.weights import WeightKind, read_weights
 
 Fields = dict[str, Any]
 
@@ -35,20 +42,78 @@ def of_labels(
     *,
     labels: Sequence[Label] | None,
     weights: Any,
+    weight_kind: WeightKind | None,
     by: Mapping[str, Any] | None,
     groups: Any,
 ) -> Fields:
     """Count label arrays of the same documents."""
+    if are_label_sets(y_true):
+        if by:
+            raise UsageError("documents with several labels cannot be sliced yet; leave by out")
+        _refuse_single(predictions)
+        # What is averaged over is no name of a column: a matrix has its own.
+        known = None if is_matrix(y_true) else labels
+        return of_label_sets(
+            y_true,
+            predictions,
+            labels=known,
+            weights=weights,
+            weight_kind=weight_kind,
+            groups=groups,
+        )
     columns = _columns("y_true", y_true, predictions)
-    counted = frequency_weights(weights, len(columns[0].codes))
-    return of_columns(
+    read = read_weights(weights, weight_kind, len(columns[0].codes))
+    fields = of_columns(
         tuple(predictions),
         columns,
-        weights=counted,
+        weights=read.counts,
+        importance=read.importance,
         labels=labels,
         by=_slice_columns(by),
         groups=groups,
     )
+    return {**fields, "findings": fields["findings"] + read.findings}
+
+
+def _refuse_single(predictions: Mapping[str, Any]) -> None:
+    """Refuse one label a document beside a truth that has several."""
+    for name, values in named(predictions).items():
+        plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
+        if plain and len(values) and not are_label_sets(values):
+            raise DataError(
+                f"y_true has a set of labels for each document and predictions of {name!r} have "
+                "one label; give sets, or an indicator matrix, of both"
+            )
+
+
+def of_label_sets(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    *,
+    labels: Sequence[Label] | None,
+    weights: Any,
+    weight_kind: WeightKind | None,
+    groups: Any,
+) -> Fields:
+    """Count documents with several labels each."""
+    columns = {"y_true": y_true}
+    columns |= {f"predictions of {m!r}": values for m, values in named(predictions).items()}
+    known, sets, codes = code_label_sets(
+        columns, labels=None if labels is None else check_labels(labels)
+    )
+    read = read_weights(weights, weight_kind, len(codes[0]))
+    table = _counted(
+        codes, n_labels=len(sets), weights=read.counts, importance=read.importance, groups=groups
+    )
+    tables, sets = prune_sets((table,), sets)
+    return {
+        "models": tuple(predictions),
+        "labels": known,
+        "tables": tables,
+        "kind": "label_sets",
+        "findings": label_findings(known) + read.findings,
+        "sets": sets,
+    }
 
 
 def of_counts(
@@ -93,7 +158,9 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
     }
 
 
-def of_correct(correct: Mapping[str, Any], *, groups: Any) -> Fields:
+def of_correct(
+    correct: Mapping[str, Any], *, groups: Any, weights: Any, weight_kind: WeightKind | None
+) -> Fields:
     """Count documents of which only right or wrong is known."""
     columns = []
     for name, values in named(correct).items():
@@ -106,8 +173,15 @@ def of_correct(correct: Mapping[str, Any], *, groups: Any) -> Fields:
     truth = Column(
         name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
     )
-    counted = of_columns(tuple(correct), [truth, *columns], weights=None, groups=groups)
-    return {**counted, "kind": "correct"}
+    read = read_weights(weights, weight_kind, len(truth.codes))
+    fields = of_columns(
+        tuple(correct),
+        [truth, *columns],
+        weights=read.counts,
+        importance=read.importance,
+        groups=groups,
+    )
+    return {**fields, "kind": "correct", "findings": fields["findings"] + read.findings}
 
 
 def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any] | None) -> Fields:
@@ -219,6 +293,7 @@ def of_columns(
     columns: Sequence[Column],
     *,
     weights: AnyArray | None,
+    importance: FloatArray | None = None,
     labels: Sequence[Label] | None = None,
     by: Mapping[str, Column] | None = None,
     groups: Any = None,
@@ -238,13 +313,15 @@ def of_columns(
     slices = None
     if by and groups is not None:
         raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+    if by and importance is not None:
+        raise UsageError("slices count documents, so importance weights have no place in them yet")
     if by:
         slices = count_slices(by, codes, n_labels=len(ordered), weights=weights)
         table = slices.whole(n_labels=len(ordered))
-    elif groups is not None:
-        table = _grouped(codes, groups, n_labels=len(ordered), weights=weights)
     else:
-        table = Table(*count_rows(codes, n_labels=len(ordered), weights=weights))
+        table = _counted(
+            codes, n_labels=len(ordered), weights=weights, importance=importance, groups=groups
+        )
     return {
         "models": models,
         "labels": ordered,
@@ -254,15 +331,36 @@ def of_columns(
     }
 
 
+def _counted(
+    codes: Sequence[IntArray],
+    *,
+    n_labels: int,
+    weights: AnyArray | None,
+    importance: FloatArray | None,
+    groups: Any,
+) -> Table:
+    """Count rows of codes; where documents differ in importance each is a group of its own."""
+    if importance is not None:
+        own = np.arange(len(codes[0])) if groups is None else groups
+        return _grouped(codes, own, n_labels=n_labels, weights=importance)
+    if groups is not None:
+        return _grouped(codes, groups, n_labels=n_labels, weights=weights)
+    return Table(*count_rows(codes, n_labels=n_labels, weights=weights))
+
+
 def _grouped(
     codes: Sequence[IntArray], groups: Any, *, n_labels: int, weights: AnyArray | None
 ) -> Table:
-    """Count rows of codes, and keep those of one group together."""
+    """Count rows of codes, and keep those of one group together.
+
+    Importance weights, which are floats, go into the groups; the cells count documents.
+    """
     group, _ = group_codes(groups, len(codes[0]))
     rows = np.stack(codes, axis=1)
     if weights is not None:  # a row that stands for no document is in no cell
         rows, group, weights = (one[weights != 0] for one in (rows, group, weights))
-    cells, counts = count_rows(list(rows.T), n_labels=n_labels, weights=weights)
+    counted = None if weights is None or weights.dtype.kind == "f" else weights
+    cells, counts = count_rows(list(rows.T), n_labels=n_labels, weights=counted)
     names, group = np.unique(group, return_inverse=True)
     together = group_rows(
         group,

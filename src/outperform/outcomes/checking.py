@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outperform._typing import AnyArray, Label
+from outperform._typing import Label
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.counting import as_counts
 from outperform.outcomes.labels import Column, check_label
 
 
@@ -32,18 +31,6 @@ def same_length(columns: Sequence[Column]) -> None:
             )
     if not len(first.codes):
         raise DataError(f"{first.name} has no rows; at least one document is needed")
-
-
-def frequency_weights(weights: Any, n_rows: int) -> AnyArray | None:
-    """Return how many documents each row stands for, or None."""
-    if weights is None:
-        return None
-    counts = as_counts(weights, name="sample_weight")
-    if counts.shape != (n_rows,):
-        raise DataError(f"sample_weight must have {n_rows} values; got shape {counts.shape}")
-    if not counts.any():
-        raise DataError("sample_weight is zero everywhere; at least one document must count")
-    return counts
 
 
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from outperform._typing import AnyArray, IntArray
 from outperform.errors import DataError
 from outperform.outcomes.counting import as_counts, count_rows, total
+from outperform.outcomes.weights import effective_size
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,7 +31,8 @@ class Groups:
     cell
         The place of each entry's cell in the table.
     times
-        How often one group of the pattern holds the cell.
+        How often one group of the pattern holds the cell; or, where documents carry
+        importance weights, how much weight of it, as float64.
     repeats
         How many groups show each pattern.
     """
@@ -49,17 +51,23 @@ class Groups:
         """The number of groups."""
         return total(self.repeats)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether the cells hold importance weights instead of numbers of documents."""
+        return self.times.dtype.kind == "f"
+
     @cached_property
     def n_even(self) -> float:
         """How many groups of equal size they are worth: ``(Σ size)² / Σ size²``.
+
+        Where every document is a group and its size an importance weight, this is the
+        effective sample size.
 
         The weight of a group in which nothing was counted changes nothing.
         """
         sizes = np.zeros(len(self.repeats))
         np.add.at(sizes, self.pattern, self.times.astype(np.float64))
-        repeats = self.repeats.astype(np.float64)
-        squares = float(repeats @ np.square(sizes))
-        return float(repeats @ sizes) ** 2 / squares if squares else 0.0
+        return effective_size(sizes, self.repeats.astype(np.float64))
 
     def moved(self, places: IntArray, *, n_cells: int) -> Groups:
         """Follow the cells to their new places; −1 drops a cell."""
@@ -78,6 +86,13 @@ class Groups:
             as_counts(np.concatenate([self.repeats.astype(object), other.repeats.astype(object)])),
             n_cells=n_cells,
         )
+
+    def held(self, *, n_cells: int) -> AnyArray:
+        """Return how much of each cell all groups hold together, as float64."""
+        sums = np.zeros(n_cells)
+        repeats = self.repeats.astype(np.float64)
+        np.add.at(sums, self.cell, self.times.astype(np.float64) * repeats[self.pattern])
+        return sums
 
     def with_any(self, selected: AnyArray) -> int:
         """Count the groups that hold at least one of the selected cells."""
@@ -101,6 +116,9 @@ def group_codes(groups: Any, n_documents: int) -> tuple[IntArray, int]:
             f"groups must name one group per document: {n_documents} documents, "
             f"{len(groups)} groups"
         )
+    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
+        names, places = np.unique(groups, return_inverse=True)
+        return places.astype(np.int64), len(names)
     values: Any = groups.tolist() if hasattr(groups, "tolist") else groups
     codes: dict[Any, int] = {}
     try:
@@ -160,7 +178,7 @@ def _joined(
         looks = np.concatenate([rows[entries, 1], times[entries]], axis=1)
         distinct, inverse = _distinct(looks)
         patterns.append(np.repeat(len(shown) + np.arange(len(distinct)), size))
-        cells.append(distinct[:, :size].ravel())
+        cells.append(distinct[:, :size].ravel().astype(np.int64))
         counts.append(distinct[:, size:].ravel())
         sums = np.zeros(len(distinct), dtype=repeats.dtype)
         np.add.at(sums, inverse, repeats[members])
@@ -181,5 +199,7 @@ def _by_size(sizes: IntArray) -> Iterator[tuple[int, IntArray]]:
 def _distinct(rows: AnyArray) -> tuple[AnyArray, IntArray]:
     if rows.shape[1] == 0:
         return rows[:1], np.zeros(len(rows), dtype=np.int64)
-    distinct, inverse = np.unique(rows.astype(np.int64), axis=0, return_inverse=True)
+    # Beside importance weights the cells are floats too; there are not 2⁵³ of them.
+    numbers = rows if rows.dtype.kind == "f" else rows.astype(np.int64)
+    distinct, inverse = np.unique(numbers, axis=0, return_inverse=True)
     return distinct, inverse.ravel()

@@ -13,23 +13,34 @@ import numpy as np
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.outcomes import building, schemes, serial
+from outperform.outcomes import serial
 from outperform.outcomes.checking import check_labels
+from outperform.outcomes.constructors import Constructors
 from outperform.outcomes.groups import Groups
+from outperform.outcomes.label_sets import (
+    Sets,
+    join_sets,
+    label_margins,
+    move_sets,
+    prune_sets,
+    split_texts,
+)
 from outperform.outcomes.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.outcomes.repeated import RepeatedId
 from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import ClassCounts, Part, Table
 
-Kind = Literal["classes", "correct", "spans"]
+Kind = Literal["classes", "correct", "spans", "label_sets"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcomes:
+class Outcomes(Constructors):
     """How often each (truth, prediction of each model) occurred.
 
     Build one with :meth:`from_labels`, :meth:`from_confusion`,
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
-    or :meth:`from_spans`. Tables are sparse, counts are
+    or :meth:`from_spans`, of documents with several labels each with
+    :meth:`from_label_sets`. Tables are sparse, counts are
     whole numbers of any size, and outcomes of disjoint documents add up with
     ``+``.
 
@@ -44,11 +55,17 @@ class Outcomes:
         one table per model.
     kind
         ``"classes"``; ``"correct"`` where only right or wrong is known; ``"spans"`` where there
-        are no true negatives.
+        are no true negatives; ``"label_sets"`` where a document has several labels, or none.
     findings
         Doubts about the labels as they were read.
     slices
         The same counts for each slice of the documents, if they were divided.
+    sets
+        Of label sets, the sets that occur, each the codes of its labels; the codes in the cells
+        are places among these.
+    repeated
+        Columns that may name what documents belong to, as they were noticed when a table was
+        read; only findings look at them. They do not add up, and JSON leaves them out.
 
     Examples
     --------
@@ -66,258 +83,8 @@ class Outcomes:
     kind: Kind = "classes"
     findings: tuple[Finding, ...] = ()
     slices: Slices | None = None
-
-    @classmethod
-    def from_labels(
-        cls,
-        y_true: Any,
-        predictions: Mapping[str, Any],
-        *,
-        labels: Sequence[Label] | None = None,
-        sample_weight: Any = None,
-        by: Mapping[str, Any] | None = None,
-        groups: Any = None,
-    ) -> Outcomes:
-        """Count label arrays of the same documents.
-
-        Parameters
-        ----------
-        y_true
-            The true labels: a list, array or series.
-        predictions
-            The predicted labels of each model, by name.
-        labels
-            Classes that must be in the table even if they never occur.
-        sample_weight
-            Frequency weights: how many documents each row stands for, as whole numbers.
-        by
-            Columns that divide the documents into slices, by name.
-        groups
-            The group of each document, such as its author or its prompt, if groups rather than
-            documents should get one weight each.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}).labels
-        ('01', '1', 'NA')
-        >>> seen = op.Outcomes.from_labels([1, 0, 1], {"m": [1, 1, 1]}, groups=["x", "x", "y"])
-        >>> seen.n, seen.groups.n
-        (3, 2)
-        """
-        fields = building.of_labels(
-            y_true, predictions, labels=labels, weights=sample_weight, by=by, groups=groups
-        )
-        return cls(**fields)
-
-    @classmethod
-    def from_counts(
-        cls,
-        truth: Any,
-        predictions: Mapping[str, Any],
-        counts: Any,
-        *,
-        labels: Sequence[Label] | None = None,
-        by: Mapping[str, Any] | None = None,
-        groups: Any = None,
-    ) -> Outcomes:
-        """Take a table that is already counted, such as a GROUP BY result.
-
-        Parameters
-        ----------
-        truth
-            The true label of each cell.
-        predictions
-            Each model's prediction in each cell, by name.
-        counts
-            How many documents each cell holds; repeated cells are added up.
-        labels
-            Classes that must be in the table even if they never occur.
-        by
-            The slice of each cell: columns by name.
-        groups
-            The group of each cell, if groups rather than documents should get one weight each.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [10**20, 5]).n
-        100000000000000000005
-        """
-        fields = building.of_counts(truth, predictions, counts, labels=labels, by=by, groups=groups)
-        return cls(**fields)
-
-    @classmethod
-    def from_confusion(
-        cls, matrices: Mapping[str, Any], *, labels: Sequence[Label] | None = None
-    ) -> Outcomes:
-        """Take one confusion matrix per model: rows are the truth, columns the predictions.
-
-        Which documents the models shared is unknown, so these outcomes are unpaired.
-
-        Parameters
-        ----------
-        matrices
-            A square array of counts for each model, by name.
-        labels
-            The class of each row and column; 0, 1, … by default.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> seen = op.Outcomes.from_confusion({"a": [[5, 1], [2, 8]], "b": [[4, 2], [1, 9]]})
-        >>> seen.paired, seen.n
-        (False, 16)
-        """
-        return cls(**building.of_confusion(matrices, labels=labels))
-
-    @classmethod
-    def from_correct(cls, correct: Mapping[str, Any], *, groups: Any = None) -> Outcomes:
-        """Count documents of which only right or wrong is known, per model.
-
-        Parameters
-        ----------
-        correct
-            For each model, by name, a boolean (or 0/1) per document: was it right?
-        groups
-            The group of each document, such as the question that several samples answer, if
-            groups rather than documents should get one weight each.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
-        'correct'
-        """
-        return cls(**building.of_correct(correct, groups=groups))
-
-    @classmethod
-    def from_tags(
-        cls,
-        gold: Any,
-        predictions: Mapping[str, Any],
-        *,
-        scheme: Any,
-        strict: bool = False,
-        groups: Sequence[Any] | None = None,
-    ) -> Outcomes:
-        """Count the spans of tag sequences, such as named entities or words.
-
-        A predicted span counts if its boundaries and its type are those of a
-        gold span. Spans of one sentence go wrong together, so each sentence
-        keeps its spans and later gets one weight.
-
-        Parameters
-        ----------
-        gold
-            The true tags: a list of tags for each sentence.
-        predictions
-            The predicted tags of each model, by name.
-        scheme
-            ``"IOB1"``, ``"IOB2"``, ``"IOE1"``, ``"IOE2"``, ``"IOBES"``, ``"BILOU"``, ``"BMES"``,
-            ``"BB2B3MES"``, or a table of your own; see :mod:`outperform.schemes`.
-        strict
-            Whether a sequence that breaks the scheme loses its span; by default
-            it is read as conlleval reads it.
-        groups
-            The document (or author, or prompt) of each sentence, if these rather
-            than sentences should get one weight each.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]]
-        >>> tagged = [["B-PER", "I-PER", "O"], ["O", "O", "B-LOC"]]
-        >>> seen = op.Outcomes.from_tags(gold, {"crf": tagged}, scheme="IOB2")
-        >>> seen
-        Outcomes(n=2, models=('crf',), labels=('LOC', 'PER'), paired=True, cells=3, kind='spans')
-        >>> seen.margins("crf").hits.tolist()
-        [0, 1]
-        """
-        return cls(
-            **building.of_tags(
-                gold, predictions, scheme=schemes.get(scheme), strict=strict, groups=groups
-            )
-        )
-
-    @classmethod
-    def from_spans(
-        cls,
-        gold: Any,
-        predictions: Mapping[str, Any],
-        *,
-        groups: Sequence[Any] | None = None,
-    ) -> Outcomes:
-        """Count spans given as (start, end, type); whether the end is inclusive is yours.
-
-        Parameters
-        ----------
-        gold
-            The true spans: a list of ``(start, end, type)`` for each document.
-        predictions
-            The predicted spans of each model, by name.
-        groups
-            What should get one weight each, if not the documents themselves.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> gold = [[(0, 2, "PER")], [(1, 2, "LOC")]]
-        >>> op.Outcomes.from_spans(gold, {"crf": [[(0, 2, "PER")], []]}).margins("crf").predicted
-        array([0, 1])
-        """
-        return cls(**building.of_spans(gold, predictions, groups=groups))
-
-    @classmethod
-    def from_span_counts(cls, truth: Any, predictions: Mapping[str, Any], counts: Any) -> Outcomes:
-        """Take spans that are already counted, with None for "no span".
-
-        Which spans came from one sentence is unknown, so they are taken as independent.
-
-        Parameters
-        ----------
-        truth
-            The type of each cell's true span, or None where it is spurious.
-        predictions
-            The same type where a model found the span, None where not, by model.
-        counts
-            How many spans each cell holds.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> op.Outcomes.from_span_counts(
-        ...     ["X", "X", "X", "X", None, None, None],
-        ...     {"A": ["X", "X", None, None, "X", "X", None],
-        ...      "B": ["X", None, "X", None, "X", None, "X"]},
-        ...     [70, 8, 5, 17, 6, 4, 3],
-        ... ).margins("A").predicted
-        array([88])
-        """
-        return cls(**building.of_span_counts(truth, predictions, counts))
-
-    @classmethod
-    def from_tp_fp_fn(cls, counts: Mapping[str, Any], *, label: Label = "span") -> Outcomes:
-        """Take true positives, false positives and false negatives of each model.
-
-        Nothing is known of true negatives, nor of what the models found together,
-        so these outcomes are unpaired.
-
-        Parameters
-        ----------
-        counts
-            ``(tp, fp, fn)`` of each model, by name.
-        label
-            What to call the class.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> seen = op.Outcomes.from_tp_fp_fn({"A": (80, 10, 20), "B": (70, 15, 30)})
-        >>> print(round(op.compare(seen, "A", "B", metric="f1", rope=0.01).p_greater, 6))
-        0.968397
-        """
-        return cls(**building.of_tp_fp_fn(counts, label=label))
+    sets: Sets = ()
+    repeated: tuple[RepeatedId, ...] = ()
 
     # What the table says
 
@@ -344,13 +111,23 @@ class Outcomes:
         return self.tables[0].groups
 
     @property
+    def weighted(self) -> bool:
+        """Whether documents carry importance weights; the counts are of documents all the same."""
+        return any(one.groups is not None and one.groups.weighted for one in self.tables)
+
+    @property
     def n_classes(self) -> int:
         """The number of classes."""
         return len(self.labels)
 
     @property
     def n_codes(self) -> int:
-        """The number of codes in the cells: the classes and, of spans, "no span" after them."""
+        """The number of codes in the cells: the classes and, of spans, "no span" after them.
+
+        Of label sets it is the number of sets that occur.
+        """
+        if self.kind == "label_sets":
+            return len(self.sets)
         return len(self.labels) + (self.kind == "spans")
 
     def confusion(self, model: str) -> AnyArray:
@@ -367,6 +144,11 @@ class Outcomes:
         >>> op.Outcomes.from_labels([1, 1, 0], {"m": [1, 0, 0]}).confusion("m").tolist()
         [[1, 0], [1, 1]]
         """
+        if self.kind == "label_sets":
+            raise UsageError(
+                "documents with several labels have no one confusion matrix; look at one label "
+                "against the rest with binarize(label)"
+            )
         return self._alone(model).confusion(n_labels=self.n_codes)
 
     def margins(self, model: str) -> ClassCounts:
@@ -377,6 +159,8 @@ class Outcomes:
         model
             The name of the model.
         """
+        if self.kind == "label_sets":
+            return label_margins(self._alone(model), self.sets, n_labels=self.n_classes)
         counts = self._alone(model).margins(n_labels=self.n_codes)
         return ClassCounts(*(of_codes[: self.n_classes] for of_codes in counts))
 
@@ -427,6 +211,8 @@ class Outcomes:
         selected = replace(
             self, models=tuple(models), tables=(self._columns(places),), slices=slices
         )
+        if self.kind == "label_sets":
+            return selected._over(self.labels, self.sets, np.arange(len(self.sets)))
         return selected._without(self._types() - selected._types())
 
     def unpair(self) -> Outcomes:
@@ -451,17 +237,46 @@ class Outcomes:
         """
         if self.kind == "spans":
             raise UsageError("spans have no true negatives to be the rest; use only([label])")
+        chosen = self.code(label)
+        if self.kind == "label_sets":
+            codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
+            return replace(self._recoded(codes, (False, True)), kind="classes", sets=())
         codes = np.zeros(self.n_classes, dtype=np.int64)
-        codes[self.code(label)] = 1
+        codes[chosen] = 1
         return self._recoded(codes, (False, True))
 
+    def split_labels(self, separator: str) -> Outcomes:
+        """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
+
+        So what was read from files, frames or a database, where a column holds the labels of
+        a document as one text, becomes outcomes of documents with several labels.
+
+        Parameters
+        ----------
+        separator
+            What stands between two labels. The empty text is a document without labels.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_labels(["money|sport", ""], {"m": ["sport", ""]})
+        >>> seen.split_labels("|").margins("m").actual
+        array([1, 1])
+        """
+        if self.kind != "classes" or self.slices is not None:
+            raise UsageError("only classes that are not sliced can be split into labels")
+        labels, sets, codes = split_texts(self.labels, separator)
+        findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
+        moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
+        return moved._over(labels, sets, codes)
+
     def only(self, labels: Sequence[Label]) -> Outcomes:
-        """Keep the spans of some types, as spans of one type.
+        """Keep the spans of some types, as spans of one type, or some labels of label sets.
 
         Parameters
         ----------
         labels
-            The types to keep.
+            The types, or labels, to keep.
 
         Examples
         --------
@@ -470,9 +285,12 @@ class Outcomes:
         >>> op.Outcomes.from_spans(gold, {"crf": gold}).only(["LOC"]).margins("crf").hits
         array([1])
         """
-        if self.kind != "spans":
+        if self.kind not in ("spans", "label_sets"):
             raise UsageError("only spans can be left out; use binarize(label) for classes")
         labels = check_labels(labels)
+        if self.kind == "label_sets":
+            kept = {self.code(label) for label in labels}
+            return self._relabel(tuple(self.labels[code] for code in sorted(kept)))
         codes = np.ones(self.n_codes, dtype=np.int64)
         codes[[self.code(label) for label in labels]] = 0
         tables = []
@@ -482,8 +300,41 @@ class Outcomes:
         name = labels[0] if len(labels) == 1 else "span"
         return replace(self, labels=(name,), tables=tuple(tables))
 
+    def in_weights(self) -> Outcomes:
+        """Return the importance weight of every cell instead of its documents, if they have any.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_labels([1, 1, 0], {"m": [1, 0, 0]}, sample_weight=[2.5, 1, 1])
+        >>> seen.confusion("m").tolist(), seen.in_weights().confusion("m").tolist()
+        ([[1, 0], [1, 1]], [[1.0, 0.0], [1.0, 2.5]])
+        """
+        tables = tuple(table.in_weights() for table in self.tables)
+        return replace(self, tables=tables) if self.weighted else self
+
+    def matches(self) -> Outcomes:
+        """Keep only whether each model's label set is the true one: right or wrong.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_label_sets([{1, 2}, {1}], {"m": [{1, 2}, {1, 2}]})
+        >>> seen.matches().margins("m").hits
+        array([0, 1])
+        """
+        if self.kind != "label_sets":
+            raise UsageError("only label sets match or not; classes are right or wrong as they are")
+        tables = tuple(table.matched() for table in self.tables)
+        return replace(self, kind="correct", labels=(False, True), tables=tables, sets=())
+
     def ungroup(self) -> Outcomes:
         """Forget what was seen together; every span or document counts by itself."""
+        if self.weighted:
+            raise UsageError(
+                "these outcomes carry importance weights, which ungroup() would forget; "
+                "count again without groups= or without sample_weight="
+            )
         tables = tuple(Table(table.cells, table.counts) for table in self.tables)
         return replace(self, tables=tables)
 
@@ -515,7 +366,8 @@ class Outcomes:
         """
         if self.slices is None:
             raise UsageError("these outcomes have no slices; divide them with by=")
-        return replace(self, tables=(self.slices.at(self.slices.place(*key)),), slices=None)
+        table = self.slices.at(self.slices.place(*key))
+        return replace(self, tables=(table,), slices=None, repeated=())
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.
@@ -531,7 +383,7 @@ class Outcomes:
     def emptied(self) -> Outcomes:
         """Return the same models and classes before any document was seen."""
         tables = tuple(table.emptied() for table in self.tables)
-        return replace(self, tables=tables, findings=(), slices=None)
+        return replace(self, tables=tables, findings=(), slices=None, repeated=())
 
     def code(self, label: Label) -> int:
         """Return the code of a class, or say which classes there are.
@@ -544,7 +396,7 @@ class Outcomes:
         for code, known in enumerate(self.labels):
             if known == label and isinstance(known, bool) == isinstance(label, (bool, np.bool_)):
                 return code
-        noun = "type" if self.kind == "spans" else "class"
+        noun = {"spans": "type", "label_sets": "label"}.get(self.kind, "class")
         raise UsageError(unknown_name(noun, label, [str(known) for known in self.labels]))
 
     def __add__(self, other: Outcomes) -> Outcomes:
@@ -555,6 +407,7 @@ class Outcomes:
             set(self.labels) | set(check_labels(other.labels, like=set(self.labels)))
         )
         left, right = self._relabel(labels), other.select(self.models)._relabel(labels)
+        left, right = left.sharing_sets(right)
         tables = tuple(
             one.plus(two, n_labels=left.n_codes)
             for one, two in zip(left.tables, right.tables, strict=True)
@@ -565,7 +418,27 @@ class Outcomes:
         slices = None
         if left.slices is not None and right.slices is not None:
             slices = left.slices.plus(right.slices, n_labels=left.n_codes)
-        return replace(self, labels=labels, tables=tables, findings=findings, slices=slices)
+        return replace(
+            left, labels=labels, tables=tables, findings=findings, slices=slices, repeated=()
+        )
+
+    def sharing_sets(self, other: Outcomes) -> tuple[Outcomes, Outcomes]:
+        """Return both with the same codes for the same label sets; other kinds as they are.
+
+        Parameters
+        ----------
+        other
+            Outcomes over the same labels.
+        """
+        if self.kind != "label_sets" or self.sets == other.sets:
+            return self, other
+        columns = [(one.labels, one.sets) for one in (self, other)]
+        _, sets, places = join_sets(columns)
+        left, right = (
+            replace(one._recoded(codes, one.labels, n_codes=len(sets)), sets=sets)
+            for one, codes in zip((self, other), places, strict=True)
+        )
+        return left, right
 
     def _refuse_other_kind(self, other: Outcomes) -> None:
         if set(self.models) != set(other.models):
@@ -578,6 +451,11 @@ class Outcomes:
             raise UsageError(
                 f"outcomes of the kinds {self.kind!r} and {other.kind!r} do not add up"
             )
+        if self.weighted != other.weighted:
+            raise UsageError(
+                "outcomes with and without importance weights do not add up; count the others with "
+                "sample_weight=[1, 1, …] and weight_kind='importance'"
+            )
         if (self.groups is None) != (other.groups is None):
             raise UsageError(
                 "outcomes with and without groups do not add up; call ungroup() on the former"
@@ -588,11 +466,21 @@ class Outcomes:
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}
         kept = [place.get(label, -1) for label in self.labels]  # -1 where it never occurs
+        if self.kind == "label_sets":
+            return self._over(labels, *move_sets(self.sets, kept))
         codes = np.array(kept + [len(labels)] * (self.kind == "spans"), dtype=np.int64)
         return self._recoded(codes, labels)
 
-    def _recoded(self, codes: IntArray, labels: tuple[Label, ...]) -> Outcomes:
-        n_codes = len(labels) + (self.kind == "spans")
+    def _over(self, labels: tuple[Label, ...], sets: Sets, codes: IntArray) -> Outcomes:
+        """Give every label set a new code, and leave out sets that do not occur."""
+        moved = self._recoded(codes, labels, n_codes=len(sets))
+        tables, kept = prune_sets(moved.tables, sets)
+        return replace(moved, tables=tables, sets=kept)
+
+    def _recoded(
+        self, codes: IntArray, labels: tuple[Label, ...], *, n_codes: int | None = None
+    ) -> Outcomes:
+        n_codes = len(labels) + (self.kind == "spans") if n_codes is None else n_codes
         tables = tuple(table.recode(codes, n_labels=n_codes) for table in self.tables)
         slices = None if self.slices is None else self.slices.recode(codes, n_labels=n_codes)
         return replace(self, labels=labels, tables=tables, slices=slices)
@@ -687,7 +575,10 @@ class Outcomes:
         kind = "" if self.kind == "classes" else f", kind={self.kind!r}"
         if self.slices is not None:
             kind += f", slices={len(self.slices)}"
-        if self.kind != "spans" and self.groups is not None:
+        if self.weighted:
+            kind += ", weighted=True"
+        alone = self.weighted and self.groups is not None and self.groups.n == self.n
+        if self.kind != "spans" and self.groups is not None and not alone:
             kind += f", groups={self.groups.n}"
         labels: object = self.labels if self.n_classes <= 6 else f"<{self.n_classes} classes>"
         return (

@@ -11,10 +11,11 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.outcomes.checking import frequency_weights, named
+from outperform.outcomes.checking import named
 from outperform.outcomes.counting import total
 from outperform.outcomes.groups import group_codes
 from outperform.outcomes.score_columns import read_scores, read_truth
+from outperform.outcomes.weights import WeightKind, read_weights
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
 _WORTH_MERGING = 16
@@ -41,6 +42,8 @@ class Scores:
         How many documents each row stands for; None for one each.
     group
         A code for the group of each row; None if every document is weighed by itself.
+    weights
+        The importance weight of each row's document; None for equal ones.
     findings
         Doubts about the data.
 
@@ -63,6 +66,7 @@ class Scores:
     values: tuple[FloatArray, ...]  # (n_rows,) or (n_rows, n_classes)
     counts: AnyArray | None = None  # (n_rows,)
     group: IntArray | None = None  # (n_rows,)
+    weights: FloatArray | None = None  # (n_rows,)
     findings: tuple[Finding, ...] = ()
 
     @classmethod
@@ -74,6 +78,7 @@ class Scores:
         labels: Sequence[Label] | None = None,
         groups: Any = None,
         sample_weight: Any = None,
+        weight_kind: WeightKind | None = None,
     ) -> Scores:
         """Take the truth and the scores of each model on the same documents.
 
@@ -90,7 +95,11 @@ class Scores:
             The group of each document, such as its author or its prompt, if groups rather than
             documents should get one weight each.
         sample_weight
-            Frequency weights: how many documents each row stands for, as whole numbers.
+            The weight of each row.
+        weight_kind
+            What it means: ``"frequency"``, how many documents the row stands for; or
+            ``"importance"``, how much its one document matters. By default whole numbers are
+            frequencies and anything else is importance.
 
         Examples
         --------
@@ -119,11 +128,16 @@ class Scores:
             values=tuple(arrays.values()),
             findings=findings,
         )
-        return made._weighed(groups, sample_weight)
+        return made._weighed(groups, sample_weight, weight_kind)
 
     @classmethod
     def from_values(
-        cls, values: Mapping[str, Any], *, groups: Any = None, sample_weight: Any = None
+        cls,
+        values: Mapping[str, Any],
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        weight_kind: WeightKind | None = None,
     ) -> Scores:
         """Take grades of the same items, such as those of answers, which need no truth.
 
@@ -133,8 +147,8 @@ class Scores:
             For each model, by name, one number an item.
         groups
             The group of each row, such as the item that several samples answer.
-        sample_weight
-            Frequency weights: how many items each row stands for, as whole numbers.
+        sample_weight, weight_kind
+            As for :meth:`from_arrays`.
 
         Examples
         --------
@@ -150,15 +164,21 @@ class Scores:
                     f"values of {name!r} must be one number an item; got shape {array.shape}"
                 )
         made = cls(models=tuple(arrays), labels=(), truth=None, values=tuple(arrays.values()))
-        return made._weighed(groups, sample_weight)
+        return made._weighed(groups, sample_weight, weight_kind)
 
-    def _weighed(self, groups: Any, sample_weight: Any) -> Scores:
-        counts = frequency_weights(sample_weight, self.n_rows)
-        group = None if groups is None else group_codes(groups, self.n_rows)[0]
-        found = replace(self, counts=counts, group=group)
-        if counts is None or counts.all():
+    def _weighed(self, groups: Any, sample_weight: Any, weight_kind: WeightKind | None) -> Scores:
+        read = read_weights(sample_weight, weight_kind, self.n_rows)
+        found = replace(
+            self,
+            counts=read.counts,
+            weights=read.importance,
+            group=None if groups is None else group_codes(groups, self.n_rows)[0],
+            findings=self.findings + read.findings,
+        )
+        weight = read.counts if read.importance is None else read.importance
+        if weight is None or weight.all():
             return found
-        kept = found.take(np.flatnonzero(counts != 0))  # a row that stands for no document
+        kept = found.take(np.flatnonzero(weight != 0))  # a row that stands for no document
         if kept.group is None:
             return kept
         return replace(kept, group=np.unique(kept.group, return_inverse=True)[1])
@@ -230,6 +250,7 @@ class Scores:
             values=tuple(array[rows] for array in self.values),
             counts=None if self.counts is None else self.counts[rows],
             group=None if self.group is None else self.group[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def arranged(self) -> Scores:
@@ -257,7 +278,7 @@ class Scores:
 
     def _may_merge(self) -> bool:
         """Return whether rows may be merged: they are weighed one by one and many look alike."""
-        if self.group is not None:
+        if self.group is not None or self.weights is not None:
             return False
         sample = self.values[0][:: max(1, self.n_rows // 4096)]
         distinct = len(np.unique(sample, axis=0))
@@ -269,6 +290,8 @@ class Scores:
             parts.append(f"labels={self.labels}")
         if self.n_groups is not None:
             parts.append(f"groups={self.n_groups}")
+        if self.weights is not None:
+            parts.append("weighted=True")
         return f"Scores({', '.join(parts)})"
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import IntArray, Label
+from outperform._typing import FloatArray, IntArray, Label
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import Groups
+from outperform.outcomes.label_sets import Sets
 from outperform.outcomes.labels import check_label, sort_labels
 from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import Table, place_rows
@@ -34,6 +35,8 @@ def to_dict(outcomes: Outcomes) -> dict[str, Any]:
         "tables": [_table_to_dict(table) for table in outcomes.tables],
         "findings": [[one.name, one.level, one.message] for one in outcomes.findings],
     }
+    if outcomes.kind == "label_sets":
+        plain["sets"] = [list(one) for one in outcomes.sets]
     return plain if outcomes.slices is None else {**plain, "slices": outcomes.slices.to_dict()}
 
 
@@ -50,7 +53,8 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         labels = tuple(check_label(label, name="labels") for label in data["labels"])
         kind = data["kind"]
         _check_names(models, labels, kind)
-        n_codes = len(labels) + (kind == "spans")
+        sets = _sets(data["sets"], len(labels)) if kind == "label_sets" else ()
+        n_codes = len(sets) if kind == "label_sets" else len(labels) + (kind == "spans")
         width = 1 + len(models) if len(data["tables"]) == 1 else 2
         tables = tuple(_table(table, n_codes, width) for table in data["tables"])
         if kind == "spans":
@@ -71,6 +75,7 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         "kind": kind,
         "findings": findings,
         "slices": slices,
+        "sets": sets,
     }
 
 
@@ -108,6 +113,8 @@ def _table_to_dict(table: Table) -> dict[str, Any]:
     if table.groups is None:
         return plain
     groups = {name: getattr(table.groups, name).tolist() for name in _GROUPS}
+    if table.groups.weighted:
+        groups["weights"] = groups.pop("times")
     return {**plain, "groups": groups}
 
 
@@ -116,7 +123,11 @@ _GROUPS = ("pattern", "cell", "times", "repeats")
 
 def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:
     """Put the groups back, and see that they hold just what the table counts."""
-    arrays = {name: as_counts(np.array(data[name], dtype=object)) for name in _GROUPS}
+    weighted = "weights" in data
+    wanted = [name for name in _GROUPS if name != "times" or not weighted]
+    arrays = {name: as_counts(np.array(data[name], dtype=object)) for name in wanted}
+    if weighted:
+        arrays["times"] = _checked_weights(data["weights"])
     if len({len(arrays[name]) for name in _GROUPS[:3]}) != 1:
         raise DataError("every entry of a group needs a pattern, a cell and a number of times")
     groups = Groups(**arrays)
@@ -125,11 +136,22 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
     if (groups.cell >= len(cells)).any() or (groups.pattern >= len(groups.repeats)).any():
         raise DataError("a group names a cell or a pattern that is not there")
     groups = groups.moved(place_rows(cells, table.cells), n_cells=len(table.cells))
+    if weighted:
+        if (groups.held(n_cells=len(table.counts)) <= 0).any() or groups.n > table.n:
+            raise DataError("the weights are not those of the documents that the table counts")
+        return Table(table.cells, table.counts, groups)
     held = np.zeros(len(table.counts), dtype=object)
     np.add.at(held, groups.cell, groups.times * groups.repeats.astype(object)[groups.pattern])
     if (held != table.counts.astype(object)).any():
         raise DataError("the groups do not hold what the table counts")
     return Table(table.cells, table.counts, groups)
+
+
+def _checked_weights(values: Sequence[Any]) -> FloatArray:
+    weights = np.array(values, dtype=np.float64)
+    if not np.isfinite(weights).all() or (weights <= 0).any():
+        raise DataError("importance weights must be finite and above zero")
+    return weights
 
 
 def _check_spans(tables: Sequence[Table], outside: int) -> None:
@@ -140,10 +162,22 @@ def _check_spans(tables: Sequence[Table], outside: int) -> None:
             raise DataError("each cell of spans must be of one type")
 
 
+def _sets(data: Sequence[Sequence[int]], n_labels: int) -> Sets:
+    """Put the label sets back, and see that they are sets of labels, in their order."""
+    sets = tuple(tuple(int(label) for label in one) for one in data)
+    if any(not 0 <= label < n_labels for one in sets for label in one):
+        raise DataError("a set names a label that is not in labels")
+    if sets != tuple(sorted({tuple(sorted(set(one))) for one in sets})):
+        raise DataError("the label sets are not distinct sets in their order")
+    return sets
+
+
 def _check_names(models: Sequence[str], labels: Sequence[Label], kind: object) -> None:
     if len(set(models)) != len(models) or len(set(labels)) != len(labels):
         raise DataError("a model or a class is named twice")
     if labels != sort_labels(set(labels)):
         raise DataError("the classes are not in their order")
-    if kind not in ("classes", "correct", "spans"):
-        raise DataError(f"the kind must be 'classes', 'correct' or 'spans'; got {kind!r}")
+    if kind not in ("classes", "correct", "spans", "label_sets"):
+        raise DataError(
+            f"the kind must be 'classes', 'correct', 'spans' or 'label_sets'; got {kind!r}"
+        )

@@ -38,7 +38,7 @@ class Table:
         How many documents each cell holds; int64, or Python integers where
         the sum needs more. Effective counts, of :meth:`scaled`, are float64.
     groups
-        Which of them were seen together, if that is known.
+        Which of them were seen together, if that is known, or how much each matters.
     """
 
     cells: IntArray
@@ -64,6 +64,12 @@ class Table:
     def recode(self, codes: IntArray, *, n_labels: int) -> Table:
         """Give every label a new code; labels that share one are added up."""
         return self._moved(list(codes[self.cells].T), n_labels=n_labels)
+
+    def matched(self) -> Table:
+        """Keep only whether each prediction is the truth: codes 1 and 0, the truth always 1."""
+        truth = self.cells[:, 0]
+        right = (self.cells[:, 1:] == truth[:, None]).astype(np.int64)
+        return self._moved([np.ones_like(truth), *right.T], n_labels=2)
 
     def without(self, dropped: AnyArray) -> Table:
         """Leave out some cells."""
@@ -102,6 +108,12 @@ class Table:
                 repeats=groups.repeats.astype(np.float64) * factor,
             )
         return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
+
+    def in_weights(self) -> Table:
+        """Return the importance weight of each cell instead of its documents, if it has any."""
+        if self.groups is None or not self.groups.weighted:
+            return self
+        return Table(self.cells, self.groups.held(n_cells=len(self.cells)))
 
     def emptied(self) -> Table:
         """Return a table of the same columns in which nothing was counted."""

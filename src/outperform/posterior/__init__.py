@@ -7,8 +7,11 @@ from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
 from outperform.posterior.models import MODELS, Model, build_posterior, get_model
 from outperform.posterior.pooling import SlicesPosterior, pool_slices
+from outperform.posterior.prevalence import Prevalence
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
+from outperform.posterior.reweighted import Reweighted, row_factors
+from outperform.posterior.runs import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled, spread_blocks
 
 __all__ = [
@@ -17,19 +20,25 @@ __all__ = [
     "Independent",
     "Model",
     "Posterior",
+    "Prevalence",
     "Prior",
+    "Reweighted",
     "SlicesPosterior",
     "Sums",
+    "Trained",
     "build_posterior",
     "child",
     "draw_documents",
     "draw_lumped",
+    "draw_mean",
+    "draw_mean_difference",
     "draw_values",
     "exact_difference",
     "exact_value",
     "get_model",
     "mix",
     "pool_slices",
+    "row_factors",
     "run_blocks",
     "seed_sequence",
     "shuffled",

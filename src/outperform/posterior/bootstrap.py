@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from outperform.outcomes import Outcomes
-from outperform.posterior.linear import LinearWeights, grouped
+from outperform.posterior.label_sets import DocumentWeights
+from outperform.posterior.linear import LinearWeights, held_by
 
 
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
@@ -15,7 +16,10 @@ def bootstrap(outcomes: Outcomes) -> LinearWeights:
     one. There is no proper prior, so no Bayes factor, and cells that never
     occurred stay impossible.
     """
+    weights = DocumentWeights if outcomes.kind == "label_sets" else LinearWeights
     table = outcomes.tables[0]
-    if table.groups is not None:
-        return grouped(outcomes, table.groups)
-    return LinearWeights(outcomes, cells=table.cells, shapes=table.counts.astype(np.float64))
+    groups = table.groups
+    if groups is None:
+        return weights(outcomes, cells=table.cells, shapes=table.counts.astype(np.float64))
+    shapes = groups.repeats.astype(np.float64)
+    return weights(outcomes, cells=table.cells, shapes=shapes, held=held_by(outcomes, groups))

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from outperform.outcomes import Outcomes
 from outperform.posterior.dense import DenseRows, dense_counts
+from outperform.posterior.label_sets import LabelByLabel
 from outperform.posterior.linear import DirichletCells
 from outperform.posterior.priors import Prior
 from outperform.posterior.spans import flat_spans
 
 
-def flat(outcomes: Outcomes, prior: Prior) -> DenseRows | DirichletCells:
+def flat(outcomes: Outcomes, prior: Prior) -> DenseRows | DirichletCells | LabelByLabel:
     """Return the posterior under an explicit prior on every cell.
 
     Zhang, Wang, Yilmaz, Wang and Zhou, SIGIR 2016, sections 3.1.1 and 3.1.2.
     """
     if outcomes.kind == "spans":
         return flat_spans(outcomes, prior)
+    if outcomes.kind == "label_sets":
+        return LabelByLabel(outcomes, lambda binary: flat(binary, prior))
     return DenseRows(
         dense_counts(outcomes),
         rows=prior.row_shapes(outcomes.n_classes, len(outcomes.models)),

@@ -8,9 +8,18 @@ import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.outcomes import Groups, Outcomes
-from outperform.posterior.gammas import gamma_sums
-from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Shapes, Sums, Worker
-from outperform.posterior.tally import choose_tally
+from outperform.posterior.gammas import fill_gammas, gamma_sums, runs
+from outperform.posterior.protocol import (
+    Drawn,
+    Needs,
+    NoClosedForms,
+    Scale,
+    ScaledWorker,
+    Shapes,
+    Sums,
+    Worker,
+)
+from outperform.posterior.tally import Confusions, Margins, RowSums, choose_tally
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,8 +40,8 @@ class LinearWeights(NoClosedForms):
     shapes
         The gamma shape of each unit.
     held
-        How often each unit holds each cell, ``(n_cells, n_units)``; None if the
-        units are the cells.
+        How often each unit holds each cell, or how much weight of it,
+        ``(n_cells, n_units)``; None if the units are the cells.
     """
 
     def __init__(
@@ -44,7 +53,7 @@ class LinearWeights(NoClosedForms):
         held: csr_array | None = None,
     ) -> None:
         self.n_models, self.n_classes = len(outcomes.models), outcomes.n_classes
-        self.n_codes = outcomes.n_codes
+        self.n_codes, self.outcomes = outcomes.n_codes, outcomes
         order = np.argsort(shapes, kind="stable")
         self.shapes = shapes[order]
         self.held = None if held is None else held[:, order]
@@ -55,10 +64,16 @@ class LinearWeights(NoClosedForms):
         """How many gammas one draw takes."""
         return max(self.shapes.size, 1)
 
+    @property
+    def _spread(self) -> float:
+        """How many times the least weight that a unit brings the greatest is."""
+        if self.held is None or not self.held.nnz:
+            return 1.0
+        return float(self.held.data.max() / self.held.data.min())
+
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
-        largest = float(self.shapes.max(initial=0.0))
-        tally = choose_tally(self.cells, self.n_codes, needs, largest=largest)
+        tally = self.tally(needs)
         matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
         add_up = gamma_sums(self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models)
 
@@ -67,9 +82,28 @@ class LinearWeights(NoClosedForms):
 
         return draw
 
+    def tally(self, needs: Needs) -> Margins | Confusions:
+        """Return what adds the weights of cells up."""
+        largest = float(self.shapes.max(initial=0.0)) * self._spread
+        return choose_tally(self.cells, self.n_codes, needs, largest=largest)
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return a function that scales the true classes."""
+        tally = self.tally(needs)
+        rows, pieces = RowSums(self.cells, self.n_codes), runs(self.shapes)
+
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            gammas = np.empty((self.shapes.size, length))
+            fill_gammas(generator, pieces, gammas)
+            weights = gammas if self.held is None else self.held @ gammas
+            rows.multiply(weights, scale(rows.of_cells(weights)))
+            return tally.split(tally.of_cells(weights))
+
+        return draw
+
     def _of_classes(self, drawn: Drawn) -> Drawn:
         """Leave "no span" out: it is no class."""
-        if self.n_codes == self.n_classes or not isinstance(drawn, Sums):
+        if self.outcomes.kind != "spans" or not isinstance(drawn, Sums):
             return drawn
         return Sums(*(sums[: self.n_classes] for sums in drawn))
 
@@ -109,14 +143,18 @@ class DirichletCells(LinearWeights):
         )
 
 
-def grouped(outcomes: Outcomes, groups: Groups) -> LinearWeights:
-    """Return the Bayesian bootstrap with one weight for each group."""
+def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
+    """Return how often each pattern of groups holds each cell, ``(n_cells, n_patterns)``.
+
+    A document of importance w is a group that holds its cell w times: its part of a draw is
+    w · Exp(1).
+    """
     from scipy.sparse import csr_array
 
-    table = outcomes.tables[0]
-    held = csr_array(
-        (groups.times.astype(np.float64), (groups.cell, groups.pattern)),
-        shape=(len(table.cells), len(groups.repeats)),
+    times = groups.times.astype(np.float64)
+    if groups.weighted:  # their scale means nothing, and so it cannot overflow
+        times = times / times.max(initial=np.finfo(np.float64).tiny)
+    return csr_array(
+        (times, (groups.cell, groups.pattern)),
+        shape=(len(outcomes.tables[0].cells), len(groups.repeats)),
     )
-    shapes = groups.repeats.astype(np.float64)
-    return LinearWeights(outcomes, cells=table.cells, shapes=shapes, held=held)

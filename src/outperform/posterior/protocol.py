@@ -28,6 +28,13 @@ Worker = Callable[[np.random.Generator, int], list[Drawn]]
 """Draw a block of a given length: one :class:`Drawn` per model."""
 
 
+Scale = Callable[[FloatArray], FloatArray]
+"""From the sum of each true class ``(n_classes, n_draws)`` to the factor of its weights."""
+
+ScaledWorker = Callable[[np.random.Generator, int, Scale], list[Drawn]]
+"""Draw a block whose true classes are scaled before the weights are added up."""
+
+
 class Shapes(NamedTuple):
     """Dirichlet shapes of what two models got right among the same documents."""
 

@@ -15,9 +15,17 @@ import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.outcomes import Outcomes
-from outperform.posterior.gammas import gamma_sums
-from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Shapes, Worker
-from outperform.posterior.tally import Tally, choose_tally
+from outperform.posterior.gammas import fill_gammas, gamma_sums, runs
+from outperform.posterior.protocol import (
+    Drawn,
+    Needs,
+    NoClosedForms,
+    Scale,
+    ScaledWorker,
+    Shapes,
+    Worker,
+)
+from outperform.posterior.tally import RowSums, Tally, choose_tally
 
 # The mass that the last stick collects is 2 to the power -9 of one document.
 _STICKS = 10
@@ -74,6 +82,27 @@ class SparseWeights(NoClosedForms):
             rates = self.right_rates(generator, length)
             masses = _sticks(generator, self.n_classes, length)
             tickets = [_tickets(generator, rate, masses.shape) for rate in rates]
+            tally.add_prior(sums, masses, tickets)
+            return tally.split(sums)
+
+        return draw
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return a function that scales the true classes, the prior's mass with them."""
+        largest = float(self.counts.max(initial=0.0))
+        tally = choose_tally(self.cells, self.n_classes, needs, largest=largest)
+        rows, pieces = RowSums(self.cells, self.n_classes), runs(self.counts)
+
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            gammas = np.empty((self.counts.size, length))
+            fill_gammas(generator, pieces, gammas)
+            rates = self.right_rates(generator, length)
+            masses = _sticks(generator, self.n_classes, length)
+            tickets = [_tickets(generator, rate, masses.shape) for rate in rates]
+            factors = scale(rows.of_cells(gammas) + masses.sum(axis=0))
+            rows.multiply(gammas, factors)
+            masses *= factors
+            sums = tally.of_cells(gammas)
             tally.add_prior(sums, masses, tickets)
             return tally.split(sums)
 

@@ -217,6 +217,27 @@ class Confusions:
         return [matrix / matrix.sum(axis=(0, 1)) for matrix in stacked]
 
 
+class RowSums:
+    """Adds weights up to the sum of each true class, and multiplies what is in it."""
+
+    def __init__(self, cells: IntArray, n_classes: int) -> None:
+        from scipy.sparse import csr_array
+
+        self.truth = cells[:, 0]
+        places = np.arange(len(cells))
+        shape = (n_classes, len(cells))
+        self.matrix = csr_array((np.ones(len(cells)), (self.truth, places)), shape=shape)
+
+    def of_cells(self, weights: FloatArray) -> FloatArray:
+        """Return the sum of each true class, ``(n_classes, n_draws)``."""
+        sums: FloatArray = self.matrix @ weights
+        return sums
+
+    def multiply(self, weights: FloatArray, factors: FloatArray) -> None:
+        """Multiply the weights of cells by the factor of their true class, in place."""
+        weights *= factors[self.truth]
+
+
 def choose_tally(
     cells: IntArray, n_classes: int, needs: Needs, *, largest: float
 ) -> Margins | Confusions:

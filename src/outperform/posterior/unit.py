@@ -12,6 +12,7 @@ import numpy as np
 from outperform._typing import FloatArray
 from outperform.outcomes import Outcomes
 from outperform.posterior.dense import DenseRows, dense_counts
+from outperform.posterior.label_sets import LabelByLabel
 from outperform.posterior.linear import DirichletCells
 from outperform.posterior.priors import product_rows
 from outperform.posterior.spans import unit_spans
@@ -36,10 +37,12 @@ def unit_rows(n_classes: int, right: float = RIGHT) -> FloatArray:
     return rows
 
 
-def unit(outcomes: Outcomes) -> DenseRows | SparseWeights | DirichletCells:
+def unit(outcomes: Outcomes) -> DenseRows | SparseWeights | DirichletCells | LabelByLabel:
     """Return the posterior under the unit prior, for one model or several paired ones."""
     if outcomes.kind == "spans":
         return unit_spans(outcomes)
+    if outcomes.kind == "label_sets":
+        return LabelByLabel(outcomes, unit)
     n_classes, n_models = outcomes.n_classes, len(outcomes.models)
     if n_classes ** (1 + n_models) <= _FEW_CELLS:
         rows = product_rows(unit_rows(n_classes), n_models)

@@ -19,6 +19,7 @@ from outperform.present.figures import (
     plot_power,
     plot_ranks,
     plot_rope_curve,
+    plot_runs,
     plot_verdicts,
     widest_rope,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "plot_power",
     "plot_ranks",
     "plot_rope_curve",
+    "plot_runs",
     "plot_verdicts",
     "probability_column",
     "ranking_headline",

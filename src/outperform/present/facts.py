@@ -10,6 +10,7 @@ from outperform.present.escape import for_text
 
 Facts: TypeAlias = Mapping[str, Any]
 
+_MOST_SHARES = 4
 _LEVELS = ("serious", "warning", "note")
 _ONE = {
     "items": "item",
@@ -41,15 +42,19 @@ def difference(facts: Facts, *, limit: int | None = None) -> str:
     return " − ".join(names(facts, limit=limit))
 
 
-def metric(facts: Facts) -> str:
-    """Return the metric in words.
+def metric(facts: Facts, *, of: str | None = None) -> str:
+    """Return the metric in words, of a class if one is named.
 
     Examples
     --------
     >>> metric({"metric": "f1_macro", "metric_label": "macro-averaged F1"})
     'macro-averaged F1'
+    >>> metric({"metric": "f1", "prevalence": {"classes": ["fraud"]}}, of="fraud")
+    'f1 of fraud at production prevalence'
     """
-    return for_text(facts.get("metric_label") or facts["metric"])
+    name = for_text(facts.get("metric_label") or facts["metric"])
+    name = name if of is None else f"{name} of {of}"
+    return f"{name} at production prevalence" if facts.get("prevalence") else name
 
 
 def hdi_label(facts: Facts) -> str:
@@ -149,6 +154,8 @@ def data(facts: Facts) -> str:
     parts = [*_sizes(facts)]
     if facts.get("pos_label") is not None:
         parts.append(positive(facts, limit=40))
+    if facts.get("prevalence"):
+        parts.append(f"re-weighted to {prevalence(facts)}")
     return ", ".join(parts + method(facts))
 
 
@@ -162,8 +169,34 @@ def sample(facts: Facts) -> str:
     >>> sample({"n": 1000, "n_groups": 50, "n_classes": 2})
     '1,000 items from 50 groups in 2 classes'
     """
-    between = " with " if facts.get("n_types") else " in "
-    return between.join(_sizes(facts))
+    between = " with " if facts.get("n_types") or facts.get("n_labels") else " in "
+    seen = between.join(_sizes(facts))
+    return f"{seen}, re-weighted to {prevalence(facts)}" if facts.get("prevalence") else seen
+
+
+def prevalence(facts: Facts) -> str:
+    """Return the class proportions that replace those of the data, the named ones or how many.
+
+    Examples
+    --------
+    >>> prevalence({"prevalence": {"classes": ["fraud", "ok"], "shares": [0.02, 0.98],
+    ...                            "source": "counts", "n_counted": 1_000}})
+    'fraud 0.02 and ok 0.98 (1,000 counted)'
+    >>> prevalence({"prevalence": {"classes": ["fraud"], "shares": [0.02],
+    ...                            "source": "distribution"}})
+    'about fraud 0.02'
+    """
+    given = facts["prevalence"]
+    named = [
+        f"{for_text(label, limit=30)} {share:.3g}"
+        for label, share in zip(given["classes"], given["shares"], strict=True)
+    ]
+    if len(named) > _MOST_SHARES:
+        named = [f"the given shares of {len(named)} classes"]
+    about = "about " if given["source"] == "distribution" else ""
+    counted = given.get("n_counted")
+    behind = "" if counted is None else f" ({numbers.count(counted)} counted)"
+    return about + " and ".join([", ".join(named[:-1]), *named[-1:]][not named[1:] :]) + behind
 
 
 def method(facts: Facts) -> list[str]:
@@ -187,7 +220,7 @@ def method(facts: Facts) -> list[str]:
 
 
 def positive(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the class that a metric of one class is about, or the type of spans.
+    """Return the class that a metric of one class is about, the type of spans, or the label.
 
     Examples
     --------
@@ -195,6 +228,7 @@ def positive(facts: Facts, *, limit: int | None = None) -> str:
     ('positive class spam', 'type PER')
     """
     noun = "type" if facts.get("n_types") else "positive class"
+    noun = "label" if facts.get("n_labels") else noun
     return f"{noun} {for_text(facts['pos_label'], limit=limit)}"
 
 
@@ -207,7 +241,8 @@ def measure(facts: Facts) -> str:
     'F1 (positive class spam)'
     """
     label = facts.get("pos_label")
-    if label is None or (str(label) in ("1", "True") and not facts.get("n_types")):
+    named = facts.get("n_types") or facts.get("n_labels")
+    if label is None or (str(label) in ("1", "True") and not named):
         return metric(facts)
     return f"{metric(facts)} ({positive(facts)})"
 
@@ -275,12 +310,20 @@ def _sizes(facts: Facts) -> list[str]:
         many = facts.get("unit") or "items"
         groups = facts.get("n_groups")
         come = "" if groups is None else f" from {_counted(groups, 'group', 'groups')}"
-        parts.append(_counted(facts["n"], _ONE.get(many, many), many) + come)
+        parts.append(_counted(facts["n"], _ONE.get(many, many), many) + come + _worth(facts))
     if facts.get("n_classes") is not None:
         parts.append(_counted(facts["n_classes"], "class", "classes"))
     if (facts.get("n_types") or 1) > 1:
         parts.append(f"{numbers.count(facts['n_types'])} types of spans")
+    if facts.get("n_labels") is not None:
+        parts.append(_counted(facts["n_labels"], "label", "labels"))
     return parts
+
+
+def _worth(facts: Facts) -> str:
+    """Say what importance weights leave of the items."""
+    worth = facts.get("n_effective")
+    return "" if worth is None else f" (weighted, worth {worth:,.1f})"
 
 
 def _counted(number: float, one: str, many: str) -> str:

@@ -58,10 +58,9 @@ def check_name(check: Facts) -> str:
     'recall of fraud'
     """
     comparison, label = check["comparison"], check["class"]
-    metric = read.metric(comparison)
     if label is None and str(comparison.get("pos_label")) not in ("1", "True"):
         label = comparison.get("pos_label")
-    return metric if label is None else f"{metric} of {for_text(label, limit=_LIMIT)}"
+    return read.metric(comparison, of=None if label is None else for_text(label, limit=_LIMIT))
 
 
 def check_sentence(facts: Facts, check: Facts) -> str:

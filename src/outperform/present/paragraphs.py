@@ -13,9 +13,11 @@ from outperform.present import facts as read
 from outperform.present import numbers
 from outperform.present.escape import for_text
 from outperform.present.facts import Facts
+from outperform.present.runs import run_sentences
 from outperform.present.sentences import (
     DECIDED,
     bayes_factor_text,
+    regret_text,
     rope_curve_sentence,
     verdict,
 )
@@ -33,7 +35,8 @@ _NULLS = {
     ),
 }
 _CAVEATS = {"serious": "Serious caveat: ", "warning": "Caveat: ", "note": "Note: "}
-_SAID = ("default_rope", "likelier_hypothesis")  # the paragraph has words of its own for these
+# The paragraph has words of its own for these.
+_SAID = ("default_rope", "likelier_hypothesis", "runs_not_pooled")
 
 
 def paragraph(facts: Facts, *, length: Length = "long") -> str:
@@ -66,15 +69,18 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
     if _check_length(length) == "short":
         shares = _shares(facts)
         shown = "" if _is_withheld(facts) else shares[:1].upper() + shares[1:]
-        return _joined([_in_short(facts), _judged_in_short(facts), shown, _doubts(facts)])
+        parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _doubts(facts)]
+        return _joined(parts)
     return _joined(
         [
             _estimate(facts),
             _interval(facts),
             _direction(facts),
             _practical(facts),
+            _regret(facts),
             _curve(facts),
             _evidence(facts),
+            _runs(facts),
             _unpaired(facts),
             _bayes_test(facts),
             _doubts(facts, notes=True),
@@ -270,6 +276,11 @@ def _reasons(facts: Facts) -> str:
     return "".join(f" {message}" for _, message, _ in read.findings(facts, "serious"))
 
 
+def _regret(facts: Facts) -> str:
+    text = regret_text(facts)
+    return "" if text is None else f"Where the other is better, {text}."
+
+
 def _curve(facts: Facts) -> str:
     if not facts.get("rope_curve"):
         return ""
@@ -292,6 +303,10 @@ def _evidence(facts: Facts) -> str:
     more = {"=": "", ">": "more than ", "<": "less than "}[relation]
     claim = nulls[0] if direction == "BF01" else nulls[1]
     return f"The data multiply the odds {claim} by {more}{rest[0]}: {text}."
+
+
+def _runs(facts: Facts) -> str:
+    return run_sentences(facts) if "runs" in facts else ""
 
 
 def _unpaired(facts: Facts) -> str:

@@ -8,10 +8,12 @@ from outperform.present import facts as read
 from outperform.present import numbers
 from outperform.present.escape import for_text
 from outperform.present.facts import Facts
+from outperform.present.runs import run_details
 from outperform.present.sentences import (
     bayes_factor_text,
     estimate_headline,
     headline,
+    regret_text,
     rope_curve_sentence,
 )
 from outperform.present.summary import comparison_table, estimate_table
@@ -92,12 +94,17 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
     ]
     if facts.get("p_greater") is not None:
         details.append(("above zero", f"P({subject} > 0) {read.probability(facts, 'p_greater')}"))
+    regret = regret_text(facts, limit=NAME_LIMIT)
+    if regret is not None:
+        details.append(("regret", regret))
     factor = bayes_factor_text(facts)
     if factor is not None:
         details.append(("Bayes factor", factor))
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         details.append(("other ROPEs", curve))
+    if "runs" in facts:
+        details.extend(run_details(facts))
     if "unpaired" in facts:
         details.append(("unpaired", read.unpaired(facts)))
     if "p_h1" in facts:

@@ -120,6 +120,30 @@ def estimate_headline(facts: Facts, *, limit: int | None = None) -> str:
     return line + "." + _doubt(facts)
 
 
+def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
+    """Return what either choice loses on average, where the metric is a cost.
+
+    Examples
+    --------
+    >>> regret_text({"names": ["bert", "gpt"], "regret": {"a": 0.0012, "b": 0.075}, "sd": 0.01,
+    ...              "costs": {"unit": "EUR"}})
+    'choosing bert loses 0.0012 EUR per document on average, choosing gpt 0.0750'
+    """
+    if "costs" not in facts:
+        return None
+    (a, b), places = read.names(facts, limit=limit), read.digits(facts)
+    lost_a, lost_b = (_lost(facts["regret"][one], places) for one in ("a", "b"))
+    unit = facts["costs"].get("unit")
+    per = "per document" if unit is None else f"{for_text(unit)} per document"
+    return f"choosing {a} loses {lost_a} {per} on average, choosing {b} {lost_b}"
+
+
+def _lost(amount: float, places: int) -> str:
+    """Write a loss so that a small one is seen not to be none."""
+    small = 0 < amount < 0.5 * 10**-places
+    return f"{amount:.1g}" if small else numbers.plain(amount, places)
+
+
 def bayes_factor_text(facts: Facts) -> str | None:
     """Return the Bayes factor with its null and method, or None if there is none.
 

@@ -69,10 +69,10 @@ def _brief(
 
 
 def _has_classes(comparison: Comparison) -> bool:
-    if comparison.question.seen.kind == "scores":
+    if comparison.question.seen.kind == "scores" or comparison.question.costs is not None:
         return False
     seen = comparison.counted.seen
-    fewest = 2 if seen.kind == "spans" else 3
+    fewest = 2 if seen.kind in ("spans", "label_sets") else 3
     asked_for_one = comparison.question.pos_label is not None or seen.kind == "correct"
     if asked_for_one or not fewest <= seen.n_classes <= _MOST_CLASSES:
         return False

@@ -37,14 +37,14 @@ class Differences:
 
 def confusion_differences(comparison: Comparison) -> Differences | None:
     """Return A − B in every cell of the confusion matrix; None where only right is known."""
-    if comparison.question.seen.kind in ("correct", "scores"):
+    if comparison.question.seen.kind in ("correct", "scores", "label_sets"):
         return None
     seen = comparison.counted.seen
     if seen.kind == "correct":
         return None
     names = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
     labels = tuple(for_text(name, limit=_NAME) for name in names)
-    a, b = (np.asarray(seen.confusion(model), dtype=np.float64) for model in seen.models)
+    a, b = (np.asarray(matrix, dtype=np.float64) for matrix in comparison.confusions())
     whole = len(labels) <= _LARGEST_MATRIX
     return Differences(
         labels=labels,

@@ -8,7 +8,7 @@ from typing import Any
 from outperform._typing import Label, Seed
 from outperform.comparison.comparing import answer_question, two_models
 from outperform.comparison.engine import check_draws
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import Question, ask, rope_for
 from outperform.comparison.summary import seed_name, sign
 from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError
@@ -105,7 +105,7 @@ def compare_slices(
     )
     return _answer(
         question,
-        rope=Rope.from_param(rope, bounds=question.metric.bounds),
+        rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
         n_draws=check_draws(n_draws),
         seed=seed_sequence(random_state),
@@ -130,7 +130,7 @@ def _sliced(
         given = [f"{name}=" for name, value in asked.items() if value is not None]
         if given:
             raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
-    outcomes = two_models(source, a, b, ("A", "B"), None, None)
+    outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
         raise UsageError("these outcomes have no slices; divide them with by=, e.g. by=['country']")
     return outcomes

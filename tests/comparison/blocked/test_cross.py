@@ -233,8 +233,48 @@ def test_groups_stay_together():
     c = cross(cv=Spy(3, random_state=0), groups=groups)
     assert seen[0] is groups
     assert c.n == N
+    assert c.question.n_groups == N // 3
+    assert c.question.model.name == "bootstrap"
     with pytest.raises(DataError, match="groups must have one entry"):
         cross(groups=groups[:-1])
+
+
+class Known:
+    """Predicts what it was given for each item, whatever it is trained on."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, self.column]
+
+
+def test_groups_widen_the_interval_as_they_do_in_a_test_set():
+    rng = np.random.default_rng(5)
+    author = np.repeat(np.arange(60), 10)
+    y = rng.integers(0, 2, 600)
+    good = rng.normal(size=(2, 60))[:, author] + rng.normal(size=(2, 600)) + 0.7
+    answers = np.where(good > 0, y, 1 - y).T
+    options = {"metric": "accuracy", "rope": 0.02, "n_draws": 8_000, "random_state": 1}
+    crossed, tested = (
+        [ask(None), ask(author)]
+        for ask in (
+            lambda groups: op.cross_compare(
+                Known(0), Known(1), answers, y, groups=groups, n_jobs=1,
+                cv=op.BlockedTwoFold(3, random_state=0), **options,
+            ),
+            lambda groups: op.compare(
+                y, *answers.T, groups=groups, model="bootstrap", **options
+            ),
+        )
+    )  # fmt: skip
+    ratio, expected = (two.sd / one.sd for one, two in (crossed, tested))
+    assert expected > 1.5
+    # Four sds, each with a Monte Carlo error of 1 / √(2 · 8,000); the prior of the first is light.
+    assert ratio == pytest.approx(expected, rel=5 * 2 / np.sqrt(16_000) + 0.01)
 
 
 @pytest.mark.parametrize(

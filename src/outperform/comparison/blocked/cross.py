@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -27,13 +27,12 @@ from outperform.comparison.blocked.training import (
     take,
 )
 from outperform.comparison.comparing import answer_question, check_names
-from outperform.comparison.question import Question, ask
+from outperform.comparison.question import Question, ask, rope_for
 from outperform.comparison.result import Comparison
 from outperform.comparison.scored import Asked
 from outperform.comparison.summary import interval_facts
 from outperform.decision import Rope, check_prob
 from outperform.errors import DataError, UsageError
-from outperform.findings import Finding
 from outperform.outcomes import Outcomes
 from outperform.posterior import child, seed_sequence
 
@@ -153,8 +152,8 @@ def cross_compare(
     names
         What to call A and B.
     groups
-        Which items belong together: they stay in one half, and of tags each group
-        rather than each sentence gets one weight.
+        Which items belong together: they stay in one half, and each group rather than each
+        item gets one weight.
     progress
         Called with how many trainings are done and how many there are.
 
@@ -196,11 +195,9 @@ def cross_compare(
         counting=treatment.counting(m),
     )
     _refuse_functions(question)
-    if groups is not None and scheme is None:
-        question = replace(question, findings=(*question.findings, _GROUPS_IN_FOLDS_ONLY))
     plain = answer_question(
         question,
-        rope=Rope.from_param(rope, bounds=question.metric.bounds),
+        rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
         n_draws=n_draws,
         seed=seed,
@@ -208,14 +205,6 @@ def cross_compare(
         verb="cross_compare",
     )
     return _beside(blocked(plain, _folds(question, outcomes), treatment), outcomes, treatment)
-
-
-_GROUPS_IN_FOLDS_ONLY = Finding(
-    "groups_in_folds_only",
-    "warning",
-    "Groups stay together in the folds, but every document counts by itself; where documents of "
-    "one group go wrong together, the interval is too narrow.",
-)
 
 
 def _size(x: Any, y: Any) -> int:
@@ -255,10 +244,10 @@ def _count(
     for fold, (_, test) in enumerate(splits):
         truth = take(y, test)
         answers = {name: predicted[model][fold] for model, name in enumerate(names)}
+        own = None if groups is None else take(groups, test)
         if scheme is None:
-            found.append(Outcomes.from_labels(truth, answers))
+            found.append(Outcomes.from_labels(truth, answers, groups=own))
         else:
-            own = None if groups is None else take(groups, test)
             found.append(Outcomes.from_tags(truth, answers, scheme=scheme, groups=own))
     labels = reduce(add, found).labels
     return tuple(one.with_labels(labels) for one in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from outperform.comparison.estimating import one_estimate
 from outperform.comparison.ranks.checks import ranking_findings
 from outperform.comparison.ranks.pairs import Matrix, all_pairs, in_order
 from outperform.comparison.ranks.result import RankedModel, Ranking
+from outperform.comparison.repeated import repeated_findings
 from outperform.comparison.scored import Asked
 from outperform.comparison.summary import seed_name, sign
 from outperform.decision import (
@@ -23,6 +24,7 @@ from outperform.decision import (
     mean_error,
     rank_probabilities,
 )
+from outperform.findings import Finding
 
 
 def conclude(
@@ -55,6 +57,7 @@ def conclude(
         *checks.table_findings(question),
         *checks.pull_findings(question, pulled),
         *ranking_findings(rows, pairs, n_draws=n_draws),
+        *_of_the_first_two(question, order, pairs),
     )
     return Ranking(
         question=question,
@@ -66,6 +69,13 @@ def conclude(
         signature=signature,
         seed=seed,
     )
+
+
+def _of_the_first_two(question: Asked, order: Sequence[int], pairs: Matrix) -> Iterator[Finding]:
+    """Yield what ids that repeat would do to the difference of the two best."""
+    pair = pairs[0][1]
+    if pair is not None:
+        yield from repeated_findings(question, pair.sd, models=order[:2])
 
 
 def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[int]:

@@ -7,14 +7,15 @@ from typing import Any
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine
-from outperform.comparison.question import refuse_counted
+from outperform.comparison.question import refuse_counted, rope_for
 from outperform.comparison.ranks.concluding import conclude
 from outperform.comparison.ranks.result import Ranking
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by
-from outperform.decision import Rope, check_prob
+from outperform.decision import check_prob
 from outperform.errors import ResourceError, UsageError
 from outperform.outcomes import Outcomes, Scores
+from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 _MOST_VALUES = 200_000_000
@@ -36,8 +37,10 @@ def rank(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    prevalence: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    weight_kind: WeightKind | None = None,
 ) -> Ranking:
     """Rank many classifiers from one set of weights of the same documents.
 
@@ -63,7 +66,8 @@ def rank(
         one model's confusion matrix.
     model
         By default ``"unit"``, whose prior for a model does not depend on how many others there
-        are, also for two classes; ``"bootstrap"`` where groups are known.
+        are, also for two classes; ``"bootstrap"`` where groups are known or documents have
+        several labels.
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
@@ -76,11 +80,17 @@ def rank(
         The classes averaged over, as in scikit-learn; no row is dropped.
     pos_label
         The positive class of a binary metric.
+    prevalence
+        The class proportions where the models are to be used, as for :func:`compare`.
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        Frequency weights: how many documents each row stands for.
+        The weight of each row.
+    weight_kind
+        What it means: ``"frequency"``, how many documents the row stands for; or
+        ``"importance"``, how much its one document matters. By default whole numbers are
+        frequencies and anything else is importance.
 
     Examples
     --------
@@ -99,9 +109,10 @@ def rank(
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
+        weight_kind=weight_kind,
         groups=groups,
     )
-    question = _ask(
+    question = ask_many(
         seen,
         metric=metric,
         model=model,
@@ -109,25 +120,33 @@ def rank(
         paired=paired,
         labels=labels,
         pos_label=pos_label,
+        prevalence=prevalence,
     )
-    prob, rope = check_prob(hdi_prob), Rope.from_param(rope, bounds=question.metric.bounds)
-    seed, draws = seed_sequence(random_state), _check_draws(n_draws, len(seen.models))
+    prob, rope = check_prob(hdi_prob), rope_for(question, rope)
+    seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(seen.models))
     (answered,) = engine.answer([question], n_draws=draws, seed=seed, n_jobs=n_jobs)
     return conclude(question, answered.values, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
 
 def _models(
-    y_true: Any, predictions: Any, *, groups: Any, sample_weight: Any, **columns: Any
+    y_true: Any,
+    predictions: Any,
+    *,
+    groups: Any,
+    sample_weight: Any,
+    weight_kind: WeightKind | None,
+    **columns: Any,
 ) -> Seen:
     """Return what was seen of all models, in the order of their names.
 
     The order in which they were given then changes nothing at all, not even the draws.
     """
+    rows = {"groups": groups, "sample_weight": sample_weight, "weight_kind": weight_kind}
     seen: Seen
     if isinstance(y_true, (Outcomes, Scores)):
         if isinstance(predictions, (str, Mapping)):
             raise UsageError("with outcomes, name the models, e.g. rank(outcomes, ['bert', 'gpt'])")
-        refuse_counted(groups=groups, sample_weight=sample_weight)
+        refuse_counted(**rows)
         names, seen = y_true.models if predictions is None else tuple(predictions), y_true
     else:
         if not isinstance(predictions, Mapping):
@@ -136,17 +155,17 @@ def _models(
                 "rank(y_true, {'bert': pred_1, 'gpt': pred_2})"
             )
         names = tuple(predictions)
-        seen = seen_by(
-            y_true, dict(predictions), sample_weight=sample_weight, groups=groups, **columns
-        )
+        seen = seen_by(y_true, dict(predictions), **rows, **columns)
     if len(names) < 2:
         raise UsageError(f"a ranking needs at least two models; got {list(names)}")
     return seen.select(sorted(names))
 
 
-def _ask(seen: Seen, *, model: str | None, prior: Any, **asked: Any) -> Asked:
+def ask_many(seen: Seen, *, model: str | None, prior: Any, **asked: Any) -> Asked:
+    """Ask about any number of models at once, under a model whose prior does not count them."""
     if isinstance(seen, Outcomes) and model is None and prior is None:
-        model = "unit" if seen.groups is None else "bootstrap"
+        together = seen.groups is not None or seen.kind == "label_sets"
+        model = "bootstrap" if together else "unit"
     question = ask_any(seen, model=model, prior=prior, default_model="unit", **asked)
     n_models = len(seen.models)
     if isinstance(question, ScoreQuestion) or not question.paired or n_models == 2:
@@ -166,7 +185,8 @@ def _ask(seen: Seen, *, model: str | None, prior: Any, **asked: Any) -> Asked:
     return question
 
 
-def _check_draws(n_draws: Any, n_models: int) -> int:
+def check_many_draws(n_draws: Any, n_models: int) -> int:
+    """Return a number of draws that all models together have room for."""
     checked = engine.check_draws(n_draws)
     if checked * n_models > _MOST_VALUES:
         gigabytes = checked * n_models * 8 / 1e9

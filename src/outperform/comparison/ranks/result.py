@@ -12,6 +12,7 @@ from outperform import present
 from outperform._typing import FloatArray
 from outperform.comparison import engine
 from outperform.comparison.estimating import Estimate
+from outperform.comparison.question import rope_for
 from outperform.comparison.ranks.facts import pair_facts, ranking_facts
 from outperform.comparison.ranks.pairs import Matrix, Pair, above_diagonal, mean_matrix
 from outperform.comparison.result import Comparison
@@ -259,6 +260,7 @@ class Ranking(Tabular):
             paired=given.paired,
             labels=given.labels,
             pos_label=given.pos_label,
+            prevalence=given.prevalence,
         )
         answered = engine.Answer(
             values=self.draws[[self._place(a), self._place(b)]],
@@ -289,7 +291,7 @@ class Ranking(Tabular):
         return conclude(
             self.question,
             self.draws[places],
-            rope=Rope.from_param(rope, bounds=self.question.metric.bounds),
+            rope=rope_for(self.question, rope),
             prob=self.leader.hdi.prob,
             seed=self.seed,
             n_jobs=None,

@@ -7,11 +7,12 @@ from typing import Any
 
 from outperform import metrics
 from outperform._typing import Label
-from outperform.comparison.question import ONCE, Counting, ask, refuse_counted
+from outperform.comparison.question import ONCE, Counting, ask
 from outperform.comparison.scored.question import Asked, ask_scores
 from outperform.comparison.scored.reading import refuse_labels_metric
 from outperform.errors import UsageError
 from outperform.outcomes import Outcomes, Scores
+from outperform.outcomes.weights import WeightKind
 
 Seen = Outcomes | Scores
 
@@ -26,6 +27,7 @@ def ask_any(
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
+    prevalence: Any = None,
     counting: Counting = ONCE,
 ) -> Asked:
     """Ask counted labels, or scores, whichever these are."""
@@ -37,6 +39,8 @@ def ask_any(
         "pos_label": pos_label,
     }
     if isinstance(seen, Scores):
+        if prevalence is not None:
+            raise UsageError("prevalence= is for labels, and these are scores; leave it out")
         if not metrics.is_of_scores(metric):
             raise refuse_labels_metric(metric)
         return ask_scores(seen, metric=metric, **rest)
@@ -46,7 +50,14 @@ def ask_any(
             f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
-    return ask(seen, metric=metric, default_model=default_model, counting=counting, **rest)
+    return ask(
+        seen,
+        metric=metric,
+        default_model=default_model,
+        prevalence=prevalence,
+        counting=counting,
+        **rest,
+    )
 
 
 def seen_by(
@@ -56,25 +67,25 @@ def seen_by(
     metric: Any,
     labels: Sequence[Label] | None,
     sample_weight: Any,
+    weight_kind: WeightKind | None,
     groups: Any,
 ) -> Seen:
     """Count labels, or keep scores, as the metric reads them."""
+    rows: dict[str, Any] = {
+        "groups": groups,
+        "sample_weight": sample_weight,
+        "weight_kind": weight_kind,
+    }
     if not metrics.is_of_scores(metric):
         if y_true is None:
             raise UsageError("y_true is None; only grades, as for metric='mean', have no truth")
-        return Outcomes.from_labels(
-            y_true, columns, labels=labels, sample_weight=sample_weight, groups=groups
-        )
+        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
     if y_true is None:
-        return Scores.from_values(columns, groups=groups, sample_weight=sample_weight)
-    return Scores.from_arrays(
-        y_true, columns, labels=labels, groups=groups, sample_weight=sample_weight
-    )
+        return Scores.from_values(columns, **rows)
+    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
 
 
-def selected(
-    seen: Seen, models: Sequence[Any], *, verb: str, groups: Any, sample_weight: Any
-) -> Seen:
+def selected(seen: Seen, models: Sequence[Any], *, verb: str) -> Seen:
     """Return some models of what was seen, named in the call."""
     if not all(isinstance(one, str) for one in models):
         what, many = ("scores", "s") if isinstance(seen, Scores) else ("outcomes", "s")
@@ -85,5 +96,4 @@ def selected(
         )
     if len(set(models)) != len(models):
         raise UsageError(f"the two models must differ; got {models[0]!r} twice")
-    refuse_counted(groups=groups, sample_weight=sample_weight)
     return seen.select(list(models))

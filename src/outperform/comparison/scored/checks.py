@@ -11,6 +11,7 @@ from outperform.comparison.scored.question import ScoreQuestion
 from outperform.comparison.scored.standing import documents_of, tied_share
 from outperform.findings import Finding
 from outperform.metrics.of_scores.losses import LEAST_PROBABILITY
+from outperform.outcomes.weights import effective_size
 
 FEW_DOCUMENTS = 10
 FEW_GROUPS = 30
@@ -26,7 +27,9 @@ def score_findings(question: ScoreQuestion) -> Iterator[Finding]:
             "few_documents", "warning", f"There are only {question.n} documents to weigh."
         )
     n_even = _even_groups(question)
-    if n_even < FEW_GROUPS:
+    if n_even < FEW_GROUPS and question.n_groups is None:
+        yield few_effective(n_even)
+    elif n_even < FEW_GROUPS:
         yield Finding(
             "few_groups",
             "warning",
@@ -40,12 +43,23 @@ def score_findings(question: ScoreQuestion) -> Iterator[Finding]:
         yield from _clipped(question)
 
 
+def few_effective(n_effective: float) -> Finding:
+    """Return the doubt about importance weights that leave few effective documents."""
+    return Finding(
+        "few_effective_documents",
+        "warning",
+        f"The importance weights leave an effective sample size of {n_effective:.1f} documents; "
+        f"with fewer than {FEW_GROUPS} the intervals cover less often than they say.",
+    )
+
+
 def _even_groups(question: ScoreQuestion) -> float:
     """Return how many groups of equal size they are worth: (Σ size)² / Σ size²."""
+    if question.n_effective is not None:
+        return question.n_effective
     if question.n_groups is None:
         return FEW_GROUPS
-    sizes = question.units.sums(np.ones(question.view.n_rows))
-    return float(sizes.sum()) ** 2 / float(np.square(sizes).sum())
+    return effective_size(question.units.sums(np.ones(question.view.n_rows)))
 
 
 def _few_of_a_class(question: ScoreQuestion) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from outperform.metrics import ScoreMetric
 from outperform.metrics.of_scores import Prepared, Ranking, Units
 from outperform.metrics.of_scores.ranking import AreaUnderCurve, AveragePrecision
 from outperform.outcomes import Scores
+from outperform.outcomes.weights import effective_size, importance_finding
 from outperform.posterior import Model, Prior, get_model
 
 
@@ -64,6 +65,7 @@ class ScoreQuestion:
     findings: tuple[Finding, ...] = ()
 
     classes: None = None
+    costs: None = None
     counting: Counting = ONCE
 
     @property
@@ -86,9 +88,16 @@ class ScoreQuestion:
         """What is weighed."""
         view = self.view
         if view.n_groups is None:
-            return Units(view.n_rows)
+            return Units(view.n_rows, None, view.weights)
         times = None if view.counts is None else view.counts.astype(np.float64)
-        return Units(view.n_groups, view.group, times)
+        return Units(view.n_groups, view.group, times if view.weights is None else view.weights)
+
+    @cached_property
+    def n_effective(self) -> float | None:
+        """What importance weights leave of the documents or groups; None without any."""
+        if self.seen.weights is None:
+            return None
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
 
     @property
     def shapes(self) -> FloatArray | None:
@@ -156,7 +165,7 @@ def ask_scores(
     positive = positive_code(scores, asked, pos_label)
     # A user's function gets the rows as they came; elsewhere equal ones may be one.
     view = scores if asked.function is not None else scores.arranged()
-    return ScoreQuestion(
+    question = ScoreQuestion(
         seen=scores,
         view=view,
         metric=replace(asked, bounds=_bounds(asked, scores)),
@@ -174,6 +183,11 @@ def ask_scores(
         paired=paired and len(scores.models) > 1,
         findings=scores.findings,
     )
+    if question.n_effective is None:
+        return question
+    n, unit = (question.n, "documents") if scores.n_groups is None else (scores.n_groups, "groups")
+    found = importance_finding(question.n_effective, n, unit)
+    return replace(question, findings=(*scores.findings, found))
 
 
 def _refuse_model(model: str | None, prior: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from outperform.errors import DataError
 from outperform.ingest import cells
 from outperform.ingest.asked import Asked, not_weights
+from outperform.ingest.belonging import MOST_BYTES, MOST_ROWS, Repeats, beside, candidates
 from outperform.ingest.files.engine import Engine
 from outperform.ingest.files.scan import Scan
 from outperform.ingest.files.tables import Table, Where, check_family, numbered
@@ -26,6 +28,34 @@ _WEIGHTS = {
 
 
 def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
+    """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
+    seen = _count(table, asked, engine)
+    size = sum(os.path.getsize(scan.file.path) for scan in table.scans)
+    if asked.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
+        return seen
+    return beside(
+        seen,
+        asked,
+        repeats=lambda: _repeats(table, asked, engine),
+        count=lambda also: _count(table, also, engine),
+    )
+
+
+def _repeats(table: Table, asked: Asked, engine: Engine) -> dict[str, Repeats]:
+    """Return how often the ids that nobody asked for occur."""
+    families = {name: table.family(name) for name in table.names if table.is_alike(name)}
+    names = candidates(families, asked)
+    if not names:
+        return {}
+    inner = table.select(names, where=asked.where)
+    distinct = ", ".join(f"count(DISTINCT k{place})" for place in range(len(names)))
+    ((n_rows, *found),) = engine.fetch(
+        f"SELECT count(*), {distinct} FROM ({inner.sql})", inner.parameters
+    )
+    return {name: Repeats(n_rows, values) for name, values in zip(names, found, strict=True)}
+
+
+def _count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
     """Count equal rows of truth and predictions."""
     for name in asked.columns:
         check_family(table, name)
@@ -49,6 +79,7 @@ def count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
         models=tuple(asked.models),
         table=table.name,
         on_null=asked.on_null,
+        groups=asked.groups,
         findings=table.findings,
         first=lambda name: _first_place(table, asked, name, engine),
     )

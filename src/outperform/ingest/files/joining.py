@@ -27,11 +27,17 @@ class Side:
     table: Table
     truth: str | None
     prediction: str | None
+    groups: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it brings, the truth first."""
         return tuple(name for name in (self.truth, self.prediction) if name is not None)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns that go into the engine: what it brings, then the group."""
+        return (*self.columns, *(() if self.groups is None else (self.groups,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +47,7 @@ class Join:
     id: str
     label: str
     truth: str | None
+    groups: str | None = None
     on_missing: OnMissing
     on_null: OnNull
 
@@ -64,21 +71,24 @@ def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
     truth, label = asked.truth or asked.label, asked.label
     is_model = truth != label and label in first.names
     prediction = label if is_model else None
-    sides = [Side(owner=owner, table=first, truth=truth, prediction=prediction)]
+    sides = [
+        Side(owner=owner, table=first, truth=truth, prediction=prediction, groups=asked.groups)
+    ]
     for owner, table in others:
         also = truth if truth != label and truth in table.names else None
         sides.append(Side(owner=owner, table=table, truth=also, prediction=label))
     for side in sides:
-        for name in (asked.id, *side.columns):
+        for name in (asked.id, *side.stored):
             side.table.scans[0].column(name)
     return sides
 
 
 def _outcomes(sides: list[Side], found: Grouped, findings: list[Finding]) -> Outcomes:
     names = _brought(sides)
+    first, groups = sides[0].table, sides[0].groups
     columns = [
         Coded(cells.decode(one.values, sides[place].table.family(name), name=name), one.codes)
-        for (place, name), one in zip(names, found.columns, strict=True)
+        for (place, name), one in zip(names, found.columns, strict=False)
     ]
     truth = columns[0].values
     owners = [sides[place].owner for place, _ in names[1:]]
@@ -86,8 +96,16 @@ def _outcomes(sides: list[Side], found: Grouped, findings: list[Finding]) -> Out
     cells.refuse_scores(
         {owner: one.values for owner, one in zip(owners, columns[1:], strict=True)}, truth
     )
-    refuse_too_many(len(found.counts), sides[0].table.name)
-    return cells.to_outcomes(Grouped(columns, found.counts), models=owners, findings=findings)
+    refuse_too_many(len(found.counts), first.name, groups=groups)
+    together = None
+    if groups is not None:
+        own = cells.decode(found.columns[-1].values, first.family(groups), name=groups)
+        together = cells.group_of_rows(
+            Coded(own, found.columns[-1].codes), found.counts, name=groups, table=first.name
+        )
+    return cells.to_outcomes(
+        Grouped(columns, found.counts), models=owners, groups=together, findings=findings
+    )
 
 
 def _brought(sides: list[Side]) -> list[tuple[int, str]]:
@@ -101,7 +119,7 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
     """Put id and labels of one table into the engine, and see that ids are ids."""
     for name in side.columns:
         check_family(side.table, name)
-    query = side.table.select_with_id(id, side.columns)
+    query = side.table.select_with_id(id, side.stored)
     engine.scan(f"CREATE OR REPLACE TEMP TABLE j{place} AS {query.sql}", query.parameters)
     ((rows, known, distinct),) = engine.fetch(
         f"SELECT count(*), count(id), count(DISTINCT id) FROM j{place}"
@@ -222,6 +240,8 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
     for place, side in enumerate(sides):
         if side.prediction is not None:
             keys.append(f"j{place}.k{len(side.columns) - 1}")
+    if sides[0].groups is not None:
+        keys.append(f"j0.k{len(sides[0].columns)}")
     found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
     if not len(found.counts):
         raise DataError("no document is left in all files")

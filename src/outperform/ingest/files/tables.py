@@ -57,6 +57,11 @@ class Table:
         """Return what a column holds."""
         return self.column(name).family
 
+    def is_alike(self, name: str) -> bool:
+        """Return whether all files have a column, and hold the same in it."""
+        every = [scan.columns.get(name) for scan in self.scans]
+        return all(one is not None and one.family == self.family(name) for one in every)
+
     def select(self, columns: Sequence[str], *, where: Where = None) -> Query:
         """Return the statement for some columns, as k0, k1, …"""
         return _together(

@@ -8,6 +8,7 @@ from outperform.present.figures.posterior import plot_posterior
 from outperform.present.figures.power import plot_power
 from outperform.present.figures.ranks import plot_ranks, plot_verdicts
 from outperform.present.figures.rope_curve import plot_rope_curve, widest_rope
+from outperform.present.figures.runs import plot_runs
 
 __all__ = [
     "factor_window",
@@ -19,6 +20,7 @@ __all__ = [
     "plot_power",
     "plot_ranks",
     "plot_rope_curve",
+    "plot_runs",
     "plot_verdicts",
     "widest_rope",
 ]

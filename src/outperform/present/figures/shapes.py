@@ -39,10 +39,10 @@ class Shape:
         """Where it ends."""
         return float(self.grid[-1])
 
-    def fill(self, ax: Axes, **how: Any) -> None:
-        """Draw it as a filled outline."""
+    def fill(self, ax: Axes, *, base: float = 0.0, scale: float = 1.0, **how: Any) -> None:
+        """Draw it as a filled outline that stands on a base."""
         step: Literal["post"] | None = "post" if self.step else None
-        ax.fill_between(self.grid, self.height, step=step, **how)
+        ax.fill_between(self.grid, base + scale * self.height, base, step=step, **how)
 
 
 def read_shape(

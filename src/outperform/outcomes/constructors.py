@@ -1,0 +1,344 @@
+"""The doors of :class:`Outcomes`: what was seen, in every form in which it may come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from outperform._typing import Label
+from outperform.outcomes import building, schemes
+from outperform.outcomes.weights import WeightKind
+
+
+class Constructors:
+    """Makes outcomes of labels, counts, matrices, tags and spans."""
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: Any,
+        predictions: Mapping[str, Any],
+        *,
+        labels: Sequence[Label] | None = None,
+        sample_weight: Any = None,
+        weight_kind: WeightKind | None = None,
+        by: Mapping[str, Any] | None = None,
+        groups: Any = None,
+    ) -> Self:
+        """Count label arrays of the same documents.
+
+        Indicator matrices and lists of sets are counted as by :meth:`from_label_sets`.
+
+        Parameters
+        ----------
+        y_true
+            The true labels: a list, array or series.
+        predictions
+            The predicted labels of each model, by name.
+        labels
+            Classes that must be in the table even if they never occur.
+        sample_weight
+            The weight of each row.
+        weight_kind
+            What it means: ``"frequency"``, how many documents the row stands for; or
+            ``"importance"``, how much its one document matters. By default whole numbers are
+            frequencies and anything else is importance.
+        by
+            Columns that divide the documents into slices, by name.
+        groups
+            The group of each document, such as its author or its prompt, if groups rather than
+            documents should get one weight each.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}).labels
+        ('01', '1', 'NA')
+        >>> seen = op.Outcomes.from_labels([1, 0, 1], {"m": [1, 1, 1]}, groups=["x", "x", "y"])
+        >>> seen.n, seen.groups.n
+        (3, 2)
+        """
+        fields = building.of_labels(
+            y_true,
+            predictions,
+            labels=labels,
+            weights=sample_weight,
+            weight_kind=weight_kind,
+            by=by,
+            groups=groups,
+        )
+        return cls(**fields)
+
+    @classmethod
+    def from_counts(
+        cls,
+        truth: Any,
+        predictions: Mapping[str, Any],
+        counts: Any,
+        *,
+        labels: Sequence[Label] | None = None,
+        by: Mapping[str, Any] | None = None,
+        groups: Any = None,
+    ) -> Self:
+        """Take a table that is already counted, such as a GROUP BY result.
+
+        Parameters
+        ----------
+        truth
+            The true label of each cell.
+        predictions
+            Each model's prediction in each cell, by name.
+        counts
+            How many documents each cell holds; repeated cells are added up.
+        labels
+            Classes that must be in the table even if they never occur.
+        by
+            The slice of each cell: columns by name.
+        groups
+            The group of each cell, if groups rather than documents should get one weight each.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [10**20, 5]).n
+        100000000000000000005
+        """
+        fields = building.of_counts(truth, predictions, counts, labels=labels, by=by, groups=groups)
+        return cls(**fields)
+
+    @classmethod
+    def from_confusion(
+        cls, matrices: Mapping[str, Any], *, labels: Sequence[Label] | None = None
+    ) -> Self:
+        """Take one confusion matrix per model: rows are the truth, columns the predictions.
+
+        Which documents the models shared is unknown, so these outcomes are unpaired.
+
+        Parameters
+        ----------
+        matrices
+            A square array of counts for each model, by name.
+        labels
+            The class of each row and column; 0, 1, … by default.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_confusion({"a": [[5, 1], [2, 8]], "b": [[4, 2], [1, 9]]})
+        >>> seen.paired, seen.n
+        (False, 16)
+        """
+        return cls(**building.of_confusion(matrices, labels=labels))
+
+    @classmethod
+    def from_correct(
+        cls,
+        correct: Mapping[str, Any],
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        weight_kind: WeightKind | None = None,
+    ) -> Self:
+        """Count documents of which only right or wrong is known, per model.
+
+        Parameters
+        ----------
+        correct
+            For each model, by name, a boolean (or 0/1) per document: was it right?
+        groups
+            The group of each document, such as the question that several samples answer, if
+            groups rather than documents should get one weight each.
+        sample_weight, weight_kind
+            As for :meth:`from_labels`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
+        'correct'
+        """
+        fields = building.of_correct(
+            correct, groups=groups, weights=sample_weight, weight_kind=weight_kind
+        )
+        return cls(**fields)
+
+    @classmethod
+    def from_label_sets(
+        cls,
+        y_true: Any,
+        predictions: Mapping[str, Any],
+        *,
+        labels: Sequence[Label] | None = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        weight_kind: WeightKind | None = None,
+    ) -> Self:
+        """Count documents that have several labels, or none.
+
+        The labels of a document go wrong together, so each document keeps all of them and
+        later gets one weight.
+
+        Parameters
+        ----------
+        y_true
+            An indicator matrix with 1 where a document (row) has a label (column), as numpy
+            array, scipy sparse matrix or data frame; or a collection of labels for each
+            document. Lists of equal length that hold only 0 and 1 are rows of a matrix.
+        predictions
+            The same for each model, by name.
+        labels
+            The label of each column of a matrix; 0, 1, … or a data frame's own names by
+            default. Beside collections, labels that must count even if they never occur.
+        groups
+            The group of each document, such as its author, if groups rather than documents
+            should get one weight each.
+        sample_weight, weight_kind
+            As in :meth:`from_labels`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> truth = [{"sport"}, {"sport", "money"}, set()]
+        >>> seen = op.Outcomes.from_label_sets(truth, {"bert": [{"sport"}, {"money"}, set()]})
+        >>> seen.n, seen.labels, seen.kind
+        (3, ('money', 'sport'), 'label_sets')
+        >>> seen.margins("bert").actual, seen.margins("bert").hits
+        (array([1, 2]), array([1, 1]))
+        """
+        fields = building.of_label_sets(
+            y_true,
+            predictions,
+            labels=labels,
+            weights=sample_weight,
+            weight_kind=weight_kind,
+            groups=groups,
+        )
+        return cls(**fields)
+
+    @classmethod
+    def from_tags(
+        cls,
+        gold: Any,
+        predictions: Mapping[str, Any],
+        *,
+        scheme: Any,
+        strict: bool = False,
+        groups: Sequence[Any] | None = None,
+    ) -> Self:
+        """Count the spans of tag sequences, such as named entities or words.
+
+        A predicted span counts if its boundaries and its type are those of a
+        gold span. Spans of one sentence go wrong together, so each sentence
+        keeps its spans and later gets one weight.
+
+        Parameters
+        ----------
+        gold
+            The true tags: a list of tags for each sentence.
+        predictions
+            The predicted tags of each model, by name.
+        scheme
+            ``"IOB1"``, ``"IOB2"``, ``"IOE1"``, ``"IOE2"``, ``"IOBES"``, ``"BILOU"``, ``"BMES"``,
+            ``"BB2B3MES"``, or a table of your own; see :mod:`outperform.schemes`.
+        strict
+            Whether a sequence that breaks the scheme loses its span; by default
+            it is read as conlleval reads it.
+        groups
+            The document (or author, or prompt) of each sentence, if these rather
+            than sentences should get one weight each.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> gold = [["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]]
+        >>> tagged = [["B-PER", "I-PER", "O"], ["O", "O", "B-LOC"]]
+        >>> seen = op.Outcomes.from_tags(gold, {"crf": tagged}, scheme="IOB2")
+        >>> seen
+        Outcomes(n=2, models=('crf',), labels=('LOC', 'PER'), paired=True, cells=3, kind='spans')
+        >>> seen.margins("crf").hits.tolist()
+        [0, 1]
+        """
+        return cls(
+            **building.of_tags(
+                gold, predictions, scheme=schemes.get(scheme), strict=strict, groups=groups
+            )
+        )
+
+    @classmethod
+    def from_spans(
+        cls,
+        gold: Any,
+        predictions: Mapping[str, Any],
+        *,
+        groups: Sequence[Any] | None = None,
+    ) -> Self:
+        """Count spans given as (start, end, type); whether the end is inclusive is yours.
+
+        Parameters
+        ----------
+        gold
+            The true spans: a list of ``(start, end, type)`` for each document.
+        predictions
+            The predicted spans of each model, by name.
+        groups
+            What should get one weight each, if not the documents themselves.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> gold = [[(0, 2, "PER")], [(1, 2, "LOC")]]
+        >>> op.Outcomes.from_spans(gold, {"crf": [[(0, 2, "PER")], []]}).margins("crf").predicted
+        array([0, 1])
+        """
+        return cls(**building.of_spans(gold, predictions, groups=groups))
+
+    @classmethod
+    def from_span_counts(cls, truth: Any, predictions: Mapping[str, Any], counts: Any) -> Self:
+        """Take spans that are already counted, with None for "no span".
+
+        Which spans came from one sentence is unknown, so they are taken as independent.
+
+        Parameters
+        ----------
+        truth
+            The type of each cell's true span, or None where it is spurious.
+        predictions
+            The same type where a model found the span, None where not, by model.
+        counts
+            How many spans each cell holds.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> op.Outcomes.from_span_counts(
+        ...     ["X", "X", "X", "X", None, None, None],
+        ...     {"A": ["X", "X", None, None, "X", "X", None],
+        ...      "B": ["X", None, "X", None, "X", None, "X"]},
+        ...     [70, 8, 5, 17, 6, 4, 3],
+        ... ).margins("A").predicted
+        array([88])
+        """
+        return cls(**building.of_span_counts(truth, predictions, counts))
+
+    @classmethod
+    def from_tp_fp_fn(cls, counts: Mapping[str, Any], *, label: Label = "span") -> Self:
+        """Take true positives, false positives and false negatives of each model.
+
+        Nothing is known of true negatives, nor of what the models found together,
+        so these outcomes are unpaired.
+
+        Parameters
+        ----------
+        counts
+            ``(tp, fp, fn)`` of each model, by name.
+        label
+            What to call the class.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_tp_fp_fn({"A": (80, 10, 20), "B": (70, 15, 30)})
+        >>> print(round(op.compare(seen, "A", "B", metric="f1", rope=0.01).p_greater, 6))
+        0.968397
+        """
+        return cls(**building.of_tp_fp_fn(counts, label=label))

@@ -1,0 +1,137 @@
+"""Importance weights in outcomes: they go with the cells, add up, and never count as documents."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from outperform import Outcomes, Scores
+from outperform.errors import DataError, UsageError
+from outperform.outcomes.beside import stand_beside
+from outperform.outcomes.weights import read_weights
+
+TRUTH = ["x", "x", "y", "y", "z", "x"]
+MODELS = {"a": ["x", "y", "y", "y", "z", "x"], "b": ["x", "x", "y", "z", "x", "x"]}
+WEIGHTS = [0.5, 2.0, 1.5, 3.25, 0.0, 0.5]
+
+
+def weighed(rows=slice(None), **options):
+    models = {name: column[rows] for name, column in MODELS.items()}
+    return Outcomes.from_labels(
+        TRUTH[rows], models, sample_weight=WEIGHTS[rows], labels=["x", "y", "z"], **options
+    )
+
+
+def test_whole_numbers_are_frequencies_unless_said_otherwise():
+    assert read_weights([1.0, 2.0], None, 2).counts.tolist() == [1, 2]
+    assert read_weights([1, 2], "importance", 2).importance.tolist() == [1.0, 2.0]
+    assert read_weights([1, 2.5], None, 2).counts is None
+    with pytest.raises(DataError, match=r"whole numbers; got 2.5"):
+        read_weights([1, 2.5], "frequency", 2)
+
+
+def test_the_kind_must_be_known_and_have_weights():
+    with pytest.raises(UsageError, match="unknown weight_kind 'freq'; did you mean 'frequency'"):
+        read_weights([1], "freq", 1)
+    with pytest.raises(UsageError, match="there are no weights"):
+        read_weights(None, "importance", 3)
+
+
+@pytest.mark.parametrize("kind", ["frequency", "importance"])
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, -1], "not be negative.*-1 in row 1"),
+        ([1, np.inf], "finite; got inf in row 1"),
+        ([np.nan, 1], "finite; got nan in row 0"),
+        ([0.0, 0], "zero everywhere"),
+        ([1], "must have 2 values"),
+        (["1", "2"], "numbers"),
+        ([True, False], "truth values"),
+    ],
+)
+def test_weights_of_either_kind_are_checked(weights, words, kind):
+    with pytest.raises(DataError, match=f"sample_weight.*{words}"):
+        read_weights(weights, kind, 2)
+
+
+def test_documents_are_counted_and_weights_are_kept():
+    seen = weighed()
+    assert (seen.n, seen.weighted, seen.groups.n) == (5, True, 5)
+    assert seen.tables[0].counts.dtype == np.int64
+    assert seen.confusion("b").tolist() == [[3, 0, 0], [0, 1, 1], [0, 0, 0]]
+    assert seen.in_weights().confusion("b").tolist() == [[3.0, 0, 0], [0, 1.5, 3.25], [0, 0, 0]]
+    # Two documents of cell (x, x, x) and weight 0.5 are one pattern.
+    assert sorted(seen.groups.repeats.tolist()) == [1, 1, 1, 2]
+    w = np.array([0.5, 2.0, 1.5, 3.25, 0.5])
+    assert seen.groups.n_even == pytest.approx(w.sum() ** 2 / (w**2).sum(), rel=1e-14)
+    assert repr(seen).endswith("cells=4, weighted=True)")
+
+
+def test_weighted_outcomes_add_up_and_survive_json():
+    whole, parts = weighed(), weighed(slice(0, 3)) + weighed(slice(3, 6))
+    assert parts == whole == Outcomes.from_json(whole.to_json())
+    assert "weights" in whole.to_dict()["tables"][0]["groups"]
+    grouped = weighed(groups=["p", "p", "q", "q", "q", "p"])
+    assert Outcomes.from_json(grouped.to_json()) == grouped
+    assert (grouped.n, grouped.groups.n) == (5, 2)
+    assert repr(grouped).endswith("weighted=True, groups=2)")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda groups: groups["weights"].__setitem__(0, -1.0), "finite and above zero"),
+        (lambda groups: groups["weights"].__setitem__(0, float("nan")), "finite and above zero"),
+        (lambda groups: groups["repeats"].__setitem__(0, 9), "not those of the documents"),
+        (lambda groups: groups["weights"].pop(), "a pattern, a cell and a number of times"),
+    ],
+)
+def test_damaged_weights_are_refused(change, words):
+    data = json.loads(weighed().to_json())
+    change(data["tables"][0]["groups"])
+    with pytest.raises(DataError, match=words):
+        Outcomes.from_dict(data)
+
+
+def test_weights_follow_their_cells():
+    seen = weighed()
+    one = seen.binarize("y").in_weights()
+    assert one.confusion("b").tolist() == [[3.0, 0.0], [3.25, 1.5]]
+    alone = seen.select(["a"])
+    assert alone.in_weights().confusion("a").tolist() == [[1.0, 2.0, 0], [0, 4.75, 0], [0, 0, 0]]
+    assert [t.groups.weighted for t in seen.unpair().tables] == [True, True]
+    assert seen.with_labels(["w"]).in_weights().margins("a").actual.tolist() == [0, 3.0, 4.75, 0]
+
+
+def test_weights_are_never_lost_silently():
+    seen = weighed()
+    plain = Outcomes.from_labels(TRUTH, MODELS)
+    for other in (plain, Outcomes.from_labels(TRUTH, MODELS, groups=range(6))):
+        with pytest.raises(UsageError, match="with and without importance weights"):
+            seen + other
+    with pytest.raises(UsageError, match="which ungroup"):
+        seen.ungroup()
+    with pytest.raises(UsageError, match="importance weights have no place"):
+        weighed(by={"day": [1, 1, 1, 2, 2, 2]})
+    with pytest.raises(DataError, match="one model only"):
+        stand_beside(seen.select(["a"]), plain.select(["b"]))
+
+
+def test_right_or_wrong_takes_weights_too():
+    seen = Outcomes.from_correct({"m": [1, 0, 1]}, sample_weight=[0.5, 1, 2])
+    assert (seen.n, seen.weighted) == (3, True)
+    twice = Outcomes.from_correct({"m": [1, 0, 1]}, sample_weight=[2, 1, 0])
+    assert (twice.n, twice.weighted, twice.findings[0].name) == (3, False, "frequency_weights")
+
+
+def test_scores_keep_weights_and_drop_rows_of_none():
+    seen = Scores.from_arrays([1, 0, 1], {"m": [0.9, 0.1, 0.4]}, sample_weight=[0.5, 0, 2])
+    assert (seen.n, seen.weights.tolist(), seen.counts) == (2, [0.5, 2.0], None)
+    assert repr(seen).endswith("weighted=True)")
+    grades = Scores.from_values(
+        {"m": [1, 2, 3]}, sample_weight=[1, 0, 2], weight_kind="importance", groups=["p", "q", "r"]
+    )
+    assert (grades.n_groups, grades.arranged().weights.tolist()) == (2, [2.0, 1.0])
