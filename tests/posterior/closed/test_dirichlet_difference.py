@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from outperform.errors import UsageError
@@ -91,14 +91,17 @@ def test_the_two_orders_of_integration_agree():
 positive = st.floats(min_value=1e-3, max_value=1e7)
 
 
+# Each of the two numbers is right to 1e-12, so they may be twice that apart: at the mean one road
+# takes the upper tail and the other the lower one.
 @settings(max_examples=60, deadline=None, derandomize=True)
+@example(a1=63886.0, a2=0.5, a3=1.0, z=0.0)
 @given(a1=positive, a2=positive, a3=positive, z=st.floats(min_value=-8, max_value=8))
 def test_swapping_the_shares_mirrors_everything(a1, a2, a3, z):
     difference, mirror = DirichletDifference(a1, a2, a3), DirichletDifference(a2, a1, a3)
     value = min(max(difference.mean + z * difference.sd, -1.0), 1.0)
-    assert difference.cdf(value) == pytest.approx(mirror.sf(-value), rel=1e-12, abs=1e-300)
+    assert difference.cdf(value) == pytest.approx(mirror.sf(-value), rel=2e-12, abs=1e-300)
     assert difference.cdf(value) + difference.sf(value) == pytest.approx(1.0, abs=1e-11)
-    assert difference.pdf(value) == pytest.approx(mirror.pdf(-value), rel=1e-12)
+    assert difference.pdf(value) == pytest.approx(mirror.pdf(-value), rel=2e-12)
 
 
 def test_the_ends():
