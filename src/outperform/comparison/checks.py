@@ -11,13 +11,12 @@ from outperform.comparison.documents import document_values, undefined_findings
 from outperform.comparison.prevalence.checks import prevalence_findings
 from outperform.comparison.question import Question
 from outperform.comparison.scored import Asked, ScoreQuestion
-from outperform.comparison.scored.checks import few_effective, score_findings
+from outperform.comparison.scored.checks import score_findings
+from outperform.comparison.sizes import FEW_DOCUMENTS, FEW_GROUPS, unit_findings
 from outperform.decision import Decision, Interval, Rope, decide, margin
 from outperform.findings import Finding
 
 FEW_DISAGREEMENTS = 10
-FEW_DOCUMENTS = 10
-FEW_GROUPS = 30
 _MOST_NAMED = 6
 # A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
 # The error of an HDI end is itself known to about a third only: four true errors may
@@ -42,15 +41,8 @@ def table_findings(question: Asked) -> Iterator[Finding]:
         )
     groups = question.view.groups
     n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
-    if n_groups < FEW_GROUPS and question.n_groups is None and question.seen.weighted:
-        yield few_effective(n_groups)
-    elif n_groups < FEW_GROUPS:
-        yield Finding(
-            "few_groups",
-            "warning",
-            f"The groups are worth {n_groups:.0f} of equal size with anything in them; with fewer "
-            f"than {FEW_GROUPS} the intervals cover less often than they say.",
-        )
+    weighted = question.n_groups is None and question.seen.weighted
+    yield from unit_findings(n_groups, weighted=weighted)
     yield from _class_findings(question)
     if question.measured.per_document:
         yield from undefined_findings(question)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from outperform.comparison.checks import FEW_DOCUMENTS, rope_findings, table_findings
+from outperform.comparison.checks import rope_findings, table_findings
 from outperform.comparison.question import Question
+from outperform.comparison.sizes import FEW_DOCUMENTS
 from outperform.decision import Rope
 from outperform.findings import Finding
 from outperform.slices.row import SliceRow

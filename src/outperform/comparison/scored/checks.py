@@ -9,12 +9,11 @@ import numpy as np
 from outperform.comparison.scored.preparing import probabilities
 from outperform.comparison.scored.question import ScoreQuestion
 from outperform.comparison.scored.standing import documents_of, tied_share
+from outperform.comparison.sizes import FEW_DOCUMENTS, FEW_GROUPS, unit_findings
 from outperform.findings import Finding
 from outperform.metrics.of_scores.losses import LEAST_PROBABILITY
 from outperform.outcomes.weights import effective_size
 
-FEW_DOCUMENTS = 10
-FEW_GROUPS = 30
 # Ties are worth a word from this share of pairs on; from the second one they are suspicious.
 _SOME_TIES, _MANY_TIES = 0.01, 0.1
 
@@ -27,30 +26,12 @@ def score_findings(question: ScoreQuestion) -> Iterator[Finding]:
             "few_documents", "warning", f"There are only {question.n} documents to weigh."
         )
     n_even = _even_groups(question)
-    if n_even < FEW_GROUPS and question.n_groups is None:
-        yield few_effective(n_even)
-    elif n_even < FEW_GROUPS:
-        yield Finding(
-            "few_groups",
-            "warning",
-            f"The groups are worth {n_even:.0f} of equal size with anything in them; with fewer "
-            f"than {FEW_GROUPS} the intervals cover less often than they say.",
-        )
+    yield from unit_findings(n_even, weighted=question.n_groups is None)
     if question.metric.reads == "ranking":
         yield from _few_of_a_class(question)
         yield from _ties(question)
     if question.metric.score == "log_loss":
         yield from _clipped(question)
-
-
-def few_effective(n_effective: float) -> Finding:
-    """Return the doubt about importance weights that leave few effective documents."""
-    return Finding(
-        "few_effective_documents",
-        "warning",
-        f"The importance weights leave an effective sample size of {n_effective:.1f} documents; "
-        f"with fewer than {FEW_GROUPS} the intervals cover less often than they say.",
-    )
 
 
 def _even_groups(question: ScoreQuestion) -> float:
