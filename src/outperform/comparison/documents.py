@@ -8,13 +8,14 @@ import numpy as np
 
 from outperform._typing import FloatArray
 from outperform.comparison.question import Question
+from outperform.comparison.scored.drawing import draw_prepared
 from outperform.findings import Finding
 from outperform.metrics import Margins
 from outperform.metrics.of_scores import Units
 from outperform.metrics.of_scores.losses import WeightedMean
 from outperform.outcomes import Outcomes, Table
 from outperform.outcomes.label_sets import document_margins
-from outperform.posterior import child, draw_documents
+from outperform.posterior import child
 
 
 def document_values(question: Question, models: Iterable[int] | None = None) -> list[FloatArray]:
@@ -106,20 +107,10 @@ def _draw(
         shapes = groups.repeats
         means = [WeightedMean(one[groups.cell], units) for one in values]
 
-    def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
-        workers = [mean.worker() for mean in means]
-
-        def evaluate(weights: FloatArray, out: FloatArray) -> None:
-            for place, worker in enumerate(workers):
-                out[place] = worker(weights)
-
-        return evaluate
-
-    drawn = draw_documents(
-        make_evaluate,
+    drawn = draw_prepared(
+        means,
         n_units=units.n,
         shapes=None if (shapes == 1).all() else shapes.astype(np.float64),
-        n_values=len(means),
         n_draws=n_draws,
         seed=seed,
         n_jobs=n_jobs,

@@ -63,6 +63,25 @@ def _draw(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> FloatArray:
+    # A user's function need not bear several threads at once.
+    n_jobs = 1 if question.metric.function is not None else n_jobs
+    units, shapes = question.units.n, question.shapes
+    return draw_prepared(
+        ready, n_units=units, shapes=shapes, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
+
+
+def draw_prepared(
+    ready: Sequence[Prepared],
+    *,
+    n_units: int,
+    shapes: FloatArray | None,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw weights of units and evaluate all that is prepared on each; a row each."""
+
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
         workers = [one.worker() for one in ready]
 
@@ -74,13 +93,12 @@ def _draw(
 
     return draw_documents(
         make_evaluate,
-        n_units=question.units.n,
-        shapes=question.shapes,
+        n_units=n_units,
+        shapes=shapes,
         n_values=len(ready),
         n_draws=n_draws,
         seed=seed,
-        # A user's function need not bear several threads at once.
-        n_jobs=1 if question.metric.function is not None else n_jobs,
+        n_jobs=n_jobs,
     )
 
 
