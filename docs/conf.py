@@ -34,6 +34,7 @@ numpydoc_show_class_members = False
 python_maximum_signature_line_length = 88
 
 html_theme = "pydata_sphinx_theme"
+html_title = "outperform"  # the default, with version and "documentation", runs into the menu
 html_theme_options = {"show_prev_next": False}
 
 
