@@ -2,7 +2,7 @@
 PYTHON ?= python
 JOBS ?= 2
 
-.PHONY: all lint types test doctest docs figures bench verify
+.PHONY: all lint types test pymc doctest docs figures bench verify
 
 all: lint types docs doctest test
 
@@ -15,6 +15,13 @@ types:
 
 test:
 	$(PYTHON) -m pytest -n $(JOBS)
+
+# What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
+pymc:
+	$(PYTHON) -m pytest -n $(JOBS) tests/posterior/pymc tests/comparison/test_chained.py \
+	  tests/comparison/test_engines.py tests/comparison/test_own_prior.py \
+	  tests/comparison/test_trees.py tests/reproduce/test_news_figures.py
+	$(PYTHON) -m pytest --doctest-glob='*.md' docs/how-to/arviz.md docs/how-to/your-own-prior.md
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:

@@ -16,14 +16,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 from measuring import machine, seconds
 from predictions import COLUMNS, FOLDER, predictions
-from recording import FOLDER as PAGES
-from recording import RESULTS, ROOT
+from recording import RESULTS, ROOT, keep
 
 import outperform as op
 
@@ -142,11 +140,9 @@ def _csv(rows: int) -> str:
 
 
 def _keep(found: dict[str, dict[str, float]]) -> None:
-    kept = json.loads(RESULTS.read_text(encoding="utf-8"))
-    before = kept.get("engines", {}).get("seconds", {})
-    kept["engines"] = {"machine": machine(), "seconds": {**before, **found}}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    Path(PAGES / "planning.md").write_text(_page(kept["engines"]["seconds"]), encoding="utf-8")
+    before = json.loads(RESULTS.read_text(encoding="utf-8")).get("engines", {}).get("seconds", {})
+    times = {**before, **found}
+    keep("engines", {"machine": machine(), "seconds": times}, {"planning.md": _page(times)})
 
 
 def _page(times: dict[str, dict[str, float]]) -> str:
@@ -170,10 +166,7 @@ def _page(times: dict[str, dict[str, float]]) -> str:
 
 
 def _duration(value: float) -> str:
-    for unit, size in (("days", 86_400.0), ("hours", 3_600.0)):
-        if value >= 2 * size:
-            return f"{value / size:.3g} {unit}"
-    return seconds(value)
+    return f"{value / 86_400:.3g} days" if value >= 2 * 86_400 else seconds(value)
 
 
 if __name__ == "__main__":

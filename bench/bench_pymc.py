@@ -1,95 +1,170 @@
-"""How many effective draws a second, beside the same model in PyMC with NUTS?
+"""Samplers timed in one run: exact draws, NUTS by three libraries, the papers' Metropolis.
 
-The paired model of one class against the rest (SIGIR 2016, section 3.1.2) in
-its compact form: a binomial number of positive documents with a Beta(1, 1)
-prior, and in either class a multinomial over the four outcome pairs with a
-Dirichlet(1, 1, 1, 1) prior. PyMC samples it as it comes: 4 chains of 1,000
-draws after 1,000 of tuning, which counts, on all cores.
+Two questions of the papers, both of multinomial naive Bayes against the support vector
+machine with L2 penalty on 20 Newsgroups: F1 of category 8, paired (SIGIR 2016, figure 6),
+and macro-F1 of 20 classes by the hierarchical model, unpaired (ICDM 2015, table IV).
+Every sampler runs once, on all cores; before each, `compare` is called a few
+times, with 50,000 draws as in the papers. The lengths of the first question are those of
+``engine="pymc"``, Metropolis with 50,000 draws; those of the second are cut so that the run
+takes minutes. Importing is not counted. Compiling is, apart, as far as PyTensor has not kept
+it from a former run; the first run takes a few minutes more.
 
-PyMC is no part of the development environment. Where it cannot be imported,
-the script makes a virtual environment of its own in ``build/bench-pymc``,
-installs the package and the dependency group ``bench`` into it and runs itself
-there, so that both sides share one process. That and compiling the model take
-a few minutes, the first time only; what was compiled is kept in
-``build/bench-pymc-compiled``.
-
-    python bench/bench_pymc.py [--write]
+    python bench/bench_pymc.py [--write] [--case NUMBER] [SAMPLER…]
 """
 
 from __future__ import annotations
 
-import importlib.util
-import logging
+import argparse
+import importlib
 import os
 import statistics
-import subprocess
 import sys
 import time
-import venv
 import warnings
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from measuring import Timing, seconds
-from recording import ROOT, Row, report, wants_writing
+import pymc_home
+from measuring import Timing, machine, seconds, three_digits
+from recording import Row, keep, markdown_table, report
 
-HOME = ROOT / "build" / "bench-pymc"
-COMPILED = ROOT / "build" / "bench-pymc-compiled"
+import outperform as op
+from outperform.posterior import pymc as chains
+from outperform.posterior.dense import dense_counts
+from outperform.posterior.protocol import margins_of
+
+A, B = "nb_mult", "svm_l2"
+CATEGORY = 8
 DRAWS = 50_000
-CHAINS = 4
-ROUNDS = 2
-CALLS = 15  # of compare, before each run of PyMC
+CALLS = 3  # of compare, before each sampler
 MOST_ERRORS = 4.0  # two right answers are further apart once in 16,000 times
+SAMPLERS = {
+    "nuts": "NUTS, PyMC",
+    "nutpie": "NUTS, nutpie",
+    "numpyro": "NUTS, numpyro",
+    "metropolis": "Metropolis, PyMC",
+}
+LIBRARIES = ("pymc", "nutpie", "numpyro", "jax", "arviz")
+HEAD = (
+    "sampler",
+    "draws",
+    "to begin",
+    "sampling",
+    "R-hat",
+    "effective draws",
+    "a second",
+    "exact has times as many",
+    "by processor time",
+    "Monte Carlo error",
+    "what stands against it",
+)
 
 
-def run_where_pymc_is() -> int:
-    """Run this script in an environment that has PyMC; make it if need be."""
-    python = HOME / ("Scripts" if os.name == "nt" else "bin") / "python"
-    if not (HOME / "ready").exists():
-        print(f"installing PyMC into {HOME.relative_to(ROOT)}, once", flush=True)
-        venv.create(HOME, with_pip=True, clear=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet"]
-        for wanted in (["--upgrade", "pip"], ["--editable", ".", "--group", "bench"]):
-            done = subprocess.run([*pip, *wanted], cwd=ROOT, capture_output=True, text=True)
-            if done.returncode:
-                print(done.stderr, file=sys.stderr)
-                return done.returncode
-        (HOME / "ready").touch()
-    return subprocess.run([str(python), __file__, *sys.argv[1:]], cwd=ROOT).returncode
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question of a paper: for `compare`, as a PyMC model, and how the paper fared."""
+
+    title: str
+    outcomes: op.Outcomes
+    asked: dict[str, Any]
+    build: Callable[[], Any]
+    n_classes: int
+    samplers: dict[str, op.Sampler]
+    paper: tuple[str, str, str]  # who, seconds, Monte Carlo error
+
+    def exact(self) -> op.Comparison:
+        return op.compare(self.outcomes, A, B, n_draws=DRAWS, random_state=1, **self.asked)
+
+    def difference(self, trace: Any) -> np.ndarray:
+        """Return the draws of the difference, a chain a row."""
+        drawn = chains.confusions(trace.posterior, n_models=2, n_classes=self.n_classes)
+        metric, classes = op.metrics.get(self.asked["metric"]), [1] if self.n_classes == 2 else None
+        sums = [op.metrics.Margins(**margins_of(one)._asdict()) for one in drawn]
+        a, b = (metric.evaluate(one, classes) for one in sums)
+        return (a - b).reshape(trace.posterior.sizes["chain"], -1)
 
 
-def build_model(pm: Any, cells: np.ndarray) -> Any:
-    """Return the paired model; ``cells[truth, 2 a + b]`` counts the documents."""
-    totals = cells.sum(axis=1)
-    with pm.Model() as model:
-        prevalence = pm.Beta("prevalence", 1.0, 1.0)
-        rows = pm.Dirichlet("rows", np.ones((2, 4)))
-        pm.Binomial("positives", totals.sum(), prevalence, observed=totals[1])
-        pm.Multinomial("cells", totals, rows, observed=cells)
-
-        def f1(first: int, second: int) -> Any:
-            hits = prevalence * (rows[1, first] + rows[1, second])
-            spurious = (1.0 - prevalence) * (rows[0, first] + rows[0, second])
-            return 2.0 * hits / (prevalence + hits + spurious)
-
-        pm.Deterministic("difference", f1(2, 3) - f1(1, 3))
-    return model
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of PyMC: its draws, and its seconds by what they were spent on."""
+    """What one sampler did: its seconds, the draws' diagnostics and their mean."""
 
-    def __init__(self, pm: Any, model: Any, **chosen: Any) -> None:
-        start, spent = time.perf_counter(), processor_time()
-        trace = pm.sample(
-            model=model, progressbar=False, compute_convergence_checks=False, **chosen
-        )
-        self.whole = time.perf_counter() - start
-        self.processor = processor_time() - spent
-        self.sampling = float(trace.posterior.attrs["sampling_time"])
-        self.draws = trace.posterior["difference"].values  # (chains, draws)
-        self.divergent = int(trace.sample_stats["diverging"].sum())
+    begin: float
+    sampling: float
+    processor: float
+    chain: chains.Chain
+    mean: float
+    full: float = 0.0  # seconds of sampling at the length that `engine="pymc"` has by default
+
+    @property
+    def rate(self) -> float:
+        """How many effective draws a second of the whole call brings."""
+        return self.chain.n_effective / (self.begin + self.sampling)
+
+    @property
+    def processor_rate(self) -> float:
+        """How many a second of all processors together brings, whatever else they do."""
+        return self.chain.n_effective / self.processor
+
+
+def papers_cases() -> list[Case]:
+    news = op.datasets.load_news20()
+    seen = op.Outcomes.from_labels(news.y_true, {name: news.predictions[name] for name in (A, B)})
+    label = news.target_names[CATEGORY]
+    pairs = dense_counts(seen.binarize(label)).astype(np.int64)
+    tables = np.stack([seen.confusion(name) for name in (A, B)])
+    return [
+        Case(
+            title=f"F1 of category {CATEGORY}, paired",
+            outcomes=seen,
+            asked={"metric": "f1", "pos_label": label, "rope": 0.05},
+            build=lambda: chains.paired(pairs),
+            n_classes=2,
+            samplers={name: op.Sampler(name=name, progress=False) for name in SAMPLERS},
+            paper=("SIGIR 2016: Metropolis–Hastings, one chain", "up to 20 s", "at most 0.002"),
+        ),
+        Case(
+            title="Macro-F1 of 20 classes, hierarchical, unpaired",
+            outcomes=seen,
+            asked={
+                "metric": "f1_macro",
+                "model": "hierarchical",
+                "paired": False,
+                "rope": 0.005,
+            },
+            build=lambda: chains.hierarchical(tables),
+            n_classes=20,
+            samplers={
+                **{
+                    name: op.Sampler(name=name, n_draws=2_000, n_tune=400, progress=False)
+                    for name in ("nuts", "nutpie", "numpyro")
+                },
+                "metropolis": op.Sampler(
+                    name="metropolis", n_draws=200, n_tune=100, n_chains=2, progress=False
+                ),
+            },
+            paper=("ICDM 2015: Metropolis–Hastings, one chain", "", "0.000"),
+        ),
+    ]
+
+
+def walk(case: Case, name: str) -> Run:
+    """Sample a case by one sampler."""
+    sampler, start, spent = case.samplers[name], time.perf_counter(), processor_time()
+    trace = chains.sample(case.build(), sampler, seed=np.random.SeedSequence(1))
+    draws = case.difference(trace)
+    whole = time.perf_counter() - start
+    sampling = float(trace.posterior.attrs["sampling_time"])
+    lost = chains.count_divergences(trace)
+    return Run(
+        begin=whole - sampling,
+        sampling=sampling,
+        processor=processor_time() - spent,
+        chain=chains.diagnose(draws, sampler=SAMPLERS[name], divergences=lost),
+        mean=float(draws.mean()),
+        full=sampling * length(op.Sampler(name=name)) / length(sampler),
+    )
 
 
 def processor_time() -> float:
@@ -97,120 +172,117 @@ def processor_time() -> float:
     return sum(os.times()[:4])
 
 
-def main(write: bool) -> int:
-    os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={COMPILED}"
-    warnings.simplefilter("ignore")  # of ArviZ on its future and PyTensor on BLAS
-    import arviz
-    import pymc
-
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    return measure(pymc, arviz, write)
+def length(sampler: op.Sampler) -> int:
+    """Return how many steps all chains make."""
+    return sampler.n_chains * (sampler.tune_of_chain + sampler.draws_of_chain)
 
 
-def measure(pm: Any, az: Any, write: bool) -> int:
-    import outperform as op
-
-    news = op.datasets.load_news20()
-    label, a, b = news.target_names[8], news.predictions["nb_bern"], news.predictions["nb_mult"]
-    ask = partial(
-        op.compare, news.y_true, a, b, metric="f1", pos_label=label, rope=0.05, n_draws=DRAWS
-    )
-    truth, is_a, is_b = (values == label for values in (news.y_true, a, b))
-    cells = np.bincount(4 * truth + 2 * is_a + is_b, minlength=8).reshape(2, 4)
-
-    ask()
-    warm = Run(pm, build_model(pm, cells), chains=1, draws=10, tune=10, random_seed=1)
-    print(f"PyMC {pm.__version__}, warming up: compiled in {seconds(warm.whole - warm.sampling)}")
-    ours, runs = Timing(), []
-    for place in range(ROUNDS):
+def measure(case: Case, names: Sequence[str]) -> tuple[Run, list[Run]]:
+    """Return the exact engine's run and those of the samplers."""
+    timing, runs = Timing(), []
+    case.exact()
+    for name in names:
         for _ in range(CALLS):
-            ours.run(ask)
-        runs.append(Run(pm, build_model(pm, cells), chains=CHAINS, random_seed=2 + place))
-    comparison = ask(random_state=1)
-    rates = effective_rates(az, runs)
-    show(az, runs, ours, comparison.draws, rates)
-    right = agree(az, np.concatenate([run.draws for run in runs]), comparison.draws)
-    report("pymc", rows_of(pm, DRAWS / ours.median, rates), write=write and right)
-    return 0 if right else 1
+            timing.run(case.exact)
+        runs.append(walk(case, name))
+        print(f"{case.title}: {runs[-1]}", flush=True)
+    compared = case.exact()
+    chain = chains.diagnose(compared.draws.reshape(4, -1), sampler="exact", divergences=0)
+    exact = Run(
+        begin=0.0,
+        sampling=timing.median,
+        processor=statistics.median(timing.processor),
+        chain=chain,
+        mean=compared.mean,
+    )
+    return exact, runs
 
 
-def effective(az: Any, draws: np.ndarray) -> float:
-    """Return ArviZ's bulk effective size of draws ``(chains, draws)``."""
-    return float(az.ess(draws, method="bulk"))
+def disagreements(case: Case, exact: Run, runs: Sequence[Run]) -> list[str]:
+    """Say which chains converged to something else."""
+    found = []
+    for run in runs:
+        gap = (run.mean - exact.mean) / np.hypot(run.chain.mcse, exact.chain.mcse)
+        if run.chain.converged and abs(gap) > MOST_ERRORS:
+            found.append(f"{case.title}, {run.chain.sampler}: {gap:+.1f} Monte Carlo errors away")
+    return found
 
 
-def effective_rates(az: Any, runs: list[Run]) -> dict[str, float]:
-    """Return effective draws a second, by what is counted as time; medians over the runs."""
-    sizes = np.array([effective(az, run.draws) for run in runs])
-    spent = {
-        "sampling only": [run.sampling for run in runs],
-        "whole call, compiled code cached": [run.whole for run in runs],
-        "processor time of the whole call": [run.processor for run in runs],
-    }
-    return {name: float(np.median(sizes / np.array(took))) for name, took in spent.items()}
-
-
-def show(
-    az: Any, runs: list[Run], ours: Timing, draws: np.ndarray, rates: dict[str, float]
-) -> None:
-    for place, run in enumerate(runs, 1):
-        print(
-            f"PyMC, round {place}: sampling {seconds(run.sampling)}, whole call "
-            f"{seconds(run.whole)}, processor {seconds(run.processor)}; effective draws "
-            f"{effective(az, run.draws):,.0f} of {run.draws.size:,}, {run.divergent} divergences"
+def lines_of(case: Case, exact: Run, runs: Sequence[Run]) -> list[list[str]]:
+    lines = []
+    for run in (exact, *runs):
+        chain, against, is_exact = run.chain, list(run.chain.faults), run is exact
+        if against and run.full > run.sampling:
+            against.append(f"at full length it would take {seconds(run.full)}")
+        lines.append(
+            [
+                f"**{chain.sampler}**" if is_exact else chain.sampler,
+                f"{chain.n_draws:,}",
+                "0" if is_exact else seconds(run.begin),
+                seconds(run.sampling),
+                f"{chain.rhat:.3f}",
+                f"{chain.n_effective:,.0f}",
+                three_digits(run.rate),
+                three_digits(exact.rate / run.rate),
+                three_digits(exact.processor_rate / run.processor_rate),
+                f"{chain.mcse:.5f}",
+                "; ".join(against) or "nothing",
+            ]
         )
-    own = effective(az, draws.reshape(4, -1))
-    print(f"compare: {ours}; effective draws, by the same measure, {own:,.0f} of {draws.size:,}")
-    own_rates = dict.fromkeys(rates, DRAWS / ours.median)
-    own_rates["processor time of the whole call"] = DRAWS / statistics.median(ours.processor)
-    for name, rate in rates.items():
-        own = own_rates[name]
-        print(f"{name}: {own:,.0f} effective draws a second / {rate:,.0f} = {own / rate:,.0f}")
+    who, took, error = case.paper
+    return [*lines, [who, f"{DRAWS:,}", "", took, "", "", "", "", "", error, ""]]
 
 
-def agree(az: Any, theirs: np.ndarray, ours: np.ndarray) -> bool:
-    """Print mean and sd of both sides; say whether they differ by more than chance."""
-    gaps = []
-    for name, (mine, error), (other, other_error) in zip(
-        ("mean", "sd"), moments(az, ours[None]), moments(az, theirs), strict=True
-    ):
-        gaps.append((mine - other) / np.hypot(error, other_error))
-        print(f"{name}: {mine:.6f} and {other:.6f}, {gaps[-1]:+.2f} joint Monte Carlo errors")
-    return max(map(abs, gaps)) <= MOST_ERRORS
-
-
-def moments(az: Any, draws: np.ndarray) -> list[tuple[float, float]]:
-    """Return mean and sd of draws ``(chains, draws)``, each with its Monte Carlo error."""
-    mean, sd = draws.mean(), draws.std(ddof=1)
-    squares = (draws - mean) ** 2
-    sizes = [float(az.ess(values, method="mean")) for values in (draws, squares)]
-    # d sd = d variance / (2 sd)
-    return [(mean, sd / sizes[0] ** 0.5), (sd, squares.std() / sizes[1] ** 0.5 / (2 * sd))]
-
-
-def rows_of(pm: Any, own: float, rates: dict[str, float]) -> list[Row]:
-    whats = {
-        "sampling only": "effective draws a second of the first `compare` call",
-        "whole call, compiled code cached": "the same",
-    }
+def summary(case: Case, exact: Run, run: Run) -> list[Row]:
+    """Return what the table of speeds shows of it."""
+    rates = {"sampling only": run.chain.n_effective / run.sampling, "whole call": run.rate}
     return [
         Row(
-            what,
-            three_digits(own),
-            f"PyMC {pm.__version__} NUTS, {name}",
-            three_digits(rates[name]),
-            three_digits(own / rates[name]),
+            f"effective draws a second of `compare`, {case.title}",
+            three_digits(exact.rate),
+            f"{run.chain.sampler}, {name}",
+            three_digits(rate),
+            three_digits(exact.rate / rate),
             "at least 1,000" if name == "sampling only" else "",
         )
-        for name, what in whats.items()
+        for name, rate in rates.items()
     ]
 
 
-def three_digits(value: float) -> str:
-    return f"{float(f'{value:.3g}'):,.0f}"
+def measured_with() -> str:
+    versions = [f"{name} {importlib.import_module(name).__version__}" for name in LIBRARIES]
+    return f"{machine()}, {', '.join(versions)}"
+
+
+def main() -> int:
+    asked = read_command()
+    warnings.simplefilter("ignore")  # of ArviZ on its future and PyTensor on BLAS
+    stamp = measured_with()
+    kept, pages, rows, wrong = {}, [], [], []
+    for number, case in enumerate(papers_cases(), 1):
+        if asked.case not in (None, number):
+            continue
+        exact, runs = measure(case, asked.samplers or list(SAMPLERS))
+        kept[case.title] = lines_of(case, exact, runs)
+        pages.append(f"**{case.title}**\n\n{markdown_table(HEAD, kept[case.title])}")
+        rows += summary(case, exact, runs[0])
+        wrong += disagreements(case, exact, runs)
+    print("\n".join(pages), *wrong, sep="\n")
+    whole = asked.case is None and not asked.samplers and not wrong
+    report("pymc", rows, write=asked.write and whole)
+    if asked.write and whole:
+        text = "\n".join([*pages, f"Measured in one run with {stamp}.\n"])
+        keep("samplers", {"machine": stamp, "head": HEAD, "cases": kept}, {"samplers.md": text})
+    return 1 if wrong else 0
+
+
+def read_command() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="keep the results of a whole run")
+    parser.add_argument("--case", type=int, choices=(1, 2), help="only one of the questions")
+    parser.add_argument("samplers", nargs="*", help=f"by default all: {', '.join(SAMPLERS)}")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    if importlib.util.find_spec("pymc") is None:
-        sys.exit(run_where_pymc_is())
-    sys.exit(main(wants_writing(__doc__)))
+    sys.exit(pymc_home.run(main))

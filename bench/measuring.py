@@ -63,10 +63,15 @@ def ratios(ours: Timing, theirs: Timing) -> str:
 
 def seconds(value: float) -> str:
     """Return a duration in the unit that suits it, with three digits."""
-    for unit, size in (("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
-        if value >= (2 * size if unit == "min" else size):
+    for unit, size in (("hours", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        if value >= (2 * size if size > 1 else size):
             return f"{value / size:.3g} {unit}"
     return f"{value * 1e6:.3g} µs"
+
+
+def three_digits(value: float) -> str:
+    """Return a number with three digits that count, never as a power of ten."""
+    return f"{float(f'{value:.3g}'):,.15g}"
 
 
 def peak_memory() -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from measuring import machine
 
@@ -45,22 +45,36 @@ def wants_writing(description: str | None) -> bool:
 def report(section: str, rows: Sequence[Row], *, write: bool, note: str = "") -> None:
     """Print the rows of one section, and keep them if asked to."""
     print()
-    print(_table(rows), end="")
+    print(markdown_table(HEAD, rows), end="")
     print(machine() + (f"; {note}" if note else ""))
     if write:
         _keep(section, rows, note)
         print(f"written to {FOLDER.relative_to(ROOT)}")
 
 
-def _keep(section: str, rows: Sequence[Row], note: str) -> None:
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    kept[section] = {"machine": machine(), "note": note, "rows": [list(row) for row in rows]}
+def keep(section: str, found: Mapping[str, Any], pages: Mapping[str, str]) -> None:
+    """Keep one section's results, and write the pages, by file name, that show them."""
+    kept = _kept()
+    kept[section] = found
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+def _keep(section: str, rows: Sequence[Row], note: str) -> None:
+    found = {"machine": machine(), "note": note, "rows": [list(row) for row in rows]}
+    kept = {**_kept(), section: found}
+    pages = {}
     for page, sections in PAGES.items():
-        found = [kept[one] for one in sections if one in kept]
-        if found:
-            (FOLDER / page).write_text(_page(found), encoding="utf-8")
+        present = [kept[one] for one in sections if one in kept]
+        if present:
+            pages[page] = _page(present)
+    keep(section, found, pages)
+
+
+def _kept() -> dict[str, Any]:
+    return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 
 def _page(found: Sequence[dict[str, object]]) -> str:
@@ -69,9 +83,10 @@ def _page(found: Sequence[dict[str, object]]) -> str:
     notes = [str(section["note"]) for section in found if section["note"]]
     said = f"Measured with {'; '.join(machines)}. "
     said += "The two figures of a row come from one run, in turns; they are medians by the clock."
-    return "\n".join([_table(rows), said, *(f"{note}." for note in notes)]) + "\n"
+    return "\n".join([markdown_table(HEAD, rows), said, *(f"{note}." for note in notes)]) + "\n"
 
 
-def _table(rows: Sequence[Row]) -> str:
-    lines = [HEAD, ("---",) * len(HEAD), *rows]
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as Markdown has it."""
+    lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)

@@ -8,16 +8,21 @@ from functools import partial
 from typing import Any
 
 from outperform import Prior
+from outperform._optional import require
+from outperform.errors import MissingExtra
 from verification import (
     blocked,
     blocked_tables,
     clusters,
     coverage,
     damaged,
+    engine_tables,
+    engines,
     honesty,
     label_set_tables,
     label_sets,
     markdown,
+    mass,
     multiclass,
     power,
     prevalence,
@@ -405,6 +410,31 @@ def _decide(task: tuple[power.Curve, int, int]) -> power.Point:
     return power.repeat(*task)
 
 
+def run_engines(sizes: Sizes) -> Part:
+    """Hold the PyMC engine against the exact one, and plant bugs; needs PyMC and NumPyro."""
+    try:
+        for needed in ("pymc", engines.SAMPLER.name):
+            require(needed, extra=needed, purpose="the study of engines")
+    except MissingExtra as missing:
+        return Part(tables={}, failures=[str(missing)])
+    found = spread("engines", engines.agree, engines.CASES, sizes.jobs)
+    bugs = spread("bugs", engines.run_plant, engines.PLANTS, sizes.jobs)
+    planted = dict(zip(engines.PLANTS, bugs, strict=True))
+    return Part(
+        tables=engine_tables.tables(found, planted),
+        failures=engine_tables.failures(found, planted),
+    )
+
+
+def run_mass(sizes: Sizes) -> Part:
+    """Free the prior mass of the ICDM model on 20 Newsgroups: what changes?"""
+    tasks = [(thinned, start) for thinned in mass.WORLDS for start in range(thinned.starts)]
+    found: dict[mass.Thinned, list[mass.Seen]] = {thinned: [] for thinned in mass.WORLDS}
+    for (thinned, _), seen in zip(tasks, spread("mass", mass.look, tasks, sizes.jobs), strict=True):
+        found[thinned].append(seen)
+    return Part(tables=mass.tables(found), failures=mass.failures(found))
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
@@ -415,5 +445,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "slices": run_slices,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
+    "mass": run_mass,
     "damaged": run_damaged,
+    "engines": run_engines,
 }

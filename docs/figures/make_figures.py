@@ -1,7 +1,8 @@
 """Draw every figure of the documentation into docs/_static; run by `make figures`.
 
 Everything comes from the package and its bundled data, with fixed seeds; the power of
-pairing, which takes minutes, from what `python -m verification power` stored. Greys
+pairing, which takes minutes, from what `python -m verification power` stored. Figures of
+chains need `pip install "outperform[pymc]"`, on Python 3.12 or later. Greys
 and hatches only, so that a figure survives a photocopier; text is set for one
 column of a two-column page.
 """
@@ -11,7 +12,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from scipy.stats import gaussian_kde
 
 import outperform as op
 from outperform.decision import decide
+from outperform.posterior.free import mass_posterior
+from outperform.reproduce import news_figures
 from outperform.reproduce.acl_figures import draw_task
 
 STATIC = Path(__file__).parents[1] / "_static"
@@ -347,6 +351,53 @@ def prior_pull() -> Figure:
     return figure
 
 
+def learned_mass() -> Figure:
+    """Draw the posterior of the prior mass, and what fixing it at 1 does to few documents."""
+    news = op.datasets.load_news20()
+    figure = new_figure(PAGE, 2.3)
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1))
+    shades = (DARK, DARK, MIDDLE, MIDDLE)
+    for place, (name, said) in enumerate(news.predictions.items()):
+        seen = op.Outcomes.from_labels(news.y_true, {name: said})
+        grid = mass_posterior(seen.confusion(name).astype(float))
+        density = grid.probabilities.sum(axis=0)
+        style = "-" if place % 2 else "--"
+        mass = np.exp(grid.axes[1])
+        left.plot(mass, density / density.max(), color=shades[place], ls=style, lw=1.2, label=name)
+        draw_levels(right, place, news.y_true[::37], said[::37])
+    left.axvline(1, color=DARK, lw=1, ls=":")
+    left.text(1.08, 1.0, "ICDM 2015", va="top", fontsize=7.5)
+    left.set(xscale="log", xlim=(0.8, 200), ylim=(0, None), yticks=[])
+    left.set_xticks([1, 10, 100], ["1", "10", "100"])
+    left.set(xlabel="prior mass of a row, 7,532 documents")
+    left.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.05, 0.88))
+    left.spines["left"].set_visible(False)
+    right.set_yticks(-np.arange(4), list(news.predictions))
+    right.set(xlabel="macro-averaged F1, 204 documents", ylim=(-3.5, 0.75))
+    right.text(
+        0.5,
+        1.0,
+        "● mass 1   ○ free   | observed",
+        transform=right.transAxes,
+        ha="center",
+        va="bottom",
+        fontsize=7.5,
+    )
+    right.tick_params(axis="y", length=0)
+    right.spines["left"].set_visible(False)
+    return figure
+
+
+def draw_levels(ax: Axes, place: int, truth: np.ndarray, said: np.ndarray) -> None:
+    """Draw one classifier's macro-F1 with the mass fixed, above, and free, below."""
+    for model, shift, face in (("hierarchical", 0.15, DARK), ("free", -0.15, "white")):
+        found = op.estimate(truth, said, metric="f1_macro", model=model, random_state=0)
+        height = shift - place
+        ax.plot([found.hdi.low, found.hdi.high], [height, height], color=LIGHT, lw=4)
+        ax.plot(found.mean, height, "o", color=DARK, mfc=face, ms=4.5)
+    ax.plot([found.observed] * 2, [-place - 0.35, -place + 0.35], color=DARK, lw=1)
+
+
 def with_usual_text(draw: Callable[[], Figure]) -> Figure:
     """Draw as a user would, with matplotlib's own sizes of text."""
     with mpl.rc_context({"font.size": 10, "xtick.labelsize": "small", "ytick.labelsize": "small"}):
@@ -385,6 +436,17 @@ def figure_forest() -> Figure:
     """Draw the comparison of every class."""
     figure = new_figure(SLIM, 4.35)
     compare_news("nb_mult", "svm_l2", rope=0.01).by_class().plot(figure.subplots())
+    return figure
+
+
+def figure_sensitivity() -> Figure:
+    """Draw the comparison of few documents of many classes under every prior."""
+    news = op.datasets.load_news20()
+    few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
+    seen = op.Outcomes.from_labels(news.y_true[::20], few)
+    asked = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
+    figure = new_figure(SLIM, 1.8)
+    op.compare(seen, *seen.models, **asked).sensitivity().plot(figure.subplots())
     return figure
 
 
@@ -471,6 +533,40 @@ def figure_runs() -> Figure:
     return figure
 
 
+@cache
+def arviz_tree() -> Any:
+    """Return the tree of the guide to ArviZ."""
+    news = op.datasets.load_news20()
+    return op.compare(
+        news.y_true,
+        news.predictions["nb_mult"],
+        news.predictions["svm_l2"],
+        metric="f1",
+        pos_label="sci.med",
+        rope=0.01,
+        names=("nb_mult", "svm_l2"),
+        engine="pymc",
+        sampler=op.Sampler(n_draws=2_000, n_tune=500),
+        random_state=0,
+    ).to_datatree()
+
+
+def figure_arviz(name: str, size: tuple[float, float], **how: Any) -> Figure:
+    """Draw what ArviZ 1 makes of the tree, in greys."""
+    import arviz as az
+
+    greys = mpl.cycler(color=[DARK, MIDDLE, LIGHT, "0.3"])
+    with mpl.rc_context({"axes.prop_cycle": greys, "lines.linewidth": 0.7}):
+        drawn = getattr(az, name)(
+            arviz_tree(),
+            var_names="difference",
+            backend="matplotlib",
+            figure_kwargs={"figsize": size},
+            **how,
+        )
+    return drawn.viz["figure"].item()
+
+
 def compare_class(metric: str, *, rope: float) -> op.Comparison:
     """Compare two of the bundled classifiers on one group."""
     news = op.datasets.load_news20()
@@ -523,6 +619,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,
+    "learned-mass": learned_mass,
     **{
         f"figure-{name}": partial(with_usual_text, draw)
         for name, draw in (
@@ -531,6 +628,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
             ("rope-curve", figure_rope_curve),
             ("models", figure_models),
             ("forest", figure_forest),
+            ("sensitivity", figure_sensitivity),
             ("slices", figure_slices),
             ("confusion", partial(figure_confusion, None)),
             ("confusion-few", partial(figure_confusion, SCIENCE)),
@@ -549,14 +647,34 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **{f"acl-{task}": partial(draw_task, task) for task in ("cws", "ner", "org")},
 }
 
+OF_CHAINS: dict[str, Callable[[], Figure]] = {
+    "arviz-trace": partial(figure_arviz, "plot_trace", (COLUMN, 1.8)),
+    "arviz-rank": partial(figure_arviz, "plot_rank", (COLUMN, 2.2)),
+    "arviz-dist": partial(
+        figure_arviz,
+        "plot_dist",
+        (COLUMN, 2.2),
+        kind="hist",
+        ci_kind="hdi",
+        ci_prob=0.95,
+        rope=(-0.01, 0.01),
+    ),
+    **news_figures.SIGIR,
+    **news_figures.ICDM,
+}
+
 
 def main(names: list[str]) -> None:
     """Draw the named figures, all of them by default."""
     STATIC.mkdir(exist_ok=True)
-    for name in names or FIGURES:
+    figures = FIGURES | OF_CHAINS
+    for name in names or figures:
+        if name in OF_CHAINS and find_spec("arviz_plots") is None:
+            print(f'{name}: left as it is; it needs pip install "outperform[pymc]"')
+            continue
         with mpl.rc_context(STYLE):
             # No date and no version in the file, so that equal figures are equal bytes.
-            FIGURES[name]().savefig(STATIC / f"{name}.png", metadata={"Software": None})
+            figures[name]().savefig(STATIC / f"{name}.png", metadata={"Software": None})
         print(name)
 
 

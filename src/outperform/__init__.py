@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Ranking,
         RunComparison,
         RunEstimate,
+        Sensitivity,
         VarianceFrom,
         bcv_compare,
         bcv_estimate,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         compare_runs,
         cross_compare,
         estimate,
+        from_datatree,
         gate,
         power,
         rank,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from outperform.findings import Finding
     from outperform.ingest import read, read_conll, read_scores
     from outperform.outcomes import Outcomes, Scores
-    from outperform.posterior import Prior
+    from outperform.posterior import Prior, Sampler
     from outperform.report import write_report
     from outperform.slices import SliceComparison, SliceRow, compare_slices
 
@@ -74,7 +76,9 @@ _HOMES = {
     "Rope": "decision",
     "RunComparison": "comparison",
     "RunEstimate": "comparison",
+    "Sampler": "posterior",
     "Scores": "outcomes",
+    "Sensitivity": "comparison",
     "SliceComparison": "slices",
     "SliceRow": "slices",
     "VarianceFrom": "comparison",
@@ -86,6 +90,7 @@ _HOMES = {
     "cross_compare": "comparison",
     "datasets": "",
     "estimate": "comparison",
+    "from_datatree": "comparison",
     "gate": "comparison",
     "metrics": "",
     "nhst": "",
@@ -126,7 +131,9 @@ __all__ = [
     "Rope",
     "RunComparison",
     "RunEstimate",
+    "Sampler",
     "Scores",
+    "Sensitivity",
     "SliceComparison",
     "SliceRow",
     "VarianceFrom",
@@ -139,6 +146,7 @@ __all__ = [
     "cross_compare",
     "datasets",
     "estimate",
+    "from_datatree",
     "gate",
     "metrics",
     "nhst",

@@ -32,6 +32,7 @@ ASKED = {
     "estimate": [*TWO[:3], "--of", "bert", "--metric", "accuracy", "--seed", "1"],
     "scorecard": [*TWO, "--metrics", "accuracy,f1_macro", "--rope", "0.02"],
     "by-class": [*TWO, "--rope", "0.05"],
+    "sensitivity": [*TWO, "--metric", "f1_macro", "--rope", "0.02", "--priors", "2,free"],
     "rank": [
         "preds.csv",
         *TWO[1:3],

@@ -106,7 +106,6 @@ USAGE = {
     "unknown paper": (["reproduce", "acm"], "'acm' is not one of 'sigir', 'icdm', 'acl'"),
     "unknown table": (["reproduce", "acl", "--table", "9"], "acl has no table 9", "2, 3, 4, 5"),
     "table in words": (["reproduce", "acl", "--table", "iii"], "got 'iii'"),
-    "no such figures": (["reproduce", "icdm", "--figures", "x"], "icdm has no figures"),
     "unknown example": (["example", "news2"], "did you mean 'news20'?"),
     "no such folder": (["compare", *TWO, "-o", "none/a.txt"], "none/a.txt"),
     "a folder for a file": (["compare", *TWO, "-o", "."], "not a regular file"),

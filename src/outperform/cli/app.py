@@ -18,6 +18,7 @@ from outperform.cli import (
     planning,
     ranking,
     reporting,
+    sensing,
     slicing,
     training,
 )
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "estimate": comparing.estimate,
     "scorecard": comparing.scorecard,
     "by-class": comparing.by_class,
+    "sensitivity": sensing.sensitivity,
     "slices": slicing.slices,
     "rank": ranking.rank,
     "runs": training.runs,

@@ -63,9 +63,7 @@ def reproduce(
         TableFormat, typer.Option("--format", "-f", help="How to write them.")
     ] = TableFormat.TEXT,
     seed: o.Seed = 0,
-    figures: Annotated[
-        Path | None, typer.Option(help="Draw the figures into this folder (acl).")
-    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Draw the figures into this folder.")] = None,
 ) -> int:
     """Print a paper's tables beside ours.
 

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from outperform.cli.options import Format, Writing
 
 if TYPE_CHECKING:
-    from outperform.comparison import Comparison, ComparisonTable, Estimate, Power, Ranking
+    from outperform.comparison import (
+        Comparison,
+        ComparisonTable,
+        Estimate,
+        Power,
+        Ranking,
+        Sensitivity,
+    )
 
-    Result = Comparison | Estimate | ComparisonTable | Power | Ranking
+    Result = Comparison | Estimate | ComparisonTable | Power | Ranking | Sensitivity
 
 
 def write_result(result: Result, writing: Writing) -> None:

@@ -24,7 +24,9 @@ from outperform.comparison.runs import (
     VarianceFrom,
     compare_runs,
 )
+from outperform.comparison.sensitivity import Sensitivity
 from outperform.comparison.tables import ComparisonTable, scorecard
+from outperform.comparison.trees import from_datatree
 
 __all__ = [
     "BlockedComparison",
@@ -45,6 +47,7 @@ __all__ = [
     "Ranking",
     "RunComparison",
     "RunEstimate",
+    "Sensitivity",
     "VarianceFrom",
     "bcv_compare",
     "bcv_estimate",
@@ -52,6 +55,7 @@ __all__ = [
     "compare_runs",
     "cross_compare",
     "estimate",
+    "from_datatree",
     "gate",
     "power",
     "rank",

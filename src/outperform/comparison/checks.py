@@ -195,7 +195,7 @@ def pull_findings(
     pulled = [
         f"{what} (observed {seen:.4f}, posterior mean {mean:.4f})"
         for what, seen, mean, sd in values
-        if abs(mean - seen) > 0.5 * sd
+        if is_pulled(seen, mean, sd)
     ]
     if pulled:
         proper = question.model.proper
@@ -219,6 +219,11 @@ def pull_findings(
             f"Every cell of {question.view.n_classes} {nouns} has a prior of its own, which "
             f"outweighs the data of small {nouns}; use model={other}.",
         )
+
+
+def is_pulled(observed: float, mean: float, sd: float) -> bool:
+    """Return whether a posterior mean is more than half a posterior sd off what was observed."""
+    return abs(mean - observed) > 0.5 * sd
 
 
 def rope_findings(rope: Rope) -> Iterator[Finding]:

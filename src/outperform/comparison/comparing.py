@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import Label, Seed
-from outperform.comparison import engine
+from outperform.comparison import engine as answering
+from outperform.comparison.engines import INDEPENDENT_DRAWS, get_engine
 from outperform.comparison.question import refuse_counted, rope_for
 from outperform.comparison.result import Comparison, conclude
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.decision import Rope, check_prob
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError
 from outperform.outcomes import Outcomes, Scores
 from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
-
-ENGINES = ("exact",)
 
 
 def compare(
@@ -31,7 +30,7 @@ def compare(
     rope: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,
-    model: str | None = None,
+    model: Any = None,
     paired: bool = True,
     n_draws: int = 20_000,
     random_state: Seed = None,
@@ -44,6 +43,7 @@ def compare(
     sample_weight: Any = None,
     weight_kind: WeightKind | None = None,
     engine: str = "exact",
+    sampler: Any = None,
 ) -> Comparison:
     """Compare two classifiers on the same documents.
 
@@ -70,15 +70,18 @@ def compare(
     model
         ``"flat"``, ``"unit"``, ``"hierarchical"``, ``"free"`` or ``"bootstrap"``; by default
         flat for two classes and unit for more, or bootstrap where groups are known or averages
-        of several labels a document are asked for.
+        of several labels a document are asked for. With engine ``"pymc"`` also a PyMC model of
+        your own that has a variable ``confusion`` of shape (classifier, truth, prediction).
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
-        How many draws.
+        How many draws. A chain draws what its sampler says, unless this is another number
+        than the default.
     random_state
         None, a whole number, a SeedSequence or a Generator.
     n_jobs
-        Threads; None uses all cores where that pays. The draws do not depend on it.
+        Threads, or chains at a time; None uses all cores where that pays. The draws do not
+        depend on it.
     labels
         The classes averaged over, as in scikit-learn; no row is dropped.
     pos_label
@@ -99,7 +102,11 @@ def compare(
         ``"importance"``, how much its one document matters. By default whole numbers are
         frequencies and anything else is importance.
     engine
-        ``"exact"``: independent draws and closed forms.
+        ``"exact"``: independent draws and closed forms. ``"pymc"``: a Markov chain through
+        the same model, written in PyMC.
+    sampler
+        Of engine ``"pymc"``: ``"nuts"`` (the default), ``"nutpie"``, ``"numpyro"``,
+        ``"metropolis"``, or a :class:`Sampler`.
 
     Examples
     --------
@@ -112,26 +119,26 @@ def compare(
     >>> print(round(c.mean, 4), c.mcse)
     0.0286 0.0
     """
-    if engine not in ENGINES:
-        raise UsageError(unknown_name("engine", engine, ENGINES))
+    chosen = get_engine(engine, sampler, model)
     weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
     seen = two_models(y_true, pred_a, pred_b, names, labels, groups, metric=metric, **weights)
     question = ask_any(
         seen,
         metric=metric,
-        model=model,
+        model=None if chosen.own is not None else model,
         default_model="unit",
         prior=prior,
         paired=paired,
         labels=labels,
         pos_label=pos_label,
         prevalence=prevalence,
+        engine=chosen,
     )
     return answer_question(
         question,
         rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
-        n_draws=n_draws,
+        n_draws=chosen.n_draws if n_draws == INDEPENDENT_DRAWS else n_draws,
         seed=seed_sequence(random_state),
         n_jobs=n_jobs,
     )
@@ -148,8 +155,8 @@ def answer_question(
     verb: str = "compare",
 ) -> Comparison:
     """Draw, and conclude."""
-    (answered,) = engine.answer(
-        [question], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
+    (answered,) = answering.answer(
+        [question], n_draws=answering.check_draws(n_draws), seed=seed, n_jobs=n_jobs
     )
     return conclude(question, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 

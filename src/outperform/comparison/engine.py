@@ -19,6 +19,7 @@ from outperform.errors import DataError, ResourceError, UsageError
 from outperform.metrics import Margins
 from outperform.outcomes import ClassCounts, Outcomes
 from outperform.posterior import (
+    Chain,
     Posterior,
     Reweighted,
     Sums,
@@ -46,6 +47,7 @@ class Answer:
     values: FloatArray  # (n_models, n_draws)
     of_models: tuple[Distribution | None, ...]
     of_difference: Distribution | None
+    chains: tuple[Chain, ...] = ()  # of each model, then of the difference; none if independent
 
 
 def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
@@ -71,6 +73,10 @@ def answer(
         drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         return [_answer_of(values) for values in drawn]
     counted = [one for one in questions if isinstance(one, Question)]
+    if counted[0].given.engine.sampler is not None:
+        from outperform.comparison.chained import answer_by_chain
+
+        return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     return _answer_counted(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
 
 
@@ -140,18 +146,29 @@ def _answer_at(
         )
     if values is None:
         values = _draw(posterior, questions, n_models, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    _refuse_undefined(values, questions)
+    refuse_undefined(values, questions)
     return [
-        Answer(
-            values=values[place * n_models : (place + 1) * n_models],
-            of_models=tuple(
-                exact_value(posterior, question.share, model=model, positive=question.positive)
-                for model in range(n_models)
-            ),
-            of_difference=_difference(posterior, question),
-        )
+        _with_forms(question, posterior, values[place * n_models : (place + 1) * n_models])
         for place, question in enumerate(questions)
     ]
+
+
+def with_forms(question: Question, values: FloatArray) -> Answer:
+    """Return draws ``(n_models, n_draws)`` that are there already, and the closed forms."""
+    if question.measured.per_document:
+        return _answer_of(values)
+    return _with_forms(question, _posterior(question, question.view), values)
+
+
+def _with_forms(question: Question, posterior: Posterior, values: FloatArray) -> Answer:
+    return Answer(
+        values=values,
+        of_models=tuple(
+            exact_value(posterior, question.share, model=model, positive=question.positive)
+            for model in range(len(values))
+        ),
+        of_difference=_difference(posterior, question),
+    )
 
 
 def _posterior(question: Question, view: Outcomes) -> Posterior:
@@ -163,7 +180,8 @@ def _posterior(question: Question, view: Outcomes) -> Posterior:
     return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
 
 
-def _refuse_undefined(values: FloatArray, questions: Sequence[Question]) -> None:
+def refuse_undefined(values: FloatArray, questions: Sequence[Question]) -> None:
+    """Refuse values ``(n_questions · n_models, n_draws)`` where a metric is 0/0."""
     undefined = np.isnan(values).any(axis=1).reshape(len(questions), -1).any(axis=1)
     if undefined.any():
         question = questions[int(undefined.argmax())]
@@ -181,6 +199,20 @@ def _difference(posterior: Posterior, question: Question) -> Distribution | None
     )
 
 
+def measure(
+    drawn: Sequence[Sums | FloatArray], questions: Sequence[Question], out: FloatArray
+) -> None:
+    """Evaluate the metric of every question on what was drawn of every model."""
+    for model, sums in enumerate(drawn):
+        margins = (
+            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+        )
+        for place, question in enumerate(questions):
+            metric = question.measured
+            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            out[place * len(drawn) + model] = metric.evaluate(seen, question.classes)
+
+
 def _draw(
     posterior: Posterior,
     questions: Sequence[Question],
@@ -192,21 +224,9 @@ def _draw(
 ) -> FloatArray:
     whole = any(question.measured.needs == "confusion" for question in questions)
 
-    def evaluate(drawn: list[Sums | FloatArray], out: FloatArray) -> None:
-        for model, sums in enumerate(drawn):
-            margins = (
-                Margins(**sums._asdict())
-                if isinstance(sums, Sums)
-                else Margins.from_confusion(sums)
-            )
-            for place, question in enumerate(questions):
-                metric = question.measured
-                seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
-                out[place * n_models + model] = metric.evaluate(seen, question.classes)
-
     return draw_values(
         posterior,
-        evaluate,
+        lambda drawn, out: measure(drawn, questions, out),
         needs="confusion" if whole else "margins",
         n_values=len(questions) * n_models,
         n_draws=n_draws,
@@ -297,10 +317,16 @@ def prior_inside(question: Asked, rope: Rope) -> Inside | None:
     return _prior_inside(_before_data(question), rope)
 
 
+def prior_values(question: Question, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Draw both models' values from the prior, ``(2, n_draws)``."""
+    (before,) = answer([_before_data(question)], n_draws=n_draws, seed=seed, n_jobs=None)
+    return before.values
+
+
 def prior_draws(question: Question, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
     """Draw differences from the prior."""
-    (before,) = answer([_before_data(question)], n_draws=n_draws, seed=seed, n_jobs=None)
-    difference: FloatArray = before.values[0] - before.values[1]
+    a, b = prior_values(question, n_draws, seed)
+    difference: FloatArray = a - b
     return difference
 
 

@@ -17,8 +17,10 @@ from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.comparison.summary import (
     SCHEMA,
+    chain_facts,
     finding_facts,
     interval_facts,
+    n_effective,
     question_facts,
     seed_name,
     sign,
@@ -29,7 +31,7 @@ from outperform.decision import Interval, check_prob, sd_error
 from outperform.findings import Finding
 from outperform.outcomes import Outcomes, Scores
 from outperform.outcomes.weights import WeightKind
-from outperform.posterior import seed_sequence
+from outperform.posterior import Chain, seed_sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -49,13 +51,15 @@ class Estimate(Tabular):
     hdi, eti
         The narrowest and the equal-tailed interval.
     draws
-        Independent draws of the metric.
+        Draws of the metric, independent unless a chain drew them.
     distribution
         The closed form, where there is one.
     findings
         Doubts.
     signature
         What makes the result repeatable.
+    chain
+        What the chain says of itself that drew; None where the draws are independent.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Estimate(Tabular):
     distribution: Distribution | None
     findings: tuple[Finding, ...]
     signature: str
+    chain: Chain | None = None
 
     @property
     def metric(self) -> str:
@@ -84,7 +89,8 @@ class Estimate(Tabular):
     @property
     def errors(self) -> dict[str, float]:
         """The Monte Carlo error of the mean and of the sd; 0 if exact."""
-        return {"mean": self.mcse, "sd": 0.0 if self.exact else sd_error(self.draws)}
+        of_sd = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
+        return {"mean": self.mcse, "sd": of_sd}
 
     @property
     def observed_defined(self) -> bool:
@@ -107,6 +113,7 @@ class Estimate(Tabular):
             "eti": interval_facts(self.eti),
             "errors": self.errors,
             "n_draws": self.draws.size,
+            **chain_facts(self.chain),
             "exact": self.exact,
             "findings": finding_facts(self.findings),
             "signature": self.signature,
@@ -274,7 +281,8 @@ def one_estimate(
 ) -> Estimate:
     """Wrap one model's posterior; doubts are worked out only where it stands alone."""
     draws, exact = answered.values[place], answered.of_models[place]
-    numbers = summarise(np.sort(draws), exact, prob)
+    chain = answered.chains[place] if answered.chains else None
+    numbers = summarise(np.sort(draws), exact, prob, chain=chain)
     name = question.seen.models[place]
     findings: tuple[Finding, ...] = ()
     if checked:
@@ -297,6 +305,7 @@ def one_estimate(
         distribution=exact,
         findings=findings,
         signature=signature,
+        chain=chain,
     )
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform.comparison.factors import factor_facts
-from outperform.comparison.summary import SCHEMA, finding_facts, interval_facts, question_facts
+from outperform.comparison.summary import (
+    SCHEMA,
+    chain_facts,
+    finding_facts,
+    interval_facts,
+    question_facts,
+)
 
 if TYPE_CHECKING:
     from outperform.comparison.result import Comparison
@@ -37,6 +43,7 @@ def comparison_facts(c: Comparison) -> dict[str, Any]:
         "regret": {"a": lost.a, "b": lost.b},
         "errors": c.errors,
         "n_draws": c.draws.size,
+        **chain_facts(c.chain),
         "exact": c.exact,
         "decision": {
             "name": c.decision.name,

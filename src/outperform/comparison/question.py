@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from outperform import metrics
 from outperform._typing import Label
+from outperform.comparison.engines import EXACT, Engine, refuse_chain
 from outperform.comparison.prevalence import Placed, place, refuse_unseen
 from outperform.comparison.views import called, look
 from outperform.decision import Rope
@@ -16,7 +17,7 @@ from outperform.findings import Finding
 from outperform.metrics import Metric
 from outperform.outcomes import Outcomes
 from outperform.outcomes.weights import importance_finding
-from outperform.posterior import Model, Prevalence, Prior, get_model
+from outperform.posterior import OWN, Model, Prevalence, Prior, get_model
 
 
 class Scale(NamedTuple):
@@ -45,6 +46,7 @@ class Given(NamedTuple):
     labels: tuple[Label, ...] | None
     pos_label: Label | None
     prevalence: Prevalence | None = None
+    engine: Engine = EXACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +159,7 @@ def ask(
     pos_label: Label | None,
     prevalence: Any = None,
     counting: Counting = ONCE,
+    engine: Engine = EXACT,
 ) -> Question:
     """Check a question and choose the table and the model that answer it."""
     asked = called(metrics.get(metric), outcomes)
@@ -170,12 +173,17 @@ def ask(
         labels=None if labels is None else tuple(labels),
         pos_label=pos_label,
         prevalence=None if placed is None else placed.prevalence,
+        engine=engine,
     )
-    chosen = _choose_model(model, prior, view.table, default_model)
+    if engine.own is not None:
+        chosen = OWN
+    else:
+        chosen = _choose_model(model, prior, view.table, default_model)
     _refuse_model_of_documents(view.measured, chosen)
     together, doubts = _group(view.table, chosen)
     table, more = _pair(together, chosen, paired)
     refuse_unseen(table, chosen, placed)
+    refuse_chain(engine, table, model=chosen, elsewhere=placed is not None)
     return Question(
         seen=view.seen,
         view=table,

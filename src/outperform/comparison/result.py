@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from outperform import present
 from outperform._typing import AnyArray, Distribution, FloatArray, Label
 from outperform.comparison import checks, engine, pictures
+from outperform.comparison.engines import chain_findings
 from outperform.comparison.estimating import Estimate, one_estimate
 from outperform.comparison.factors import interval_factor, point_factor
 from outperform.comparison.facts import comparison_facts, headline_facts
@@ -19,6 +20,7 @@ from outperform.comparison.repeated import repeated_findings
 from outperform.comparison.scored import Asked, counted
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.summary import (
+    n_effective,
     seed_name,
     sign,
     summarise,
@@ -42,8 +44,10 @@ from outperform.decision import (
     sd_error,
 )
 from outperform.findings import Finding
+from outperform.posterior import Chain
 
 if TYPE_CHECKING:
+    from outperform.comparison.sensitivity import Sensitivity
     from outperform.comparison.tables import ComparisonTable
 
 
@@ -70,7 +74,7 @@ class Comparison(Tabular):
     decision
         The verdict.
     draws
-        Independent draws of A − B.
+        Draws of A − B, independent unless a chain drew them.
     distribution
         The closed form, where there is one.
     findings
@@ -79,6 +83,8 @@ class Comparison(Tabular):
         What makes the result repeatable.
     seed
         The seed of the draws.
+    chain
+        What the chain says of itself that drew; None where the draws are independent.
     """
 
     verb: ClassVar[str] = "compare"
@@ -100,6 +106,7 @@ class Comparison(Tabular):
     findings: tuple[Finding, ...]
     signature: str
     seed: np.random.SeedSequence
+    chain: Chain | None = None
 
     # What the posterior says
 
@@ -149,13 +156,18 @@ class Comparison(Tabular):
         return self.masses.greater
 
     @property
+    def n_effective(self) -> float:
+        """How many independent draws the draws are worth."""
+        return n_effective(self.draws, self.chain)
+
+    @property
     def errors(self) -> dict[str, float]:
         """The Monte Carlo error of the mean, the sd, each probability and regret; 0 if exact."""
         of_probability = {
-            name: 0.0 if self.exact else probability_error(getattr(self, name), self.draws.size)
+            name: 0.0 if self.exact else probability_error(getattr(self, name), self.n_effective)
             for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
         }
-        of_sd = 0.0 if self.exact else sd_error(self.draws)
+        of_sd = 0.0 if self.exact else sd_error(self.draws, self.n_effective)
         lost = Regret(a=0.0, b=0.0) if self.exact else self.regret
         of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
         return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
@@ -165,7 +177,9 @@ class Comparison(Tabular):
         """What choosing A, and what choosing B, loses on average, in the metric's own units."""
         better = self.question.metric.greater_is_better
         if self.distribution is None:
-            return regret_from_draws(self.draws, greater_is_better=better)
+            return regret_from_draws(
+                self.draws, greater_is_better=better, n_effective=self.n_effective
+            )
         return regret_from_distribution(self.distribution, greater_is_better=better)
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
@@ -187,16 +201,22 @@ class Comparison(Tabular):
         )
 
     def _withheld(self, decision: Decision) -> bool:
-        """Return whether the data do not allow a verdict, whatever the interval says."""
+        """Return whether data or chain do not allow a verdict, whatever the interval says."""
+        if any(one is not None and not one.converged for one in self._chains):
+            return True
         if not decision.decided and checks.is_tie(self.question, self.rope):
             return True
         few = checks.disagreement_finding(self.question, decision, self.hdi)
         return few is not None and few.level == "serious"
 
     @property
+    def _chains(self) -> tuple[Chain | None, ...]:
+        return self.a.chain, self.b.chain, self.chain
+
+    @property
     def bayes_factor(self) -> BayesFactor | None:
         """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
-        n_draws = None if self.exact else self.draws.size
+        n_draws = None if self.exact else int(self.n_effective)
         return interval_factor(self.question, self.rope, self.masses, n_draws=n_draws)
 
     def point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
@@ -235,6 +255,7 @@ class Comparison(Tabular):
             values=np.stack([self.a.draws, self.b.draws]),
             of_models=(self.a.distribution, self.b.distribution),
             of_difference=self.distribution,
+            chains=tuple(one for one in self._chains if one is not None),
         )
         checked = rope_for(self.question, rope)
         return self._conclude(self.question, answered, checked, self.seed)
@@ -290,7 +311,10 @@ class Comparison(Tabular):
         seed
             Of the draws.
         """
-        answers = engine.answer(questions, n_draws=self.draws.size, seed=seed, n_jobs=None)
+        chosen, n_draws = questions[0].given.engine, self.draws.size
+        if chosen.sampler is not None and chosen != self.question.given.engine:
+            n_draws = chosen.n_draws
+        answers = engine.answer(questions, n_draws=n_draws, seed=seed, n_jobs=None)
         return tuple(
             self._conclude(question, answered, rope, seed)
             for question, answered in zip(questions, answers, strict=True)
@@ -322,6 +346,37 @@ class Comparison(Tabular):
 
         return compare_classes(self)
 
+    def sensitivity(
+        self, *, priors: Mapping[str, Any] | None = None, ropes: Sequence[Any] | None = None
+    ) -> Sensitivity:
+        """Return the verdict and the interval under other priors and other ROPEs.
+
+        The draws come from the same seed. A finding says if the verdict depends on the prior.
+
+        Parameters
+        ----------
+        priors
+            Besides the usual ones, names and priors of your own: a :class:`Prior`, an array, a
+            number, ``"uniform"``, ``"jeffreys"``, the name of a model, or a PyMC model, which is
+            the one that needs a chain.
+        ropes
+            Half-widths or pairs; by default half, once, twice and four times the ROPE.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+        >>> asked = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(verdict.symbol for verdict in asked.verdicts[0]))
+        ≫≫>
+        >>> asked["strong"].decision
+        <Decision.BETTER: '≫'>
+        """
+        from outperform.comparison.sensitivity import sensitivity
+
+        return sensitivity(self, priors=priors, ropes=ropes)
+
     def confusions(self) -> tuple[AnyArray, AnyArray]:
         """Return the confusion matrices of A and of B, true classes as rows."""
         seen = self.counted.seen
@@ -345,6 +400,17 @@ class Comparison(Tabular):
             against it.
         """
         return present.paragraph(self.to_dict(), length=length)
+
+    def to_datatree(self) -> Any:
+        """Return the draws as ArviZ takes them: an xarray ``DataTree``.
+
+        Its groups are ``posterior`` with ``value`` and ``difference``, ``prior`` with the same
+        where the prior is proper, and ``observed_data`` with ``value`` and, of up to 1,000
+        classes, ``confusion``; :func:`from_datatree` takes it back.
+        """
+        from outperform.comparison.trees import to_datatree
+
+        return to_datatree(self)
 
     def table(self) -> present.Table:
         """Return the comparison as a table of one row with the papers' columns."""
@@ -461,17 +527,21 @@ def conclude(
     )
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference
-    numbers = summarise(ordered, exact, prob, signed=True)
+    chain = answered.chains[-1] if answered.chains else None
+    numbers = summarise(ordered, exact, prob, signed=True, chain=chain)
     decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
     if not decision.decided and checks.is_tie(question, rope):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     disagreement = checks.disagreement_finding(question, decision, numbers.hdi)
     if disagreement is not None and disagreement.level == "serious":
         decision = Decision.UNDECIDED
+    if not all(one.converged for one in answered.chains):
+        decision = Decision.UNDECIDED
     values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
     values.append(("the difference", a.observed - b.observed, numbers.mean, numbers.sd))
     findings = (
         *checks.rope_findings(rope),
+        *chain_findings(answered.chains),
         *checks.table_findings(question),
         *checks.pull_findings(question, values),
         *([] if disagreement is None else [disagreement]),
@@ -500,4 +570,5 @@ def conclude(
         findings=findings,
         signature=signature,
         seed=seed,
+        chain=chain,
     )

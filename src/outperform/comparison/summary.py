@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from outperform.comparison.question import ONCE
 from outperform.comparison.scored import Asked
 from outperform.decision import Interval, equal_tailed, exact_hdi, mean_error, narrowest
 from outperform.findings import Finding
+from outperform.posterior import Chain
 
 SCHEMA = 1
 
@@ -29,17 +30,22 @@ class Summary:
 
 
 def summarise(
-    ordered: FloatArray, exact: Distribution | None, prob: float, *, signed: bool = False
+    ordered: FloatArray,
+    exact: Distribution | None,
+    prob: float,
+    *,
+    signed: bool = False,
+    chain: Chain | None = None,
 ) -> Summary:
     """Summarise a posterior by its closed form, or by its sorted draws."""
     if exact is None:
-        sd = float(ordered.std(ddof=1))
+        sd, worth = float(ordered.std(ddof=1)), n_effective(ordered, chain)
         return Summary(
             mean=float(ordered.mean()),
             sd=sd,
-            mcse=mean_error(sd, ordered.size),
-            hdi=replace(narrowest(ordered, prob), kind="HDI", signed=signed),
-            eti=replace(equal_tailed(ordered, prob), kind="ETI", signed=signed),
+            mcse=mean_error(sd, worth) if chain is None else chain.mcse,
+            hdi=replace(narrowest(ordered, prob, worth), kind="HDI", signed=signed),
+            eti=replace(equal_tailed(ordered, prob, worth), kind="ETI", signed=signed),
         )
     tail = (1 - prob) / 2
     equal = exact.quantile(tail), exact.quantile(1 - tail)
@@ -51,6 +57,16 @@ def summarise(
         hdi=Interval(low=low, high=high, prob=prob, kind="HDI", signed=signed),
         eti=Interval(low=equal[0], high=equal[1], prob=prob, kind="ETI", signed=signed),
     )
+
+
+def n_effective(draws: FloatArray, chain: Chain | None) -> float:
+    """Return how many independent draws these are worth."""
+    return float(draws.size) if chain is None else chain.n_effective
+
+
+def chain_facts(chain: Chain | None) -> dict[str, Any]:
+    """Return what a chain says of itself as plain values, if one drew."""
+    return {} if chain is None else {"chain": asdict(chain)}
 
 
 def interval_facts(interval: Interval) -> dict[str, float]:
@@ -132,6 +148,7 @@ def sign(
         repr(question.prior) if question.model.takes_prior else "",
         "" if verb.endswith("estimate") else ("paired" if question.paired else "unpaired"),
         _worth(question),
+        "" if question.given.engine.sampler is None else str(question.given.engine),
         f"n={question.n}",
         "" if question.n_effective is None else f"effective={question.n_effective:.6g}",
         "" if question.n_groups is None else f"groups={question.n_groups}",

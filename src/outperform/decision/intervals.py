@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import floor, log10
 from typing import Literal
@@ -96,8 +96,10 @@ def check_prob(prob: float) -> float:
     return float(prob)
 
 
-def equal_tailed(ordered: FloatArray, prob: float) -> Interval:
+def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the interval between two quantiles of sorted draws.
+
+    Its errors are those of ``n_effective`` independent draws; by default all are.
 
     Examples
     --------
@@ -106,13 +108,23 @@ def equal_tailed(ordered: FloatArray, prob: float) -> Interval:
     (0.05, 0.95)
     """
     tail = (1 - prob) / 2
-    return Interval(
+    found = Interval(
         low=_quantile(ordered, tail),
         high=_quantile(ordered, 1 - tail),
         prob=prob,
         mcse_low=_quantile_error(ordered, tail),
         mcse_high=_quantile_error(ordered, 1 - tail),
     )
+    return _less_sure(found, ordered.size, n_effective)
+
+
+def _less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> Interval:
+    """Widen the errors of independent draws to those of draws that are worth fewer."""
+    if n_effective is None or n_effective == n_draws:
+        return interval
+    factor = (n_draws / n_effective) ** 0.5
+    low, high = factor * interval.mcse_low, factor * interval.mcse_high
+    return replace(interval, mcse_low=low, mcse_high=high)
 
 
 def _quantile(ordered: FloatArray, level: float) -> float:
@@ -130,13 +142,14 @@ def _quantile_error(ordered: FloatArray, level: float) -> float:
     return (_quantile(ordered, min(level + spread, 1.0)) - low) / 2
 
 
-def narrowest(ordered: FloatArray, prob: float) -> Interval:
+def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the narrowest interval (HDI) of sorted draws.
 
     The width ``q(p + prob) − q(p)`` is fitted with a quartic in ``p`` near its
     minimum and that is minimised, which takes about 40% off the error of the
     plain sample minimum. The ends then are smooth functionals of the quantile
-    process, whose covariance gives their error.
+    process, whose covariance gives their error: that of ``n_effective`` independent draws,
+    by default all.
 
     Examples
     --------
@@ -149,13 +162,13 @@ def narrowest(ordered: FloatArray, prob: float) -> Interval:
     span = int(prob * n)
     room = n - 1 - span
     if room < 4 * _KNOTS or ordered[0] == ordered[-1]:
-        return _plain(ordered, prob)
+        return _less_sure(_plain(ordered, prob), n, n_effective)
     widths = ordered[span:] - ordered[: n - span]
     centre = float(widths.argmin())
     for _ in range(2):
         fit = _fit(ordered, span, centre, room)
         centre = fit.centre + fit.scale * fit.place
-    return fit.interval(prob, n, span)
+    return _less_sure(fit.interval(prob, n, span), n, n_effective)
 
 
 def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
     return Masses(below=below, inside=max(inside, 0.0), above=above, greater=distribution.sf(0.0))
 
 
-def mean_error(sd: float, n_draws: int) -> float:
+def mean_error(sd: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of the mean of independent draws.
 
     Examples
@@ -66,24 +66,26 @@ def mean_error(sd: float, n_draws: int) -> float:
     return sd / math.sqrt(n_draws)
 
 
-def sd_error(draws: FloatArray) -> float:
-    """Return the Monte Carlo standard error of the standard deviation of independent draws.
+def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
+    """Return the Monte Carlo standard error of the standard deviation.
 
-    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution.
+    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number
+    of draws, or how many independent ones they are worth.
 
     Examples
     --------
     >>> round(sd_error(np.array([-1.0, 1.0, -2.0, 2.0] * 100)), 4)
     0.0237
     """
+    worth = draws.size if n_effective is None else n_effective
     squares = np.square(draws - draws.mean())
     variance = float(squares.mean())
     if variance == 0.0:
         return 0.0
-    return float(squares.std()) / (2.0 * math.sqrt(variance * draws.size))
+    return float(squares.std()) / (2.0 * math.sqrt(variance * worth))
 
 
-def probability_error(probability: float, n_draws: int) -> float:
+def probability_error(probability: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of a probability.
 
     Half a draw is added on either side so that 0 out of S is not certain.

@@ -35,8 +35,10 @@ class Regret:
     mcse_b: float = 0.0
 
 
-def regret_from_draws(draws: FloatArray, *, greater_is_better: bool = True) -> Regret:
-    """Return the regrets from draws of A − B.
+def regret_from_draws(
+    draws: FloatArray, *, greater_is_better: bool = True, n_effective: float | None = None
+) -> Regret:
+    """Return the regrets from draws of A − B, which may be worth fewer independent ones.
 
     Examples
     --------
@@ -44,13 +46,14 @@ def regret_from_draws(draws: FloatArray, *, greater_is_better: bool = True) -> R
     >>> round(found.a, 4), round(found.b, 4)
     (0.05, 0.15)
     """
+    worth = draws.size if n_effective is None else n_effective
     gains = draws if greater_is_better else -draws
     lost_a, lost_b = np.maximum(-gains, 0.0), np.maximum(gains, 0.0)
     return Regret(
         a=float(lost_a.mean()),
         b=float(lost_b.mean()),
-        mcse_a=mean_error(float(lost_a.std(ddof=1)), draws.size),
-        mcse_b=mean_error(float(lost_b.std(ddof=1)), draws.size),
+        mcse_a=mean_error(float(lost_a.std(ddof=1)), worth),
+        mcse_b=mean_error(float(lost_b.std(ddof=1)), worth),
     )
 
 

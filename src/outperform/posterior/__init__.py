@@ -5,17 +5,21 @@ from outperform.posterior.dense import DenseRows
 from outperform.posterior.documents import draw_documents
 from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
-from outperform.posterior.models import MODELS, Model, build_posterior, get_model
+from outperform.posterior.models import MODELS, OWN, Model, build_posterior, get_model
 from outperform.posterior.pooling import SlicesPosterior, pool_slices
 from outperform.posterior.prevalence import Prevalence
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
+from outperform.posterior.pymc.chain import Chain
+from outperform.posterior.pymc.samplers import Sampler
 from outperform.posterior.reweighted import Reweighted, row_factors
 from outperform.posterior.runs import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled, spread_blocks
 
 __all__ = [
     "MODELS",
+    "OWN",
+    "Chain",
     "DenseRows",
     "Independent",
     "Model",
@@ -23,6 +27,7 @@ __all__ = [
     "Prevalence",
     "Prior",
     "Reweighted",
+    "Sampler",
     "SlicesPosterior",
     "Sums",
     "Trained",

@@ -39,6 +39,14 @@ MODELS = {
 }
 
 
+def _refuse_own(outcomes: Outcomes, prior: Prior) -> Posterior:
+    raise UsageError("a model of your own is sampled; say engine='pymc'")
+
+
+# What is known of a PyMC model that the user wrote: nothing of its prior.
+OWN = Model(name="own", build=_refuse_own, proper=False)
+
+
 def get_model(name: str) -> Model:
     """Return a model by name, or say which names there are.
 

@@ -47,6 +47,12 @@ from outperform.present.ranking import (
     ranking_text,
 )
 from outperform.present.screen import estimate_screen, full_text, screen
+from outperform.present.sensitivity import (
+    sensitivity_headline,
+    sensitivity_page,
+    sensitivity_table,
+    sensitivity_text,
+)
 from outperform.present.sentences import estimate_headline, headline, rope_curve_sentence
 from outperform.present.slices import slices_headline, slices_table, slices_text
 from outperform.present.summary import (
@@ -112,6 +118,10 @@ __all__ = [
     "results_table",
     "rope_curve_sentence",
     "screen",
+    "sensitivity_headline",
+    "sensitivity_page",
+    "sensitivity_table",
+    "sensitivity_text",
     "signed_column",
     "slices_headline",
     "slices_table",

@@ -116,14 +116,17 @@ def probability(facts: Facts, key: str) -> str:
 
 
 def draws_behind(facts: Facts) -> int | None:
-    """Return how many draws the probabilities rest on; None if they are exact.
+    """Return how many independent draws the probabilities rest on; None if they are exact.
 
     Examples
     --------
     >>> draws_behind({"n_draws": 20_000, "exact": True}) is None
     True
     """
-    return None if facts.get("exact") else facts.get("n_draws")
+    if facts.get("exact"):
+        return None
+    chain = facts.get("chain")
+    return facts.get("n_draws") if chain is None else int(min(chain["ess"], chain["n_draws"]))
 
 
 def findings(facts: Facts, *levels: str) -> list[tuple[str, str, str]]:

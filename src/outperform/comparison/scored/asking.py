@@ -7,6 +7,7 @@ from typing import Any
 
 from outperform import metrics
 from outperform._typing import Label
+from outperform.comparison.engines import EXACT, Engine
 from outperform.comparison.question import ONCE, Counting, ask
 from outperform.comparison.scored.question import Asked, ask_scores
 from outperform.comparison.scored.reading import refuse_labels_metric
@@ -29,6 +30,7 @@ def ask_any(
     pos_label: Label | None,
     prevalence: Any = None,
     counting: Counting = ONCE,
+    engine: Engine = EXACT,
 ) -> Asked:
     """Ask counted labels, or scores, whichever these are."""
     rest: dict[str, Any] = {
@@ -41,6 +43,8 @@ def ask_any(
     if isinstance(seen, Scores):
         if prevalence is not None:
             raise UsageError("prevalence= is for labels, and these are scores; leave it out")
+        if engine.sampler is not None:
+            raise UsageError(f"engine {engine.name!r} is for labels; use engine='exact' for scores")
         if not metrics.is_of_scores(metric):
             raise refuse_labels_metric(metric)
         return ask_scores(seen, metric=metric, **rest)
@@ -56,6 +60,7 @@ def ask_any(
         default_model=default_model,
         prevalence=prevalence,
         counting=counting,
+        engine=engine,
         **rest,
     )
 

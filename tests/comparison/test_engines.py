@@ -1,0 +1,133 @@
+"""Another engine, the same question: what is refused, and what a bad chain withholds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import outperform as op
+from outperform.comparison.engine import Answer
+from outperform.comparison.engines import Engine
+from outperform.comparison.result import conclude
+from outperform.decision import equal_tailed, narrowest, sd_error
+from outperform.errors import UsageError
+from outperform.posterior import Chain
+
+N_DRAWS = 4000
+
+
+def chain(**changed):
+    good = {
+        "sampler": "nuts",
+        "n_draws": N_DRAWS,
+        "rhat": 1.0,
+        "ess": N_DRAWS / 4,
+        "mcse": 0.002,
+        "divergences": 0,
+    }
+    return Chain(**(good | changed))
+
+
+@pytest.fixture(scope="module")
+def plain(two):
+    return op.compare(*two, metric="accuracy", rope=0.01, n_draws=N_DRAWS, random_state=1)
+
+
+def by_chain(plain, *chains):
+    """Return a comparison whose draws say that a chain drew them."""
+    values = np.stack([plain.a.draws, plain.b.draws])
+    answered = Answer(values=values, of_models=(None, None), of_difference=None, chains=chains)
+    return conclude(plain.question, answered, rope=plain.rope, prob=0.95, seed=plain.seed)
+
+
+def test_draws_of_a_chain_are_worth_fewer(plain):
+    independent = by_chain(plain)
+    worth_a_quarter = by_chain(plain, chain(), chain(), chain())
+    assert worth_a_quarter.mcse == 0.002
+    assert worth_a_quarter.n_effective == N_DRAWS / 4
+    for name in ("sd", "regret_b"):
+        assert worth_a_quarter.errors[name] == pytest.approx(2 * independent.errors[name])
+    for one in ("hdi", "eti"):
+        wide, narrow = getattr(worth_a_quarter, one), getattr(independent, one)
+        assert (wide.low, wide.high) == (narrow.low, narrow.high)
+        assert wide.mcse_low == pytest.approx(2 * narrow.mcse_low)
+        assert wide.mcse_high == pytest.approx(2 * narrow.mcse_high)
+    assert worth_a_quarter.a.errors["sd"] == pytest.approx(2 * independent.a.errors["sd"])
+
+
+def test_intervals_and_sd_by_effective_draws():
+    draws = np.sort(np.random.default_rng(1).normal(size=2000))
+    assert sd_error(draws, 500) == pytest.approx(2 * sd_error(draws))
+    for interval in (narrowest, equal_tailed):
+        assert interval(draws, 0.9, 500).mcse_low == pytest.approx(
+            2 * interval(draws, 0.9).mcse_low
+        )
+        assert interval(draws, 0.9, 2000) == interval(draws, 0.9)
+
+
+def test_a_good_chain_keeps_the_verdict(plain, names):
+    found = by_chain(plain, chain(), chain(), chain())
+    assert found.decision is plain.decision
+    assert plain.decision is op.Decision.BETTER
+    assert "chain_diagnostics" in names(found)
+    assert "chain_not_converged" not in names(found)
+    assert found.to_dict()["chain"]["rhat"] == 1.0
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("fault", [{"rhat": 1.011}, {"divergences": 1}, {"ess": 399.0}])
+def test_a_chain_that_did_not_converge_withholds_the_verdict(plain, names, place, fault):
+    chains = [chain(), chain(), chain()]
+    chains[place] = replace(chains[place], **fault)
+    found = by_chain(plain, *chains)
+    assert found.decision is op.Decision.UNDECIDED
+    assert "chain_not_converged" in names(found)
+    assert {step.decision for step in found.rope_curve()} == {op.Decision.UNDECIDED}
+    assert found.with_rope(0.9).decision is op.Decision.UNDECIDED
+
+
+def test_another_rope_keeps_what_the_chain_said(plain):
+    found = by_chain(plain, chain(), chain(mcse=0.003), chain(ess=700.0)).with_rope(0.2)
+    assert (found.chain.ess, found.b.chain.mcse) == (700.0, 0.003)
+
+
+def test_rare_probabilities_rest_on_effective_draws(plain):
+    found = by_chain(plain, chain(), chain(), chain(ess=500.0))
+    assert found.p_worse == 0.0
+    assert "<0.6%" in str(found)  # 3 in 500
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ({"engine": "pimc"}, "did you mean 'pymc'"),
+        ({"sampler": "nuts"}, "engine 'exact' has no sampler"),
+        ({"engine": "pymc", "sampler": "gibbs"}, "unknown sampler"),
+        ({"engine": "pymc", "model": "bootstrap"}, "does not know model 'bootstrap'"),
+        ({"engine": "pymc", "prevalence": 0.1}, "does not know prevalence="),
+    ],
+)
+def test_what_an_engine_cannot_do_is_refused(two, chosen, says):
+    with pytest.raises(UsageError, match=says):
+        op.compare(*two, metric="f1", **chosen)
+
+
+def test_scores_have_no_chain(two):
+    truth, a, b = two
+    with pytest.raises(UsageError, match="is for labels"):
+        op.compare(truth, a / 2, b / 2, metric="roc_auc", engine="pymc")
+
+
+def test_an_engine_is_named_in_the_signature(plain):
+    engine = Engine(name="pymc", sampler=op.Sampler(n_draws=N_DRAWS))
+    question = replace(plain.question, given=plain.question.given._replace(engine=engine))
+    answered = Answer(
+        values=np.stack([plain.a.draws, plain.b.draws]),
+        of_models=(None, None),
+        of_difference=None,
+        chains=(chain(),) * 3,
+    )
+    found = conclude(question, answered, rope=plain.rope, prob=0.95, seed=plain.seed)
+    assert "engine=pymc (nuts, 4 chains of 1000 after 1000)" in found.signature

@@ -1,0 +1,50 @@
+"""The study of the prior mass: its quantiles are right, and its tables say what was found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, gammaln
+
+from outperform.posterior.unit import unit_rows
+from verification import mass
+from verification.mass import WORLDS, Gap, Level, Seen
+
+
+def test_the_quantiles_of_the_mass_are_those_of_its_density():
+    counts = np.array([[9, 1, 0], [2, 5, 3], [0, 1, 12]])
+    logits, logs = np.linspace(-8, 8, 801), np.linspace(-9, 12, 2101)
+    density = np.zeros((logits.size, logs.size))
+    for row, eta in enumerate(expit(logits)):
+        s = np.exp(logs)[:, None, None]
+        shapes = s * unit_rows(3, eta)
+        cells = gammaln(counts + shapes) - gammaln(shapes)
+        rows = gammaln(s[..., 0]) - gammaln(s[..., 0] + counts.sum(axis=1))
+        priors = np.log(eta * (1 - eta)) + np.log(expit(logs) * expit(-logs))
+        density[row] = cells.sum(axis=(1, 2)) + rows.sum(axis=1) + priors
+    below = np.cumsum(np.exp(density - density.max()).sum(axis=0))
+    expected = np.interp([0.025, 0.5, 0.975], below / below[-1], logs + 0.005)
+    assert np.log(mass.mass_quantiles(counts)) == pytest.approx(expected, abs=0.01)
+
+
+def seen(pulls, verdicts):
+    level = Level(name="m", observed=0.7, pulls=pulls, widths=(0.1, 0.2), mass=(5.0, 20.0, 80.0))
+    gap = Gap(name="m − o", observed=0.1, pulls=pulls, widths=(0.1, 0.2), verdicts=verdicts)
+    return Seen(n=204, levels=(level,), gaps=(gap,))
+
+
+def test_tables_have_means_over_the_sets():
+    found = {WORLDS[2]: [seen((-0.03, 0.01), ("≪", "<")), seen((-0.05, 0.00), ("<", "<"))]}
+    tables = mass.tables(found)
+    row = "| m | 204 | 2 | 0.700 | -0.040 | 0.100 | +0.005 | 0.200 | 20 (5 to 80) |"
+    assert row in tables["mass_levels.md"]
+    assert "| +0.005 | 0.200 | ≪ < | < < |" in tables["mass_differences.md"]
+    assert mass.failures(found) == []
+
+
+def test_a_free_mass_that_pulls_more_is_named():
+    assert "m: 0.0400 by free" in mass.failures({WORLDS[2]: [seen((-0.03, 0.04), ("≪", "≪"))]})[0]
+
+
+def test_the_sets_of_a_size_share_no_document():
+    assert all(world.starts <= world.step for world in WORLDS)
