@@ -16,14 +16,19 @@ from verification import (
     clusters,
     coverage,
     damaged,
+    disagreement,
+    disagreement_tables,
     engine_tables,
     engines,
+    foretold,
     honesty,
     label_set_tables,
     label_sets,
     markdown,
     mass,
+    more_data,
     multiclass,
+    plans,
     power,
     prevalence,
     prevalence_tables,
@@ -34,6 +39,7 @@ from verification import (
     slice_tables,
     slices,
     spans,
+    stopping,
     weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
@@ -61,6 +67,10 @@ class Sizes:
     test_sets: int = 2_000
     flips: int = 10_000
     power_runs: int = 400
+    projects: int = 2_000
+    quarters: int = 30
+    futures: int = 8_000
+    experiments: int = 20_000
     jobs: int = 2
 
 
@@ -388,10 +398,24 @@ STUDIES = {
     "label-sets": _of_worlds(label_sets, label_set_tables),
     "clusters": _of_worlds(clusters, clusters),
     "prevalence": _of_worlds(prevalence, prevalence_tables),
+    "disagreement": _of_worlds(disagreement, disagreement_tables),
     "runs": _of_summaries(runs),
     "spans": _of_worlds(spans, spans),
     "weights": _of_worlds(weights, weights),
 }
+
+
+def run_stopping(sizes: Sizes) -> Part:
+    """Watch experiments with twenty looks: what does it do to stop by what is seen?"""
+    tasks = [(world, sizes.experiments) for world in stopping.WORLDS]
+    watched = spread("stopping", stopping.run, tasks, sizes.jobs)
+    found = dict(zip(stopping.WORLDS, watched, strict=True))
+    tables = {
+        "stopping_factors.md": stopping.factor_table(found),
+        "stopping_rules.md": stopping.rule_table(found),
+        "stopping_bias.md": stopping.bias_table(found),
+    }
+    return Part(tables=tables, failures=stopping.failures(found))
 
 
 def run_power(sizes: Sizes) -> Part:
@@ -435,6 +459,34 @@ def run_mass(sizes: Sizes) -> Part:
     return Part(tables=mass.tables(found), failures=mass.failures(found))
 
 
+def run_plans(sizes: Sizes) -> Part:
+    """Plan from pilots and carry the plans out: are goals reached as often as planned?"""
+    asked = {
+        world: sizes.projects if world.gated else max(1, sizes.projects * 2 // 5)
+        for world in plans.WORLDS
+    }
+    found = spread_worlds("plans", plans.repeat, asked, jobs=sizes.jobs)
+    return Part(tables={"plans.md": plans.table(found)}, failures=plans.failures(found))
+
+
+def run_more_data(sizes: Sizes) -> Part:
+    """Foretell from a quarter what the rest decides, and reveal it: 20 Newsgroups, simulations."""
+    asked = dict.fromkeys(foretold.WORLDS, sizes.futures)
+    futures = spread_worlds("futures", foretold.repeat, asked, jobs=sizes.jobs, step=500)
+    tasks = list(range(sizes.quarters))
+    chunks = spread("more-data", _quarter, tasks, sizes.jobs)
+    found = [one for chunk in chunks for one in chunk]
+    more_data.store(found)
+    return Part(
+        tables={"more_data.md": more_data.table(found), "foretold.md": foretold.table(futures)},
+        failures=more_data.failures(found) + foretold.failures(futures),
+    )
+
+
+def _quarter(number: int) -> list[more_data.Foretold]:
+    return more_data.quarters(number, number + 1)
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
@@ -446,6 +498,9 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
     "mass": run_mass,
+    "plans": run_plans,
+    "more-data": run_more_data,
+    "stopping": run_stopping,
     "damaged": run_damaged,
     "engines": run_engines,
 }

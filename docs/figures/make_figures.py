@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import matplotlib as mpl
@@ -195,18 +196,20 @@ def rope_curve() -> Figure:
     return figure
 
 
+POSITIVE = {"11": 0.3, "10": 0.3, "01": 0.2, "00": 0.2}
+NEGATIVE = {"11": 0.2, "10": 0.2, "01": 0.3, "00": 0.3}
+EQUAL = {"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3}
+SCENARIOS = (
+    ("(a) F1 0.6 against 0.5, goal ≫", POSITIVE, NEGATIVE, "≫"),
+    ("(b) F1 0.5 both, goal ≈", EQUAL, EQUAL, "≈"),
+)
+
+
 def power() -> Figure:
     """Draw the power of the SIGIR paper's two scenarios, paired and unpaired."""
-    positive = {"11": 0.3, "10": 0.3, "01": 0.2, "00": 0.2}
-    negative = {"11": 0.2, "10": 0.2, "01": 0.3, "00": 0.3}
-    equal = {"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3}
-    worlds = (
-        ("(a) F1 0.6 against 0.5, goal ≫", positive, negative, "≫"),
-        ("(b) F1 0.5 both, goal ≈", equal, equal, "≈"),
-    )
     figure = new_figure(PAGE, 2.5)
     for ax, (title, theta_pos, theta_neg, goal) in zip(
-        figure.subplots(1, 2, sharey=True), worlds, strict=True
+        figure.subplots(1, 2, sharey=True), SCENARIOS, strict=True
     ):
         for paired in (True, False):
             found = op.power(
@@ -239,6 +242,56 @@ def power() -> Figure:
         ax.set_axisbelow(True)
     figure.axes[0].set_ylabel("power")
     figure.axes[0].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def plan() -> Figure:
+    """Draw the sizes at which the SIGIR paper's scenarios reach 0.8, paired and unpaired."""
+    figure = new_figure(PAGE, 2.5)
+    for ax, (title, theta_pos, theta_neg, goal) in zip(
+        figure.subplots(1, 2, sharey=True), SCENARIOS, strict=True
+    ):
+        for paired in (True, False):
+            op.plan(
+                theta_pos=theta_pos,
+                theta_neg=theta_neg,
+                prevalence=0.5,
+                goal=goal,
+                rope=0.05,
+                paired=paired,
+                n_simulations=2_000,
+                n_draws=2_000,
+                random_state=2016,
+            ).plot(ax, label="paired" if paired else "unpaired")
+        ax.set_title(title)
+    figure.axes[1].set_ylabel("")
+    figure.axes[1].get_legend().remove()
+    return figure
+
+
+def more_data() -> Figure:
+    """Draw what was foretold and what came; `verification more-data` stores it."""
+    stored = json.loads((Path(__file__).parent / "more_data.json").read_text(encoding="utf-8"))
+    figure = new_figure(SLIM, 2.6)
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
+    for (road, bins), filled in zip(stored.items(), (True, False), strict=True):
+        ax.errorbar(
+            [one["foretold"] for one in bins],
+            [one["realised"] for one in bins],
+            yerr=[2 * one["error"] for one in bins],
+            color=DARK,
+            marker="o",
+            ms=4.5,
+            mfc=DARK if filled else "white",
+            ls="none",
+            elinewidth=0.8,
+            label=road,
+        )
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="foretold from a quarter", ylabel="decided by all")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(frameon=False, loc="upper left")
     return figure
 
 
@@ -567,6 +620,21 @@ def figure_arviz(name: str, size: tuple[float, float], **how: Any) -> Figure:
     return drawn.viz["figure"].item()
 
 
+def figure_looks() -> Figure:
+    """Draw the how-to's monitored comparison."""
+    figure, names = new_figure(SLIM, 2.6), ("nb_mult", "svm_l2")
+    news = op.datasets.load_news20()
+    order = np.random.default_rng(0).permutation(len(news.y_true))
+    with TemporaryDirectory() as folder:
+        monitor = op.Monitor(folder, *names, metric="accuracy", rope=0.01, stop=("width", 0.03))
+        for first in range(0, 3_500, 500):
+            rows = order[first : first + 500]
+            predictions = {name: news.predictions[name][rows] for name in names}
+            monitor.add(news.y_true[rows], predictions, key=f"from {first}")
+        monitor.plot(figure.subplots())
+    return figure
+
+
 def compare_class(metric: str, *, rope: float) -> op.Comparison:
     """Compare two of the bundled classifiers on one group."""
     news = op.datasets.load_news20()
@@ -616,6 +684,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "pairing-clouds": pairing_clouds,
     "rope-curve": rope_curve,
     "power": power,
+    "plan": plan,
+    "more-data": more_data,
     "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,
@@ -634,6 +704,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
             ("confusion-few", partial(figure_confusion, SCIENCE)),
             ("power", figure_power),
             ("runs", figure_runs),
+            ("looks", figure_looks),
         )
     },
     **{

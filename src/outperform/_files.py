@@ -11,12 +11,14 @@ from uuid import uuid4
 
 from outperform.errors import ResourceError, UsageError
 
+PART = ".part"
 _NOT_TO_BE_HAD = {
     errno.EACCES,
     errno.EDQUOT,
     errno.EFBIG,
     errno.EIO,
     errno.ENOSPC,
+    errno.ENOTSUP,
     errno.EPERM,
     errno.EROFS,
 }
@@ -49,14 +51,105 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         _replace(Path(os.path.realpath(path)), data)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        kind = ResourceError if getattr(error, "errno", None) in _NOT_TO_BE_HAD else UsageError
-        raise kind(f"cannot write {os.fspath(path)!r}: {reason}") from error
+        raise _refusal(path, error) from error
+
+
+def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
+    """Write a new file so that nobody ever sees half of it, unless the name is taken.
+
+    The bytes go to a ``.part`` file first, as in :func:`write_atomically`, which then gets the
+    name by a link: of many processes that want one name, just one gets it.
+
+    Parameters
+    ----------
+    path
+        Where to write.
+    data
+        What to write.
+
+    Returns
+    -------
+    bool
+        Whether the file is new; what had the name before stays as it was.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "monday.json"
+    ...     create_atomically(path, b"first"), create_atomically(path, b"second")
+    ...     path.read_text(), [one.name for one in Path(folder).iterdir()]
+    (True, False)
+    ('first', ['monday.json'])
+    """
+    try:
+        return _create(Path(path), data)
+    except (OSError, ValueError) as error:
+        raise _refusal(path, error) from error
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder and those above it, unless they are there, and force their names to disk.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     make_folder(Path(folder) / "labels" / "monday")
+    ...     (Path(folder) / "labels" / "monday").is_dir()
+    True
+    """
+    folder = Path(path)
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    try:
+        folder.mkdir(exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise _refusal(path, error, verb="make the folder") from error
+    sync_folder(folder.parent)
+
+
+def _refusal(
+    path: str | os.PathLike[str], error: OSError | ValueError, *, verb: str = "write"
+) -> Exception:
+    reason = getattr(error, "strerror", None) or str(error)
+    kind = ResourceError if getattr(error, "errno", None) in _NOT_TO_BE_HAD else UsageError
+    return kind(f"cannot {verb} {os.fspath(path)!r}: {reason}")
 
 
 def _replace(target: Path, data: bytes) -> None:
-    mode = _mode(target)
-    part = target.with_name(f".outperform-{uuid4().hex}.part")
+    part = _unnamed(target, data, mode=_mode(target))
+    try:
+        os.replace(part, target)
+    except BaseException:
+        _remove(part)
+        raise
+    sync_folder(target.parent)
+
+
+def _create(target: Path, data: bytes) -> bool:
+    part = _unnamed(target, data, mode=None)
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return False
+    finally:
+        _remove(part)
+    sync_folder(target.parent)
+    return True
+
+
+def _unnamed(target: Path, data: bytes, *, mode: int | None) -> Path:
+    """Write the bytes to a new file beside the target, force them to disk, and return it."""
+    part = target.with_name(f".outperform-{uuid4().hex}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         # Made with the ordinary mode, so that the umask of the user holds as it does elsewhere.
@@ -66,12 +159,15 @@ def _replace(target: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(part, target)
     except BaseException:
-        with suppress(OSError):
-            part.unlink()
+        _remove(part)
         raise
-    _sync_folder(target.parent)
+    return part
+
+
+def _remove(part: Path) -> None:
+    with suppress(OSError):
+        part.unlink()
 
 
 def _mode(target: Path) -> int | None:
@@ -85,8 +181,8 @@ def _mode(target: Path) -> int | None:
     return stat.S_IMODE(found)
 
 
-def _sync_folder(folder: Path) -> None:
-    # The new name is on disk only when its folder is; some systems cannot open folders.
+def sync_folder(folder: Path) -> None:
+    """Force the names in a folder to disk, where the system can open folders."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -45,6 +45,9 @@ ASKED = {
         *shlex.split("--metric f1_macro --rope 0.02 --seed 1"),
     ],
     "bcv": ["folds.csv", "--rope", "0.005", "--seed", "1"],
+    "plan": shlex.split(
+        "--accuracies .9,.8 --agreement .85 --rope 0.01 --goal better --simulations 100 --seed 1"
+    ),
     "power": shlex.split(
         "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 100,200 "
         "--simulations 100 --seed 1"
@@ -272,9 +275,19 @@ def test_the_example_in_the_help_works(folder, capsys, command):
     arguments = examples_of(command)
     if command == "example":
         Path("preds.csv").unlink()
-    more = {"power": ["--simulations", "100", "--sizes", "100"], "reproduce": ["--table", "3"]}
+    if command == "watch":
+        Path("labels").mkdir()
+        counted = shlex.split("preds.csv --truth label --of bert --of gpt -o labels/monday.json")
+        assert main(["count", *counted]) == 0
+    more = {
+        "plan": ["--simulations", "100"],
+        "power": ["--simulations", "100", "--sizes", "100"],
+        "reproduce": ["--table", "3"],
+        "watch": ["--once"],
+    }
     code = main([*arguments, *more.get(command, [])])
-    assert code in ((0, 1, 4) if command == "gate" else (0,)), capsys.readouterr().err
+    judged = command in ("gate", "watch")
+    assert code in ((0, 1, 4) if judged else (0,)), capsys.readouterr().err
     written = capsys.readouterr()
     where = arguments[arguments.index("-o") + 1] if "-o" in arguments else None
     assert written.out or Path(where).stat().st_size > 0
@@ -352,6 +365,11 @@ def test_completion_knows_the_commands():
         ("no column 'rope' in rope.csv", "no column 'rope' in rope.csv"),
         ("say header=False (--no-header)", "say --no-header"),
         ("the probabilities in theta_pos must", "the probabilities in --theta-pos must"),
+        ("give agreement=, the share", "give --agreement, the share"),
+        (
+            "theta_pos=, theta_neg= and prevalence=; got",
+            "--theta-pos, --theta-neg and --prevalence; got",
+        ),
     ],
 )
 def test_messages_speak_of_options(library, command_line):

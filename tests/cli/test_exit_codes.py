@@ -32,6 +32,7 @@ def refused(capsys, arguments, code, *words):
 
 # Usage: exit code 2
 
+SUSPECTED = ["--accuracies", ".9,.8", "--agreement", ".85"]
 USAGE = {
     "unknown column of the truth": (["compare", "preds.csv", "--truth", "lable", *COLUMNS[2:]],
         "no column 'lable' in preds.csv; did you mean 'label'? Columns: 'id', 'label'"),
@@ -102,6 +103,19 @@ USAGE = {
     "no size": ([*POWER, "--sizes", "0"], "--sizes must be positive whole numbers; got 0"),
     "unknown goal": ([*POWER, "--goal", "bettr"], "unknown goal 'bettr'"),
     "few simulations": ([*POWER, "--simulations", "5"], "--simulations must be", "got 5"),
+    "nothing to plan from": (["plan"], "the file of a pilot, or --accuracies and --agreement, or",
+        "--theta-pos, --theta-neg and --prevalence; got none"),
+    "two worlds": (["plan", *TWO, *SUSPECTED], "exactly one world", "got a pilot and accuracies"),
+    "accuracies alone": (["plan", *SUSPECTED[:2]], "give --agreement", "from 0.7 to 0.9"),
+    "agreement alone": (["plan", *SUSPECTED[2:]], "give --accuracies, of A and of B, too"),
+    "a class without a pilot": (["plan", *SUSPECTED, "--pos-label", "a"],
+        "--pos-label is for a pilot"),
+    "classes without a pilot": (["plan", *SUSPECTED, "--labels", "a,b"], "--labels is for a pilot"),
+    "a model without a pilot": (["plan", *SUSPECTED, "--a", "bert"], "without its file"),
+    "a column without a pilot": (["plan", *SUSPECTED, "--truth", "label"], "without its file"),
+    "certain plan": (["plan", *SUSPECTED, "--target", "1"], "--target must lie strictly between"),
+    "plan for no documents": (["plan", *SUSPECTED, "--most", "0"], "--most must be a whole number"),
+    "plan to lean": (["plan", *SUSPECTED, "--goal", ">"], "firm verdict", "not_worse"),
     "nothing simulated": (["power"], "missing option '--theta-"),
     "unknown paper": (["reproduce", "acm"], "'acm' is not one of 'sigir', 'icdm', 'acl'"),
     "unknown table": (["reproduce", "acl", "--table", "9"], "acl has no table 9", "2, 3, 4, 5"),

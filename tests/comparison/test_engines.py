@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform.comparison.concluding import conclude
 from outperform.comparison.engine import Answer
 from outperform.comparison.engines import Engine
-from outperform.comparison.result import conclude
 from outperform.decision import equal_tailed, narrowest, sd_error
 from outperform.errors import UsageError
 from outperform.posterior import Chain

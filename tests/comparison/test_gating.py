@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 import outperform as op
 from outperform.comparison.gating import Check
-from outperform.comparison.judging import documents_to_decide, judge, withheld
+from outperform.comparison.judging import documents_to_judge, judge, withheld
 from outperform.decision import Interval, Rope, decide
 from outperform.errors import UsageError
 
@@ -47,6 +48,7 @@ def placed(low, high, rope, *, like=GREATER, mean=None):
     """Return a comparison whose HDI and ROPE are where the test wants them."""
     found = dataclasses.replace(
         like,
+        sd=(high - low) / 4,
         hdi=Interval(low=low, high=high, prob=0.95),
         mean=(low + high) / 2 if mean is None else mean,
         rope=Rope.from_param(rope),
@@ -107,8 +109,11 @@ def test_lower_is_better_is_the_mirror_image(hdi, rope):
     mirror = placed(-hdi[1] / 100, -hdi[0] / 100, (-rope[1] / 100, -rope[0] / 100), like=SMALLER)
     for require in ("not_worse", "better"):
         assert judge(found, require=require) is judge(mirror, require=require)
-        more = [documents_to_decide(one, require=require) for one in (found, mirror)]
-        assert more[0] == more[1]
+        more = [documents_to_judge(one, require=require) for one in (found, mirror)]
+        assert (more[0] is None) == (more[1] is None)
+        if more[0] is not None:
+            assert more[0].n == more[1].n
+            assert more[0].probability == pytest.approx(more[1].probability)
 
 
 @given(ENDS, st.integers(0, 50), st.integers(0, 50))
@@ -124,7 +129,7 @@ def test_a_serious_finding_withholds_the_judgement():
     found = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, model="bootstrap")
     assert withheld(found) == ("few_disagreements",)
     assert judge(found) is UNDECIDED
-    assert documents_to_decide(found) is None
+    assert documents_to_judge(found) is None
     serious = dataclasses.replace(
         placed(0.1, 0.2, 0.01), findings=(op.Finding("unstable_learner", "serious", "So."),)
     )
@@ -141,35 +146,40 @@ def test_an_unknown_requirement_names_the_known_ones():
 # How many documents more
 
 
-def test_the_named_number_of_documents_brings_the_end_of_the_hdi_to_the_edge():
+def test_the_named_number_of_documents_decides_as_probably_as_it_says():
     found = placed(-0.02, 0.05, 0.01, mean=0.016)
-    more = documents_to_decide(found)
-    shrunk = (0.016 + 0.02) * math.sqrt(found.n / (found.n + more))
-    assert shrunk == pytest.approx(0.016 + 0.01, rel=1e-3)
-    below = placed(-0.05, 0.02, 0.01, mean=-0.016)
-    more = documents_to_decide(below)
-    shrunk = (0.016 + 0.02) * math.sqrt(below.n / (below.n + more))
-    assert shrunk == pytest.approx(0.016 - 0.01, rel=1e-3)
+    more = documents_to_judge(found)
+    assert more.probability >= 0.8
+    # N = n + m: the interval is √(n/N) as wide, and its middle moves by sd √(m/N). The prior of
+    # model flat is worth one document for each of eight cells.
+    n = found.n + 8
+    shrunk = math.sqrt(n / (n + more.n))
+    moves = found.sd * math.sqrt(more.n / (n + more.n))
+    passes = ndtr((0.016 + 0.01 - 0.036 * shrunk) / moves)
+    fails = ndtr((-0.01 - 0.034 * shrunk - 0.016) / moves)
+    assert more.probability == pytest.approx(passes + fails)
 
 
 def test_no_number_of_documents_where_the_mean_is_on_the_edge():
-    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.01)) is None
-    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.01 + 1e-9)) is None
-    assert documents_to_decide(placed(-0.05, 0.03, 0.01, mean=-0.009), most=1000) is None
-    assert documents_to_decide(placed(0.02, 0.05, 0.01)) == 0
+    near = documents_to_judge(placed(-0.05, 0.03, 0.01, mean=-0.01))
+    far = documents_to_judge(placed(-0.05, 0.03, 0.01, mean=0.01))
+    assert near.n > far.n
+    assert documents_to_judge(placed(0.02, 0.05, 0.01)) is None
 
 
 @pytest.mark.parametrize(("new", "old"), [(62, 58), (45, 65), (55, 50)])
-def test_so_many_more_of_the_same_documents_do_decide(new, old):
-    def judged(factor):
-        parts = {"both": 600, "new": new, "old": old, "neither": 100}
-        return compared(**{name: round(count * factor) for name, count in parts.items()})
-
-    now = judged(1)
-    more = documents_to_decide(now)
+def test_futures_are_judged_as_often_as_foretold(new, old):
+    seen = np.array([600, new, old, 100])
+    names = ("both", "new", "old", "neither")
+    now = compared(**dict(zip(names, seen, strict=True)))
     assert judge(now) is UNDECIDED
-    assert judge(judged(1 + 0.75 * more / now.n)) is UNDECIDED
-    assert judge(judged(1 + 1.3 * more / now.n)) is not UNDECIDED
+    more = documents_to_judge(now)
+    generator, judged, times = np.random.default_rng([new, old]), 0, 300
+    for _ in range(times):
+        counts = seen + generator.multinomial(more.n, generator.dirichlet(seen + 0.5))
+        future = compared(**dict(zip(names, counts, strict=True)))
+        judged += judge(future) is not UNDECIDED
+    assert abs(judged / times - more.probability) < 4 * math.sqrt(0.16 / times) + 0.03
 
 
 # The gate as a whole
@@ -335,12 +345,8 @@ def test_the_sentences_read_well():
     )
     assert said(-0.02, 0.03, mean=0.005) == (
         "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
-        "HDI (-0.0200 to +0.0300) reaches over -0.01, the lower edge of the ROPE. It would take "
-        "about 1,500 more documents, beside the 800 that there are, if the difference stays what "
-        "it is."
-    )
-    assert said(-0.03, 0.01, mean=-0.01).endswith(
-        "The difference is so near that edge that no sensible number of documents would decide it."
+        "HDI (-0.0200 to +0.0300) reaches over -0.01, the lower edge of the ROPE. About 12,000 "
+        "more documents, beside the 800 that there are, would probably decide it (80%)."
     )
     assert said(-0.005, 0.005, require="better") == (
         "Gate failed: new is not better than old in accuracy: the whole 95% HDI (-0.0050 to "

@@ -194,11 +194,11 @@ def test_without_an_sd_the_column_is_still_named(seen, monkeypatch):
     share = op.metrics.from_function(
         lambda shares: shares[0, 0] / shares.sum(), name="share", bounds=(0, 1)
     )
-    monkeypatch.setattr("outperform.comparison.repeated._MOST_CELLS", 3)
+    monkeypatch.setattr("outperform.comparison.slopes._MOST_CELLS", 3)
     c = op.compare(seen, "a", "b", metric=share, **OPTIONS)
     assert finding(c).level == "note"
     assert finding(c).message.endswith("which gives them one weight.")
-    monkeypatch.setattr("outperform.comparison.repeated._MOST_CLASSES", 2)
+    monkeypatch.setattr("outperform.comparison.slopes._MOST_CLASSES", 2)
     c = op.compare(seen, "a", "b", metric="f1_macro", **OPTIONS)
     assert finding(c).message.endswith("which gives them one weight.")
 

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from outperform._files import write_atomically
+from outperform._files import create_atomically, write_atomically
 from outperform.errors import ResourceError, UsageError
 
 WRITER = """
@@ -136,3 +136,50 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert done.stdout == f"{ResourceError.__name__}\n"
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.json"]
+
+
+# New files, of which each name is given once
+
+RACER = """
+import sys
+from outperform._files import create_atomically
+sys.stdin.read(1)
+print(sum(create_atomically(f"{sys.argv[1]}/{k}", sys.argv[2].encode()) for k in range(200)))
+"""
+
+
+def test_of_many_that_want_a_name_one_gets_it(tmp_path):
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two", "three")
+    ]
+    for racer in racers:  # all of them have started before any begins
+        racer.stdin.write("x")
+        racer.stdin.flush()
+    got = [int(racer.communicate()[0]) for racer in racers]
+    assert sum(got) == 200
+    texts = [path.read_text() for path in tmp_path.iterdir()]
+    assert sorted(texts.count(name) for name in ("one", "two", "three")) == sorted(got)
+    assert len(texts) == 200
+
+
+def test_a_name_that_is_taken_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.json"
+    assert create_atomically(path, b"first")
+    assert not create_atomically(path, b"second")
+    path.unlink()
+    path.symlink_to(tmp_path / "nowhere")
+    assert not create_atomically(path, b"third")
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/a", "x" * 300, "nul\0"])
+def test_what_cannot_be_created_is_refused_and_leaves_nothing(tmp_path, name):
+    with pytest.raises(UsageError, match="cannot write"):
+        create_atomically(f"{tmp_path}/{name}", b"data")
+    assert os.listdir(tmp_path) == []

@@ -16,11 +16,13 @@ from outperform.cli import (
     folds,
     gate,
     planning,
+    proposing,
     ranking,
     reporting,
     sensing,
     slicing,
     training,
+    watching,
 )
 from outperform.cli.composing import composed
 from outperform.cli.running import guarded
@@ -44,11 +46,14 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "rank": ranking.rank,
     "runs": training.runs,
     "gate": gate.gate,
+    "watch": watching.watch,
     "baseline": baselines.baseline,
     "count": counting.count,
     "report": reporting.report,
     "bcv": folds.bcv,
+    "plan": planning.plan,
     "power": planning.power,
+    "propose": proposing.propose,
     "reproduce": examples.reproduce,
     "example": examples.example,
 }

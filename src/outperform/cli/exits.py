@@ -11,7 +11,7 @@ from outperform.errors import (
 )
 
 DONE = 0
-FAILED = 1  # a gate said no; never anything else
+FAILED = 1  # a gate said no, or a watch that judges as one; never anything else
 USAGE = 2
 DATA = 3
 UNDECIDED = 4

@@ -129,6 +129,14 @@ LabelSeparator = Annotated[
         rich_help_panel=_DATA,
     ),
 ]
+PoolFile = Annotated[
+    str | None,
+    typer.Option(
+        "--pool",
+        help="All documents, labelled or not, of which propose chose those to label.",
+        rich_help_panel=_DATA,
+    ),
+]
 OnMissing = Annotated[
     Missing,
     typer.Option(help="refuse or drop documents that a file lacks.", rich_help_panel=_DATA),
@@ -365,6 +373,7 @@ class Reading(OneTable):
     label_separator: LabelSeparator = None
     on_missing: OnMissing = Missing.REFUSE
     confusion: Confusion = False
+    pool: PoolFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

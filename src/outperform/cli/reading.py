@@ -21,7 +21,21 @@ def read_outcomes(
     """Read what was named on the command line; texts that list labels are split."""
     seen = _read(sources, models, reading)
     separator = reading.label_separator
-    return seen if separator is None else seen.split_labels(separator)
+    if separator is not None:
+        seen = seen.split_labels(separator)
+    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
+
+
+def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
+    """Count the predictions of two models for all documents of a pool."""
+    import outperform as op
+
+    if len(seen.models) != 2:
+        raise UsageError("--pool is for a comparison of two models; leave it out")
+    a, b = seen.models
+    asked = {"where": where_of(reading.where), **reading.dialect()}
+    with bar("counting") as progress:
+        return op.read(source, truth=a, models=[b], progress=progress, **asked)
 
 
 def _read(sources: Sequence[str], models: Sequence[str | None], reading: Reading) -> Outcomes:

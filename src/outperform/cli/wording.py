@@ -6,6 +6,8 @@ import re
 import shlex
 
 _OPTIONS = {
+    "accuracies": "--accuracies",
+    "agreement": "--agreement",
     "by": "--by",
     "candidate": "--candidate",
     "encoding": "--encoding",
@@ -15,6 +17,7 @@ _OPTIONS = {
     "label": "--label",
     "labels": "--labels",
     "metric": "--metric",
+    "most": "--most",
     "model": "--model",
     "n_draws": "--draws",
     "n_simulations": "--simulations",
@@ -28,6 +31,7 @@ _OPTIONS = {
     "rope": "--rope",
     "sizes": "--sizes",
     "table": "--table",
+    "target": "--target",
     "theta_neg": "--theta-neg",
     "theta_pos": "--theta-pos",
     "truth": "--truth",
@@ -36,19 +40,22 @@ _OPTIONS = {
 }
 _NAMES = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
+_WITHOUT = re.compile(rf"(?<!['\"\w-])({_NAMES})=(?=[\s,;.]|$)")
 _FIRST = re.compile(rf"^({_NAMES})(?= (?:must|as|\d))")
 # Words that nobody says by chance.
 _ANYWHERE = re.compile(
     r"(?<!['\"\w-])(hdi_prob|n_draws|n_simulations|on_missing|on_null|pos_label|random_state|"
-    r"theta_neg|theta_pos)(?:=(?=$)|(?![\w='\"]))"
+    r"theta_neg|theta_pos)(?![\w='\"])"
 )
 _EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
 _FIXED = {
     "header=False (--no-header)": "--no-header",
     "new_truth=True": "--new-truth",
     "divide them with by=, e.g. by=['country']": "count them with --by",
-    "give rope=, the largest": "give --rope, the largest",
+    "give exactly one world: pilot=,": "give exactly one world: the file of a pilot,",
+    "name two models of the pilot with a= and b=": "name two models of the pilot with --a and --b",
     "paired=False": "--unpaired",
+    "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
     "overwrite=True": "--force",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",
     ", or say quote=None if quotes are ordinary characters": "",
@@ -68,7 +75,7 @@ def in_options(message: str) -> str:
     for words, instead in _FIXED.items():
         message = message.replace(words, instead)
     message = _EITHER.sub(r"\1\2", _GIVEN.sub(_option, message))
-    for pattern in (_FIRST, _ANYWHERE):
+    for pattern in (_WITHOUT, _FIRST, _ANYWHERE):
         message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
     return message
 

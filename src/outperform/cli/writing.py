@@ -14,12 +14,13 @@ if TYPE_CHECKING:
         Comparison,
         ComparisonTable,
         Estimate,
+        Plan,
         Power,
         Ranking,
         Sensitivity,
     )
 
-    Result = Comparison | Estimate | ComparisonTable | Power | Ranking | Sensitivity
+    Result = Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity
 
 
 def write_result(result: Result, writing: Writing) -> None:

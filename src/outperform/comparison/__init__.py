@@ -14,7 +14,10 @@ from outperform.comparison.comparing import compare
 from outperform.comparison.estimating import Estimate, estimate
 from outperform.comparison.gating import Gate, Guard, gate
 from outperform.comparison.judging import Judgement
+from outperform.comparison.planning.asking import plan
+from outperform.comparison.planning.result import Plan
 from outperform.comparison.power_analysis import Power, power
+from outperform.comparison.proposing import Proposal, propose
 from outperform.comparison.ranks import Pair, RankedModel, Ranking, rank
 from outperform.comparison.result import Comparison
 from outperform.comparison.runs import (
@@ -41,8 +44,10 @@ __all__ = [
     "Guard",
     "Judgement",
     "Pair",
+    "Plan",
     "PooledRuns",
     "Power",
+    "Proposal",
     "RankedModel",
     "Ranking",
     "RunComparison",
@@ -57,7 +62,9 @@ __all__ = [
     "estimate",
     "from_datatree",
     "gate",
+    "plan",
     "power",
+    "propose",
     "rank",
     "scorecard",
 ]

@@ -9,12 +9,14 @@ import numpy as np
 from outperform._typing import AnyArray, IntArray
 from outperform.comparison.documents import document_values, undefined_findings
 from outperform.comparison.prevalence.checks import prevalence_findings
+from outperform.comparison.proposing.checks import pool_findings
 from outperform.comparison.question import Question
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.scored.checks import score_findings
 from outperform.comparison.sizes import FEW_DOCUMENTS, FEW_GROUPS, unit_findings
 from outperform.decision import Decision, Interval, Rope, decide, margin
 from outperform.findings import Finding
+from outperform.outcomes.counting import total
 
 FEW_DISAGREEMENTS = 10
 _MOST_NAMED = 6
@@ -43,6 +45,7 @@ def table_findings(question: Asked) -> Iterator[Finding]:
     n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
     weighted = question.n_groups is None and question.seen.weighted
     yield from unit_findings(n_groups, weighted=weighted)
+    yield from pool_findings(question)
     yield from _class_findings(question)
     if question.measured.per_document:
         yield from undefined_findings(question)
@@ -63,8 +66,11 @@ def _class_findings(question: Question) -> Iterator[Finding]:
             "warning",
             _without_truth(question, empty),
         )
-    for model, (_, truth, predicted) in margins.items():
-        silent = np.flatnonzero((predicted == 0) & (truth > 0))
+    for place, (model, (_, truth, predicted)) in enumerate(margins.items()):
+        never = predicted == 0
+        if question.view.pool is not None:  # others than the labelled ones are predicted too
+            never[question.view.pool.cells[:, place]] = False
+        silent = np.flatnonzero(never & (truth > 0))
         if silent.size:
             yield Finding(
                 "class_never_predicted",
@@ -150,6 +156,8 @@ def _unit(question: Asked) -> str:
     """Return what is weighed, which may be finer than what was given."""
     if isinstance(question, ScoreQuestion):
         return "documents" if question.n_groups is None else "groups"
+    if question.view.pool is not None:
+        return "labelled documents"
     if question.seen.kind != "spans":
         return "documents" if question.n_groups is None else "groups"
     return "spans" if question.view.groups is None else "sentences or documents"
@@ -281,6 +289,22 @@ def interval_findings(
         )
 
 
+def allow(
+    question: Asked, decision: Decision, hdi: Interval, rope: Rope, pair: tuple[int, int] = (0, 1)
+) -> tuple[Decision, Finding | None]:
+    """Return the verdict as far as the data allow it, and ``few_disagreements`` if they are few."""
+    if not decision.decided and is_tie(question, rope, pair):
+        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
+    few = disagreement_finding(question, decision, hdi, pair)
+    return unless_serious(decision, few), few
+
+
+def unless_serious(decision: Decision, few: Finding | None) -> Decision:
+    """Return the verdict, undecided if it rests on too few disagreements."""
+    serious = few is not None and few.level == "serious"
+    return Decision.UNDECIDED if serious else decision
+
+
 def disagreement_finding(
     question: Asked, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
 ) -> Finding | None:
@@ -309,12 +333,19 @@ def disagreement_finding(
             f"The models disagree on {apart} {_unit(question)} only{times} and {more}, so the "
             f"interval is too narrow to be believed; the verdict {decision.symbol} is withheld.",
         )
-    never = "The models never disagree; the difference rests on the prior alone."
     few = (
         f"The models disagree on {apart} {_unit(question)} only{times}; the difference rests on "
         "these few."
     )
-    return Finding("few_disagreements", "warning", few if apart else never)
+    return Finding("few_disagreements", "warning", few if apart else _never(question))
+
+
+def _never(question: Asked) -> str:
+    """Say that nothing that was seen tells the models apart."""
+    pool = None if isinstance(question, ScoreQuestion) else question.view.pool
+    if pool is not None and pool.apart.any():
+        return "No labelled document tells the models apart; the difference rests on the prior."
+    return "The models never disagree; the difference rests on the prior alone."
 
 
 def is_tie(question: Asked, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
@@ -323,6 +354,9 @@ def is_tie(question: Asked, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
         return rope.symmetric and question.n_apart(pair) == 0
     if not rope.symmetric or question.prior.rows.ndim == 3:
         return False
+    if question.view.pool is not None:
+        predicted = question.view.pool.cells
+        return bool((predicted[:, pair[0]] == predicted[:, pair[1]]).all())
     if question.paired:
         _, a, b = _cells_of(question, pair)
         return bool((a == b).all())
@@ -384,6 +418,9 @@ def prior_disagreement(question: Asked) -> float:
     """Return how many documents the prior lets only A get right, over all classes."""
     if isinstance(question, ScoreQuestion) or question.model.name == "bootstrap":
         return 0.0
+    pool = question.view.pool
+    if pool is not None:  # how often they disagree is known from the pool, if they do
+        return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
     n_classes = question.view.n_classes
     if question.view.kind == "label_sets":  # a table of two classes for each label
         rows = question.prior.row_shapes(2, 2)

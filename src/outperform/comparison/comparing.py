@@ -9,9 +9,10 @@ import numpy as np
 
 from outperform._typing import Label, Seed
 from outperform.comparison import engine as answering
+from outperform.comparison.concluding import conclude
 from outperform.comparison.engines import INDEPENDENT_DRAWS, get_engine
 from outperform.comparison.question import refuse_counted, rope_for
-from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.result import Comparison
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.decision import Rope, check_prob
@@ -72,6 +73,7 @@ def compare(
         flat for two classes and unit for more, or bootstrap where groups are known or averages
         of several labels a document are asked for. With engine ``"pymc"`` also a PyMC model of
         your own that has a variable ``confusion`` of shape (classifier, truth, prediction).
+        Documents chosen from a pool have ``"strata"``.
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws

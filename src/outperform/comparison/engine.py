@@ -133,19 +133,7 @@ def _answer_at(
         return [_answer_of(values) for values in drawn]
     posterior = _posterior(first, view)
     n_models = len(first.view.models)
-    values = None
-    if len(questions) == 1:
-        values = draw_lumped(
-            posterior,
-            first.share,
-            positive=first.positive,
-            paired=first.paired,
-            n_draws=n_draws,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
-    if values is None:
-        values = _draw(posterior, questions, n_models, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    values = _values(posterior, questions, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     refuse_undefined(values, questions)
     return [
         _with_forms(question, posterior, values[place * n_models : (place + 1) * n_models])
@@ -169,6 +157,46 @@ def _with_forms(question: Question, posterior: Posterior, values: FloatArray) ->
         ),
         of_difference=_difference(posterior, question),
     )
+
+
+def draw_view(
+    question: Question, view: Outcomes, *, n_draws: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Draw the values ``(n_models, n_draws)`` of a question on other outcomes, and no more.
+
+    For simulations, which ask thousands of times; NaN where a value is not defined.
+    """
+    if question.measured.per_document:
+        return draw_means(question, view, n_draws=n_draws, seed=seed, n_jobs=1)
+    posterior = _posterior(question, view)
+    return _values(posterior, [question], n_draws=n_draws, seed=seed, n_jobs=1)
+
+
+def _values(
+    posterior: Posterior,
+    questions: Sequence[Question],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw what questions ask; of one question only what its metric tells apart."""
+    first = questions[0]
+    values = None
+    if len(questions) == 1:
+        values = draw_lumped(
+            posterior,
+            first.share,
+            positive=first.positive,
+            paired=first.paired,
+            n_draws=n_draws,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+    if values is not None:
+        return values
+    n_models = len(first.view.models)
+    return _draw(posterior, questions, n_models, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
 
 
 def _posterior(question: Question, view: Outcomes) -> Posterior:

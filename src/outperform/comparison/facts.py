@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform.comparison.factors import factor_facts
+from outperform.comparison.planning.more import needed_to_decide
 from outperform.comparison.summary import (
     SCHEMA,
     chain_facts,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def comparison_facts(c: Comparison) -> dict[str, Any]:
     """Return everything but the draws, with a schema version."""
-    lost = c.regret
+    lost, needed = c.regret, needed_to_decide(c)
     return {
         "schema": SCHEMA,
         "kind": "comparison",
@@ -59,6 +60,7 @@ def comparison_facts(c: Comparison) -> dict[str, Any]:
             }
             for step in c.rope_curve()
         ],
+        **({} if needed is None else {"needed": needed._asdict()}),
         "bayes_factor": factor_facts(c.bayes_factor),
         "a": c.a.to_dict(),
         "b": c.b.to_dict(),

@@ -15,11 +15,12 @@ from outperform.comparison.judging import (
     Require,
     check_requirement,
     claim_of,
-    documents_to_decide,
+    documents_to_judge,
     edge_of,
     judge,
     withheld,
 )
+from outperform.comparison.planning.more import Needed
 from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.errors import UsageError
@@ -96,9 +97,19 @@ class Check:
         return judge(self.comparison, require=self.require)
 
     @property
+    def needed(self) -> Needed | None:
+        """About how many more documents would decide, and how probably; None if it is decided.
+
+        None too if a pool has no more to tell.
+        """
+        return documents_to_judge(self.comparison, require=self.require)
+
+    @property
     def more_documents(self) -> int | None:
-        """About how many more documents would decide; see :func:`documents_to_decide`."""
-        return documents_to_decide(self.comparison, require=self.require)
+        """About how many more would probably decide: 0 if it is decided, None if none is known."""
+        if self.judgement is not Judgement.UNDECIDED:
+            return 0
+        return None if self.needed is None else self.needed.n
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -133,6 +144,7 @@ class Check:
             "judgement": self.judgement.value,
             "edge": edge_of(self.comparison, self.require),
             "more_documents": self.more_documents,
+            "needed": None if self.needed is None else self.needed._asdict(),
             "withheld": list(withheld(self.comparison)),
             "findings": finding_facts(self.findings),
             "comparison": self.comparison.to_dict(),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from math import ceil, inf
 from typing import Literal, NamedTuple, get_args
 
+from outperform.comparison.planning.goals import judged_goal
+from outperform.comparison.planning.more import Needed, documents_needed
 from outperform.comparison.result import Comparison
 from outperform.errors import UsageError, unknown_name
 
 Require = Literal["not_worse", "better"]
-MOST_DOCUMENTS = 100_000_000
 
 
 class Judgement(Enum):
@@ -76,14 +76,11 @@ def withheld(comparison: Comparison) -> tuple[str, ...]:
     return tuple(one.name for one in comparison.findings if one.level == "serious")
 
 
-def documents_to_decide(
-    comparison: Comparison, *, require: Require = "not_worse", most: int = MOST_DOCUMENTS
-) -> int | None:
-    """Return about how many more documents would decide, if the mean stays where it is.
+def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
+    """Return about how many more documents would probably let the gate pass or fail.
 
-    The distance from the mean to an end of the HDI shrinks like 1/√n. It has to
-    become as small as that from the mean to the edge:
-    N = n · ((mean − end) / (mean − edge))².
+    The whole HDI must come to lie on one side of the edge, whichever. Where it will lie is as
+    uncertain as the difference is now, so the answer comes with a probability.
 
     Parameters
     ----------
@@ -91,25 +88,18 @@ def documents_to_decide(
         Candidate − baseline.
     require
         ``"not_worse"`` or ``"better"``.
-    most
-        No more documents than this are worth naming.
 
     Returns
     -------
-    int or None
-        0 if it is decided; None if the mean is so near the edge that it would take
-        more than ``most``, or if a serious finding withholds the verdict.
+    Needed or None
+        None if it is decided, if a serious finding withholds the verdict, or where documents are
+        not all that it waits for.
     """
     if judge(comparison, require=require) is not Judgement.UNDECIDED:
-        return 0
-    claim = claim_of(comparison, require)
-    distance = claim.mean - claim.edge
-    if withheld(comparison) or distance == 0:
         return None
-    reach = claim.mean - (claim.low if distance > 0 else claim.high)
-    ratio = reach / distance
-    more = comparison.n * (ratio * ratio - 1) if ratio < 1e150 else inf
-    return None if more > most else max(1, ceil(more))
+    better = comparison.question.metric.greater_is_better
+    goal = judged_goal(edge_of(comparison, require), greater_is_better=better)
+    return documents_needed(comparison, goal)
 
 
 class Claim(NamedTuple):

@@ -10,36 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from outperform import metrics, present
+from outperform import present
 from outperform._typing import FloatArray, Seed
 from outperform._version import __version__
 from outperform.comparison.engine import check_draws
+from outperform.comparison.planning.goals import any_verdict
+from outperform.comparison.planning.rates import (
+    RatesWorld,
+    binary_metric,
+    check_probability,
+    check_theta,
+)
 from outperform.comparison.summary import SCHEMA, seed_name
 from outperform.comparison.tabular import Tabular
-from outperform.decision import (
-    Decision,
-    Interval,
-    Rope,
-    check_prob,
-    decide,
-    narrowest_ends,
-    probability_error,
-)
-from outperform.errors import UsageError, unknown_name
-from outperform.posterior import (
-    DenseRows,
-    Independent,
-    Posterior,
-    Prior,
-    Sums,
-    child,
-    run_blocks,
-    seed_sequence,
-)
-
-_OUTCOMES = ("11", "10", "01", "00")
-# Simulated data sets that share a random stream; threads take whole bundles.
-_BUNDLE = 20
+from outperform.decision import Decision, Rope, check_prob, probability_error
+from outperform.errors import UsageError
+from outperform.posterior import Prior, child, seed_sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +166,12 @@ def power(
     >>> print(found.power)
     [1.]
     """
-    measured = metrics.get(metric)
-    if measured.average != "binary":
-        raise UsageError(f"power takes a metric of one class such as 'f1'; got {measured.name!r}")
+    measured = binary_metric(metric, "power")
     region = Rope.from_param(rope, bounds=measured.bounds)
-    wanted = _goal(goal)
-    world = _World(
-        theta=np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")]),
-        prevalence=_probability(prevalence),
+    wanted = any_verdict(goal, region, greater_is_better=measured.greater_is_better)
+    world = RatesWorld(
+        theta=check_theta(theta_pos, theta_neg),
+        prevalence=check_probability(prevalence),
         prior=Prior.from_param(prior),
         paired=paired,
         metric=measured,
@@ -201,9 +185,7 @@ def power(
     reached = []
     for place, size in enumerate(sizes):
         ends = world.simulate(_size(size), n_simulations, child(seed, place), n_jobs=n_jobs)
-        reached.append(
-            np.mean([_is_reached(low, high, wanted, world, region) for low, high in ends.T])
-        )
+        reached.append(wanted.reached(ends).mean())
         if progress is not None:
             progress(place + 1, len(sizes))
     share = np.array(reached)
@@ -218,88 +200,21 @@ def power(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _World:
-    """Outcome probabilities and how data from them are analysed."""
-
-    theta: FloatArray  # (2, 4): negative and positive documents, outcomes 11, 10, 01, 00
-    prevalence: float
-    prior: Prior
-    paired: bool
-    metric: metrics.Metric
-    n_draws: int
-    prob: float
-
-    def simulate(
-        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
-    ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)`` of simulated comparisons."""
-
-        def fill(generator: np.random.Generator, out: FloatArray) -> None:
-            for place in range(out.shape[1]):
-                posterior = self._posterior(self._counts(generator, size))
-                a, b = posterior.worker("margins")(generator, self.n_draws)
-                assert isinstance(a, Sums)
-                assert isinstance(b, Sums)
-                values = [
-                    self.metric.evaluate(metrics.Margins(**sums._asdict()), classes=(1,))
-                    for sums in (a, b)
-                ]
-                difference = values[0] - values[1]
-                difference.sort()
-                out[:, place] = narrowest_ends(difference, self.prob)
-
-        return run_blocks(
-            lambda: fill,
-            n_values=2,
-            n_draws=n_simulations,
-            n_gammas=10 * self.n_draws,
-            length=_BUNDLE,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
-
-    def _counts(self, generator: np.random.Generator, size: int) -> FloatArray:
-        positive = generator.binomial(size, self.prevalence)
-        counts = np.empty((2, 2, 2))
-        for truth, n in enumerate((size - positive, positive)):
-            both, only_a, only_b, neither = generator.multinomial(n, self.theta[truth])
-            counts[truth] = [[neither, only_b], [only_a, both]]
-        return counts
-
-    def _posterior(self, counts: FloatArray) -> Posterior:
-        prevalence = self.prior.prevalence_shapes(2)
-        if self.paired:
-            return DenseRows(counts, rows=self.prior.row_shapes(2, 2), prevalence=prevalence)
-        rows = self.prior.row_shapes(2, 1)
-        return Independent(
-            [
-                DenseRows(counts.sum(axis=other), rows=rows, prevalence=prevalence)
-                for other in (2, 1)
-            ]
-        )
-
-
 def _signature(
-    world: _World,
+    world: RatesWorld,
     sizes: Sequence[int],
     goal: str | Decision,
     rope: Rope,
     n_simulations: int,
     seed: np.random.SeedSequence,
 ) -> str:
-    rates = ["/".join(f"{rate:g}" for rate in row) for row in world.theta[::-1]]
     parts = [
         f"outperform {__version__}",
         "power",
         f"metric={world.metric.name}",
         f"goal={goal if isinstance(goal, str) else goal.symbol}",
         f"rope={rope}",
-        "paired" if world.paired else "unpaired",
-        repr(world.prior),
-        f"theta_pos={rates[0]}",
-        f"theta_neg={rates[1]}",
-        f"prevalence={world.prevalence:g}",
+        *world.parts(),
         f"sizes={'/'.join(map(str, sizes))}",
         f"hdi={world.prob:g}",
         f"simulations={n_simulations}",
@@ -308,41 +223,6 @@ def _signature(
         f"numpy={np.__version__}",
     ]
     return " | ".join(parts)
-
-
-def _is_reached(
-    low: float, high: float, wanted: Decision | None, world: _World, rope: Rope
-) -> bool:
-    hdi = Interval(low=low, high=high, prob=world.prob)
-    decision = decide(hdi, rope, greater_is_better=world.metric.greater_is_better)
-    return decision.decided if wanted is None else decision is wanted
-
-
-def _goal(goal: str | Decision) -> Decision | None:
-    if isinstance(goal, Decision) or goal == "decided":
-        return goal if isinstance(goal, Decision) else None
-    for decision in Decision:
-        if goal in (decision.symbol, decision.name, decision.name.lower()):
-            return decision
-    known = ["decided", *(decision.symbol for decision in Decision)]
-    raise UsageError(unknown_name("goal", goal, known))
-
-
-def _theta(theta: Mapping[str, float], name: str) -> list[float]:
-    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
-        raise UsageError(
-            f"{name} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
-        )
-    values = [_probability(theta[key]) for key in _OUTCOMES]
-    if abs(sum(values) - 1) > 1e-9:
-        raise UsageError(f"the probabilities in {name} must sum to 1; they sum to {sum(values):g}")
-    return values
-
-
-def _probability(value: float) -> float:
-    if not isinstance(value, Real) or not 0 <= value <= 1:
-        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
-    return float(value)
 
 
 def _size(size: int) -> int:

@@ -127,6 +127,11 @@ class Question:
         return groups.n_even / self.counting.times
 
     @property
+    def n_pool(self) -> int | None:
+        """How many documents the labelled ones were chosen from; None if they were not."""
+        return None if self.view.pool is None else self.view.pool.n
+
+    @property
     def costs(self) -> metrics.Costs | None:
         """What each pair of truth and prediction costs, in the order of the classes; or None."""
         return self.measured.costs
@@ -163,6 +168,7 @@ def ask(
 ) -> Question:
     """Check a question and choose the table and the model that answer it."""
     asked = called(metrics.get(metric), outcomes)
+    _refuse_of_pool(outcomes, paired=paired, prevalence=prevalence)
     view, placed = look(outcomes, asked, labels=labels, pos_label=pos_label), None
     if prevalence is not None:
         view, placed = place(view, prevalence, pos_label=pos_label)
@@ -222,6 +228,14 @@ def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: 
     if name is None:
         name = "flat" if prior is not None else _default(table, default_model)
     model = get_model(name)
+    if (table.pool is None) == (name == "strata"):
+        raise UsageError(
+            "model 'strata' is for documents that were chosen from a pool by their predictions; "
+            "count them with Outcomes.from_pool, or leave model out"
+            if table.pool is None
+            else f"model {name!r} takes the documents as they came, and these were chosen by the "
+            "predictions of both models; leave model and prior out"
+        )
     if table.kind == "spans" and name not in _OF_SPANS:
         raise UsageError(f"model {name!r} is not for spans; use one of {', '.join(_OF_SPANS)}")
     if table.kind == "label_sets" and name not in _OF_SPANS:
@@ -235,6 +249,21 @@ def _choose_model(name: str | None, prior: Any, table: Outcomes, default_model: 
 _OF_SPANS = ("bootstrap", "flat", "unit")
 
 
+def _refuse_of_pool(outcomes: Outcomes, *, paired: bool, prevalence: Any) -> None:
+    if outcomes.pool is None:
+        return
+    if not paired:
+        raise UsageError(
+            "these documents were chosen by the predictions of both models, so the comparison is "
+            "paired; leave paired out"
+        )
+    if prevalence is not None:
+        raise UsageError(
+            "the class proportions of a pool of which some documents were chosen cannot be "
+            "replaced yet; leave prevalence out"
+        )
+
+
 def _refuse_model_of_documents(metric: Metric, model: Model) -> None:
     if metric.per_document and model.proper:
         raise UsageError(
@@ -244,6 +273,8 @@ def _refuse_model_of_documents(metric: Metric, model: Model) -> None:
 
 
 def _default(table: Outcomes, default_model: str) -> str:
+    if table.pool is not None:
+        return "strata"
     if table.groups is not None or table.kind == "label_sets":
         return "bootstrap"
     if table.kind == "spans":

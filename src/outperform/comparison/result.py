@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from outperform import present
-from outperform._typing import AnyArray, Distribution, FloatArray, Label
+from outperform._typing import AnyArray, Distribution, FloatArray, Label, Seed
 from outperform.comparison import checks, engine, pictures
-from outperform.comparison.engines import chain_findings
-from outperform.comparison.estimating import Estimate, one_estimate
+from outperform.comparison.estimating import Estimate
 from outperform.comparison.factors import interval_factor, point_factor
 from outperform.comparison.facts import comparison_facts, headline_facts
 from outperform.comparison.question import Question, rope_for
-from outperform.comparison.repeated import repeated_findings
 from outperform.comparison.scored import Asked, counted
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.summary import (
     n_effective,
-    seed_name,
-    sign,
-    summarise,
 )
 from outperform.comparison.tabular import Tabular
 from outperform.decision import (
@@ -34,9 +29,6 @@ from outperform.decision import (
     Masses,
     Regret,
     Rope,
-    decide,
-    masses_from_distribution,
-    masses_from_draws,
     probability_error,
     regret_from_distribution,
     regret_from_draws,
@@ -47,6 +39,7 @@ from outperform.findings import Finding
 from outperform.posterior import Chain
 
 if TYPE_CHECKING:
+    from outperform.comparison.planning.result import Plan
     from outperform.comparison.sensitivity import Sensitivity
     from outperform.comparison.tables import ComparisonTable
 
@@ -195,19 +188,13 @@ class Comparison(Tabular):
         """
         better = self.question.metric.greater_is_better
         steps = rope_curve(self.hdi, self.rope, greater_is_better=better)
-        return _merged(
-            replace(step, decision=Decision.UNDECIDED) if self._withheld(step.decision) else step
-            for step in steps
-        )
+        return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
 
-    def _withheld(self, decision: Decision) -> bool:
-        """Return whether data or chain do not allow a verdict, whatever the interval says."""
+    def _allowed(self, decision: Decision) -> Decision:
+        """Return a verdict as far as data and chain allow it, whatever the interval says."""
         if any(one is not None and not one.converged for one in self._chains):
-            return True
-        if not decision.decided and checks.is_tie(self.question, self.rope):
-            return True
-        few = checks.disagreement_finding(self.question, decision, self.hdi)
-        return few is not None and few.level == "serious"
+            return Decision.UNDECIDED
+        return checks.allow(self.question, decision, self.hdi, self.rope)[0]
 
     @property
     def _chains(self) -> tuple[Chain | None, ...]:
@@ -328,8 +315,68 @@ class Comparison(Tabular):
         seed: np.random.SeedSequence,
     ) -> Comparison:
         """Conclude again; a kind of comparison that knows more adds what it knows."""
+        from outperform.comparison.concluding import conclude
+
         return conclude(
             question, answered, rope=rope, prob=self.hdi.prob, seed=seed, verb=self.verb
+        )
+
+    def more_data(
+        self,
+        *,
+        goal: str | Decision = "decided",
+        target: float = 0.8,
+        most: int | None = None,
+        n_simulations: int = 1_000,
+        n_draws: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> Plan:
+        """Return how many more documents would probably decide, and with what probability.
+
+        Every simulated future draws a world from the posterior and documents from that world,
+        adds them to those that are there, and decides again. What an undecided comparison prints
+        is the same by normal theory, which takes no time.
+
+        Parameters
+        ----------
+        goal
+            ``"decided"``, a firm verdict such as ``"≫"``, or ``"not_worse"``.
+        target
+            The wanted probability.
+        most
+            No more documents than this are considered; a hundred times those that there are by
+            default.
+        n_simulations
+            The most futures that are simulated.
+        n_draws
+            Draws of each.
+        random_state
+            None, a whole number, a SeedSequence or a Generator.
+        n_jobs
+            Threads; the result does not depend on it.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> counts = [12, 5, 83]
+        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
+        >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
+        >>> more = c.more_data(n_simulations=500, random_state=0)
+        >>> more.seen, more.n is not None
+        (100, True)
+        """
+        from outperform.comparison.planning.more import more_data
+
+        return more_data(
+            self,
+            goal=goal,
+            target=target,
+            most=most,
+            n_simulations=n_simulations,
+            n_draws=n_draws,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
 
     def by_class(self) -> ComparisonTable:
@@ -380,6 +427,8 @@ class Comparison(Tabular):
     def confusions(self) -> tuple[AnyArray, AnyArray]:
         """Return the confusion matrices of A and of B, true classes as rows."""
         seen = self.counted.seen
+        if seen.pool is not None:  # the labelled documents stand for the pool
+            seen = seen.in_weights()
         a, b = (seen.confusion(name) for name in seen.models)
         return a, b
 
@@ -505,70 +554,3 @@ def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
         else:
             found.append(step)
     return tuple(found)
-
-
-def conclude(
-    question: Asked,
-    answered: engine.Answer,
-    *,
-    rope: Rope,
-    prob: float,
-    seed: np.random.SeedSequence,
-    verb: str = "compare",
-) -> Comparison:
-    """Turn draws and closed forms into numbers, a verdict and doubts."""
-    n_draws = answered.values.shape[1]
-    signature = sign(
-        verb, question, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
-    )
-    a, b = (
-        one_estimate(question, answered, place, observed=seen, prob=prob, signature=signature)
-        for place, seen in enumerate(engine.observed(question))
-    )
-    draws = answered.values[0] - answered.values[1]
-    ordered, exact = np.sort(draws), answered.of_difference
-    chain = answered.chains[-1] if answered.chains else None
-    numbers = summarise(ordered, exact, prob, signed=True, chain=chain)
-    decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
-    if not decision.decided and checks.is_tie(question, rope):
-        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
-    disagreement = checks.disagreement_finding(question, decision, numbers.hdi)
-    if disagreement is not None and disagreement.level == "serious":
-        decision = Decision.UNDECIDED
-    if not all(one.converged for one in answered.chains):
-        decision = Decision.UNDECIDED
-    values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
-    values.append(("the difference", a.observed - b.observed, numbers.mean, numbers.sd))
-    findings = (
-        *checks.rope_findings(rope),
-        *chain_findings(answered.chains),
-        *checks.table_findings(question),
-        *checks.pull_findings(question, values),
-        *([] if disagreement is None else [disagreement]),
-        *checks.interval_findings(question, numbers.hdi, numbers.eti, rope, sampled=exact is None),
-        *repeated_findings(question, numbers.sd),
-    )
-    return Comparison(
-        question=question,
-        a=a,
-        b=b,
-        observed=a.observed - b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
-        rope=rope,
-        masses=(
-            masses_from_draws(ordered, rope)
-            if exact is None
-            else masses_from_distribution(exact, rope)
-        ),
-        decision=decision,
-        draws=draws,
-        distribution=exact,
-        findings=findings,
-        signature=signature,
-        seed=seed,
-        chain=chain,
-    )

@@ -12,8 +12,9 @@ from outperform import present
 from outperform._typing import Label, Seed
 from outperform.comparison import engine, pictures, rows
 from outperform.comparison.comparing import two_models
+from outperform.comparison.concluding import conclude
 from outperform.comparison.question import Question, ask, rope_for
-from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.result import Comparison
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.tabular import Tabular

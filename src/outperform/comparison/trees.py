@@ -9,9 +9,10 @@ import numpy as np
 from outperform._optional import require
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.comparison import engine
+from outperform.comparison.concluding import conclude
 from outperform.comparison.kept import ask_again, keep, read_kept
 from outperform.comparison.question import Question
-from outperform.comparison.result import Comparison, conclude
+from outperform.comparison.result import Comparison
 from outperform.decision import Rope
 from outperform.errors import DataError
 from outperform.outcomes import Outcomes

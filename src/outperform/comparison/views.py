@@ -47,6 +47,9 @@ def look(
     if metric.average == "binary":
         outcomes = _zero_and_one(outcomes)
         label = _positive(outcomes, metric, pos_label)
+        if outcomes.pool is not None:  # strata were sampled at rates of their own: none is lumped
+            code = outcomes.code(label)
+            return View(outcomes, outcomes, metric, code, label, (code,))
         return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)

@@ -72,6 +72,11 @@ class Rope:
         return (self.low + self.high) / 2
 
     @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+    @property
     def symmetric(self) -> bool:
         """Whether it is ± one number."""
         return self.low == -self.high

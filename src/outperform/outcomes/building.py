@@ -27,6 +27,7 @@ from outperform.outcomes.labels import (
     sort_labels,
     unify,
 )
+from outperform.outcomes.pool import count_pool, labelled_rows
 from outperform.outcomes.schemes import Scheme
 from outperform.outcomes.slices import count_slices, slice_column
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
@@ -114,6 +115,61 @@ def of_label_sets(
         "findings": label_findings(known) + read.findings,
         "sets": sets,
     }
+
+
+def of_pool(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    *,
+    which: Any,
+    labels: Sequence[Label] | None,
+) -> Fields:
+    """Count the labelled documents of a pool, and the pool itself."""
+    asked = pool_columns(predictions)
+    values, places = labelled_rows(y_true, which, len(asked[0].codes))
+    columns, findings = unify([read_column(values, name="y_true"), *asked])
+    ordered = _known_labels(columns, labels)
+    truth, *predicted = _coded(columns, ordered)
+    table, pool = count_pool(truth, predicted, places, n_labels=len(ordered))
+    return {
+        "models": tuple(predictions),
+        "labels": ordered,
+        "tables": (table,),
+        "findings": findings + label_findings(ordered),
+        "pool": pool,
+    }
+
+
+def pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
+    """Read the predictions of two models for the same pool."""
+    if len(named(predictions)) != 2:
+        raise UsageError(f"a pool needs two models' predictions; got {list(predictions)}")
+    columns = [read_column(one, name=f"predictions of {m!r}") for m, one in predictions.items()]
+    same_length(columns)
+    return columns
+
+
+def code_pool(predictions: Mapping[str, Any], labels: tuple[Label, ...]) -> list[IntArray]:
+    """Return the codes of both models' predictions among labels."""
+    columns, _ = unify(pool_columns(predictions))
+    return _coded(columns, labels)
+
+
+def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:
+    """Return every label of the columns, and those that could occur, in order."""
+    known = {value for column in columns for value in column.values}
+    if labels is not None:
+        known |= set(check_labels(labels, like=known))
+    return sort_labels(known)
+
+
+def _coded(columns: Sequence[Column], labels: tuple[Label, ...]) -> list[IntArray]:
+    """Return the code of every row's label among all labels."""
+    place = {label: code for code, label in enumerate(labels)}
+    return [
+        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+        for column in columns
+    ]
 
 
 def of_counts(
@@ -301,15 +357,8 @@ def of_columns(
     """Count columns of labels, the truth first, perhaps divided by slice or kept in groups."""
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
-    known = {value for column in columns for value in column.values}
-    if labels is not None:
-        known |= set(check_labels(labels, like=known))
-    ordered = sort_labels(known)
-    place = {label: code for code, label in enumerate(ordered)}
-    codes = [
-        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
-        for column in columns
-    ]
+    ordered = _known_labels(columns, labels)
+    codes = _coded(columns, ordered)
     slices = None
     if by and groups is not None:
         raise UsageError("slices cannot keep groups together yet; give by= or groups=")

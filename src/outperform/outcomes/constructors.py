@@ -107,6 +107,45 @@ class Constructors:
         return cls(**fields)
 
     @classmethod
+    def from_pool(
+        cls,
+        y_true: Any,
+        predictions: Mapping[str, Any],
+        *,
+        which: Any = None,
+        labels: Sequence[Label] | None = None,
+    ) -> Self:
+        """Count documents that were chosen from a pool by the predictions of two models.
+
+        Documents on which the models disagree may be labelled more often than others: every
+        pair of predictions is a stratum, and the pool's own counts say how much each matters.
+        Within a stratum the choice must not depend on anything else, as that of
+        :func:`propose` does not.
+
+        Parameters
+        ----------
+        y_true
+            The true labels of the labelled documents, in the order of ``which``; or, without
+            it, a value for each document of the pool, None or NaN where it has no label.
+        predictions
+            The predictions of both models for the whole pool, by name.
+        which
+            The place of each labelled document in the pool, counted from 0.
+        labels
+            Classes that must be in the table even if they never occur.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> pool = {"old": [1, 1, 0, 0, 0, 0], "new": [1, 0, 0, 0, 1, 0]}
+        >>> op.Outcomes.from_pool([1, 0, 0], pool, which=[1, 4, 2])
+        Outcomes(n=3, models=('old', 'new'), labels=(0, 1), paired=True, cells=3, pool=6)
+        >>> op.Outcomes.from_pool([None, 1, 0, None, 0, None], pool).n
+        3
+        """
+        return cls(**building.of_pool(y_true, predictions, which=which, labels=labels))
+
+    @classmethod
     def from_confusion(
         cls, matrices: Mapping[str, Any], *, labels: Sequence[Label] | None = None
     ) -> Self:

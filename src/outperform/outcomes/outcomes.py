@@ -14,6 +14,7 @@ from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
 from outperform.outcomes import serial
+from outperform.outcomes.adding import refuse_unlike
 from outperform.outcomes.checking import check_labels
 from outperform.outcomes.constructors import Constructors
 from outperform.outcomes.groups import Groups
@@ -26,6 +27,7 @@ from outperform.outcomes.label_sets import (
     split_texts,
 )
 from outperform.outcomes.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.outcomes.pool import Pool
 from outperform.outcomes.repeated import RepeatedId
 from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import ClassCounts, Part, Table
@@ -40,7 +42,8 @@ class Outcomes(Constructors):
     Build one with :meth:`from_labels`, :meth:`from_confusion`,
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
     or :meth:`from_spans`, of documents with several labels each with
-    :meth:`from_label_sets`. Tables are sparse, counts are
+    :meth:`from_label_sets`, of documents chosen by their predictions with
+    :meth:`from_pool`. Tables are sparse, counts are
     whole numbers of any size, and outcomes of disjoint documents add up with
     ``+``.
 
@@ -63,6 +66,8 @@ class Outcomes(Constructors):
     sets
         Of label sets, the sets that occur, each the codes of its labels; the codes in the cells
         are places among these.
+    pool
+        The pool that the counted documents were chosen from by their predictions, if they were.
     repeated
         Columns that may name what documents belong to, as they were noticed when a table was
         read; only findings look at them. They do not add up, and JSON leaves them out.
@@ -84,6 +89,7 @@ class Outcomes(Constructors):
     findings: tuple[Finding, ...] = ()
     slices: Slices | None = None
     sets: Sets = ()
+    pool: Pool | None = None
     repeated: tuple[RepeatedId, ...] = ()
 
     # What the table says
@@ -207,6 +213,8 @@ class Outcomes(Constructors):
             return replace(self, models=tuple(models), tables=tuple(self.tables[p] for p in places))
         if places == list(range(len(self.models))):
             return self
+        if self.pool is not None:
+            return self._reordered(places)
         slices = None if self.slices is None else self.slices.columns(places, n_labels=self.n_codes)
         selected = replace(
             self, models=tuple(models), tables=(self._columns(places),), slices=slices
@@ -217,6 +225,7 @@ class Outcomes(Constructors):
 
     def unpair(self) -> Outcomes:
         """Forget which documents the models shared: one table per model."""
+        self._refuse_pool("unpair() would forget this; leave paired out")
         tables = tuple(self._alone(model) for model in self.models)
         return replace(self, tables=tables, slices=None)
 
@@ -237,6 +246,7 @@ class Outcomes(Constructors):
         """
         if self.kind == "spans":
             raise UsageError("spans have no true negatives to be the rest; use only([label])")
+        self._refuse_pool("binarize() would mix them; name the class with pos_label=")
         chosen = self.code(label)
         if self.kind == "label_sets":
             codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
@@ -265,6 +275,7 @@ class Outcomes(Constructors):
         """
         if self.kind != "classes" or self.slices is not None:
             raise UsageError("only classes that are not sliced can be split into labels")
+        self._refuse_pool("documents with several labels cannot be chosen in this way yet")
         labels, sets, codes = split_texts(self.labels, separator)
         findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
         moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
@@ -303,6 +314,8 @@ class Outcomes(Constructors):
     def in_weights(self) -> Outcomes:
         """Return the importance weight of every cell instead of its documents, if they have any.
 
+        Documents chosen from a pool by their predictions stand for all that have the same.
+
         Examples
         --------
         >>> import outperform as op
@@ -310,6 +323,9 @@ class Outcomes(Constructors):
         >>> seen.confusion("m").tolist(), seen.in_weights().confusion("m").tolist()
         ([[1, 0], [1, 1]], [[1.0, 0.0], [1.0, 2.5]])
         """
+        if self.pool is not None:
+            weighed = self.pool.weigh(self.tables[0], n_labels=self.n_codes)
+            return replace(self, tables=(weighed,), pool=None)
         tables = tuple(table.in_weights() for table in self.tables)
         return replace(self, tables=tables) if self.weighted else self
 
@@ -346,6 +362,7 @@ class Outcomes(Constructors):
         factor
             How many independent documents one counted document is worth.
         """
+        self._refuse_pool("counts that are worth more or less have no place in it")
         tables = tuple(table.scaled(factor) for table in self.tables)
         return replace(self, tables=tables, slices=None)
 
@@ -380,8 +397,56 @@ class Outcomes(Constructors):
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)
 
+    def in_pool(self, pool: Outcomes) -> Outcomes:
+        """Say that the documents were chosen from a pool by the predictions of both models.
+
+        It is :meth:`from_pool` for what was read from files, frames and databases.
+
+        Parameters
+        ----------
+        pool
+            All documents of the pool, labelled or not, with the predictions of the first model
+            as their truth and the second as their only model.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_labels([1, 0], {"old": [1, 0], "new": [0, 1]})
+        >>> pool = op.Outcomes.from_labels([1, 1, 0, 0, 0], {"new": [1, 0, 0, 0, 1]})  # truth: old
+        >>> seen.in_pool(pool).pool.n
+        5
+        """
+        self._refuse_in_pool(pool)
+        wanted = sort_labels(set(self.labels) | set(check_labels(pool.labels, like={*self.labels})))
+        left, right = self._relabel(wanted), pool._relabel(wanted)
+        found = Pool(cells=right.tables[0].cells, counts=right.tables[0].counts)
+        found.check(left.tables[0], n_labels=len(wanted))
+        findings = tuple(dict.fromkeys((*left.findings, *right.findings)))
+        return replace(left, pool=found, findings=findings, repeated=())
+
+    def _refuse_in_pool(self, pool: Outcomes) -> None:
+        self._refuse_pool("they have one already")
+        plain = all(
+            one.kind == "classes" and one.groups is None and one.slices is None and one.paired
+            for one in (self, pool)
+        )
+        if not plain or len(self.models) != 2:
+            raise UsageError(
+                "only paired outcomes of two models, in classes, without groups, weights or "
+                "slices, can be chosen from a pool"
+            )
+        a, b = self.models
+        if pool.models != (b,):
+            raise UsageError(
+                f"the pool must have the predictions of {a!r} as truth and {b!r} as its only "
+                f"model, e.g. read(source, truth={a!r}, models=[{b!r}]); got {list(pool.models)}"
+            )
+
     def emptied(self) -> Outcomes:
-        """Return the same models and classes before any document was seen."""
+        """Return the same models and classes before any document was seen.
+
+        A pool is known before any of its documents is labelled, so it stays.
+        """
         tables = tuple(table.emptied() for table in self.tables)
         return replace(self, tables=tables, findings=(), slices=None, repeated=())
 
@@ -402,7 +467,7 @@ class Outcomes(Constructors):
     def __add__(self, other: Outcomes) -> Outcomes:
         if not isinstance(other, Outcomes):
             return NotImplemented
-        self._refuse_other_kind(other)
+        refuse_unlike(self, other)
         labels = sort_labels(
             set(self.labels) | set(check_labels(other.labels, like=set(self.labels)))
         )
@@ -418,8 +483,17 @@ class Outcomes(Constructors):
         slices = None
         if left.slices is not None and right.slices is not None:
             slices = left.slices.plus(right.slices, n_labels=left.n_codes)
+        pool = None
+        if left.pool is not None and right.pool is not None:
+            pool = left.pool.plus(right.pool, n_labels=left.n_codes)
         return replace(
-            left, labels=labels, tables=tables, findings=findings, slices=slices, repeated=()
+            left,
+            labels=labels,
+            tables=tables,
+            findings=findings,
+            slices=slices,
+            pool=pool,
+            repeated=(),
         )
 
     def sharing_sets(self, other: Outcomes) -> tuple[Outcomes, Outcomes]:
@@ -439,29 +513,6 @@ class Outcomes(Constructors):
             for one, codes in zip((self, other), places, strict=True)
         )
         return left, right
-
-    def _refuse_other_kind(self, other: Outcomes) -> None:
-        if set(self.models) != set(other.models):
-            raise UsageError(
-                f"outcomes of other models do not add up: {self.models}, {other.models}"
-            )
-        if self.paired != other.paired:
-            raise UsageError("paired and unpaired outcomes do not add up; call unpair() first")
-        if self.kind != other.kind:
-            raise UsageError(
-                f"outcomes of the kinds {self.kind!r} and {other.kind!r} do not add up"
-            )
-        if self.weighted != other.weighted:
-            raise UsageError(
-                "outcomes with and without importance weights do not add up; count the others with "
-                "sample_weight=[1, 1, …] and weight_kind='importance'"
-            )
-        if (self.groups is None) != (other.groups is None):
-            raise UsageError(
-                "outcomes with and without groups do not add up; call ungroup() on the former"
-            )
-        if (self.slices is None) != (other.slices is None):
-            raise UsageError("outcomes with and without slices do not add up; divide both or none")
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}
@@ -483,7 +534,23 @@ class Outcomes(Constructors):
         n_codes = len(labels) + (self.kind == "spans") if n_codes is None else n_codes
         tables = tuple(table.recode(codes, n_labels=n_codes) for table in self.tables)
         slices = None if self.slices is None else self.slices.recode(codes, n_labels=n_codes)
-        return replace(self, labels=labels, tables=tables, slices=slices)
+        pool = None if self.pool is None else self.pool.recode(codes, n_labels=n_codes)
+        return replace(self, labels=labels, tables=tables, slices=slices, pool=pool)
+
+    def _reordered(self, places: list[int]) -> Outcomes:
+        """Put the models of a pool in another order; none can be left out."""
+        assert self.pool is not None
+        if len(places) != len(self.models):
+            self._refuse_pool("one model alone is not enough; c.a and c.b of compare() are of one")
+        pool = self.pool.columns(places, n_labels=self.n_codes)
+        models = tuple(self.models[place] for place in places)
+        return replace(self, models=models, tables=(self._columns(places),), pool=pool)
+
+    def _refuse_pool(self, why: str) -> None:
+        if self.pool is not None:
+            raise UsageError(
+                f"these documents were chosen from a pool by the predictions of both models; {why}"
+            )
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -580,6 +647,8 @@ class Outcomes(Constructors):
         alone = self.weighted and self.groups is not None and self.groups.n == self.n
         if self.kind != "spans" and self.groups is not None and not alone:
             kind += f", groups={self.groups.n}"
+        if self.pool is not None:
+            kind += f", pool={self.pool.n}"
         labels: object = self.labels if self.n_classes <= 6 else f"<{self.n_classes} classes>"
         return (
             f"Outcomes(n={self.n}, models={self.models}, labels={labels}, "

@@ -14,6 +14,7 @@ from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import Groups
 from outperform.outcomes.label_sets import Sets
 from outperform.outcomes.labels import check_label, sort_labels
+from outperform.outcomes.pool import Pool
 from outperform.outcomes.slices import Slices
 from outperform.outcomes.table import Table, place_rows
 
@@ -37,6 +38,8 @@ def to_dict(outcomes: Outcomes) -> dict[str, Any]:
     }
     if outcomes.kind == "label_sets":
         plain["sets"] = [list(one) for one in outcomes.sets]
+    if outcomes.pool is not None:
+        plain["pool"] = outcomes.pool.to_dict()
     return plain if outcomes.slices is None else {**plain, "slices": outcomes.slices.to_dict()}
 
 
@@ -46,7 +49,8 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         raise DataError(f"these are not outcomes: the field 'format' must be {FORMAT!r}")
     if data.get("schema") != SCHEMA:
         raise DataError(
-            f"outcomes of schema {data.get('schema')!r} cannot be read; known: {SCHEMA}"
+            f"outcomes of schema {data.get('schema')!r} cannot be read; known: {SCHEMA}; if a "
+            "newer outperform wrote them, update this one"
         )
     try:
         models = tuple(str(model) for model in data["models"])
@@ -61,6 +65,7 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
             _check_spans(tables, n_codes - 1)
         findings = tuple(Finding(*finding) for finding in data["findings"])
         slices = _slices(data.get("slices"), tables, n_codes)
+        pool = _pool(data.get("pool"), tables, kind, n_codes)
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"these outcomes are damaged: {error}") from error
     widths = {table.cells.shape[1] - 1 for table in tables}
@@ -76,6 +81,7 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         "findings": findings,
         "slices": slices,
         "sets": sets,
+        "pool": pool,
     }
 
 
@@ -92,6 +98,17 @@ def _slices(data: Mapping[str, Any] | None, tables: Sequence[Table], n_codes: in
     ):
         raise DataError("the slices do not add up to the whole")
     return slices
+
+
+def _pool(
+    data: Mapping[str, Any] | None, tables: Sequence[Table], kind: str, n_codes: int
+) -> Pool | None:
+    """Put the pool back, and see that the table could have been chosen from it."""
+    if data is None:
+        return None
+    if len(tables) != 1 or kind != "classes" or tables[0].groups is not None:
+        raise DataError("only paired classes without groups can come from a pool")
+    return Pool.from_dict(data, tables[0], n_labels=n_codes)
 
 
 def _table(data: Mapping[str, Any], n_labels: int, width: int) -> Table:

@@ -7,6 +7,7 @@ from outperform.posterior.exact import exact_difference, exact_value
 from outperform.posterior.lumped import draw_lumped
 from outperform.posterior.models import MODELS, OWN, Model, build_posterior, get_model
 from outperform.posterior.pooling import SlicesPosterior, pool_slices
+from outperform.posterior.predicting import Predict, certain, predictive
 from outperform.posterior.prevalence import Prevalence
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior, Sums, draw_values
@@ -24,6 +25,7 @@ __all__ = [
     "Independent",
     "Model",
     "Posterior",
+    "Predict",
     "Prevalence",
     "Prior",
     "Reweighted",
@@ -32,6 +34,7 @@ __all__ = [
     "Sums",
     "Trained",
     "build_posterior",
+    "certain",
     "child",
     "draw_documents",
     "draw_lumped",
@@ -43,6 +46,7 @@ __all__ = [
     "get_model",
     "mix",
     "pool_slices",
+    "predictive",
     "row_factors",
     "run_blocks",
     "seed_sequence",

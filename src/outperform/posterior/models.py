@@ -13,6 +13,7 @@ from outperform.posterior.free import Free
 from outperform.posterior.hierarchical import hierarchical
 from outperform.posterior.priors import Prior
 from outperform.posterior.protocol import Independent, Posterior
+from outperform.posterior.strata import strata
 from outperform.posterior.unit import unit
 
 
@@ -35,6 +36,7 @@ MODELS = {
         Model(name="hierarchical", build=lambda outcomes, prior: hierarchical(outcomes)),
         Model(name="free", build=lambda outcomes, prior: Free(outcomes), pairs=False),
         Model(name="bootstrap", build=lambda outcomes, prior: bootstrap(outcomes), proper=False),
+        Model(name="strata", build=lambda outcomes, prior: strata(outcomes)),
     )
 }
 

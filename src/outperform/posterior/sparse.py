@@ -25,7 +25,7 @@ from outperform.posterior.protocol import (
     Shapes,
     Worker,
 )
-from outperform.posterior.tally import RowSums, Tally, choose_tally
+from outperform.posterior.tally import RowSums, Tally, choose_tally, ticket_classes
 
 # The mass that the last stick collects is 2 to the power -9 of one document.
 _STICKS = 10
@@ -86,6 +86,16 @@ class SparseWeights(NoClosedForms):
             return tally.split(sums)
 
         return draw
+
+    def draw_sticks(self, generator: np.random.Generator) -> tuple[IntArray, FloatArray]:
+        """Draw the prior's measure once: cells ``(n_sticks, 1 + n_models)`` and their masses."""
+        rates = self.right_rates(generator, 1)
+        masses = _sticks(generator, self.n_classes, 1)
+        truth = np.broadcast_to(np.arange(self.n_classes)[:, None], masses.shape)
+        columns = [truth.ravel()]
+        for rate in rates:
+            columns.append(ticket_classes(_tickets(generator, rate, masses.shape)).ravel())
+        return np.stack(columns, axis=1), masses.ravel()
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return a function that scales the true classes, the prior's mass with them."""

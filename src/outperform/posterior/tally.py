@@ -42,6 +42,19 @@ def _ticket_classes(n_classes: int) -> IntArray:
     return (np.arange(n_classes)[:, None] + steps) % n_classes
 
 
+def ticket_classes(ticket: IntArray) -> IntArray:
+    """Return the class that each ticket ``(sticks, n_classes, n_draws)`` means.
+
+    Examples
+    --------
+    >>> ticket_classes(np.array([[[0], [1], [2]], [[2], [3], [3]]]))[:, :, 0].tolist()
+    [[0, 1, 0], [1, 0, 1]]
+    """
+    classes = np.empty(ticket.shape, dtype=np.int64)
+    _read_tickets(ticket, ticket.shape[1], scale=1, out=classes)
+    return classes
+
+
 def _read_tickets(ticket: IntArray, n_classes: int, *, scale: int, out: IntArray) -> None:
     """Write ``scale`` times the class that each ticket ``(sticks, n_classes, n_draws)`` means."""
     if n_classes <= _TABULATED:

@@ -14,7 +14,9 @@ from outperform.present.figures import (
     plot_confusion,
     plot_factor,
     plot_forest,
+    plot_looks,
     plot_models,
+    plot_plan,
     plot_posterior,
     plot_power,
     plot_ranks,
@@ -36,7 +38,21 @@ from outperform.present.gates import (
 from outperform.present.html import comparison_html, estimate_html, gate_html
 from outperform.present.latex import latex_label
 from outperform.present.markdown import full_markdown
+from outperform.present.monitoring import (
+    look_line,
+    looks_table,
+    monitor_headline,
+    monitor_paragraph,
+    monitor_text,
+)
 from outperform.present.paragraphs import Length, estimate_paragraph, paragraph
+from outperform.present.planning import (
+    plan_headline,
+    plan_paragraph,
+    plan_table,
+    plan_text,
+)
+from outperform.present.proposals import proposal_headline, proposal_table, proposal_text
 from outperform.present.ranking import (
     pairs_table,
     ranking_headline,
@@ -94,14 +110,25 @@ __all__ = [
     "gate_text",
     "headline",
     "latex_label",
+    "look_line",
+    "looks_table",
+    "monitor_headline",
+    "monitor_paragraph",
+    "monitor_text",
     "number_column",
     "pairs_table",
     "paragraph",
+    "plan_headline",
+    "plan_paragraph",
+    "plan_table",
+    "plan_text",
     "plot_confusion",
     "plot_curves",
     "plot_factor",
     "plot_forest",
+    "plot_looks",
     "plot_models",
+    "plot_plan",
     "plot_posterior",
     "plot_power",
     "plot_ranks",
@@ -109,6 +136,9 @@ __all__ = [
     "plot_runs",
     "plot_verdicts",
     "probability_column",
+    "proposal_headline",
+    "proposal_table",
+    "proposal_text",
     "ranking_headline",
     "ranking_html",
     "ranking_page",

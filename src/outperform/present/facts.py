@@ -171,6 +171,8 @@ def sample(facts: Facts) -> str:
     '300 sentences or documents with 3 types of spans'
     >>> sample({"n": 1000, "n_groups": 50, "n_classes": 2})
     '1,000 items from 50 groups in 2 classes'
+    >>> sample({"n": 400, "n_pool": 10_000, "n_classes": 2})
+    '400 items chosen from a pool of 10,000 in 2 classes'
     """
     between = " with " if facts.get("n_types") or facts.get("n_labels") else " in "
     seen = between.join(_sizes(facts))
@@ -313,7 +315,8 @@ def _sizes(facts: Facts) -> list[str]:
         many = facts.get("unit") or "items"
         groups = facts.get("n_groups")
         come = "" if groups is None else f" from {_counted(groups, 'group', 'groups')}"
-        parts.append(_counted(facts["n"], _ONE.get(many, many), many) + come + _worth(facts))
+        behind = come + _worth(facts) + _chosen(facts)
+        parts.append(_counted(facts["n"], _ONE.get(many, many), many) + behind)
     if facts.get("n_classes") is not None:
         parts.append(_counted(facts["n_classes"], "class", "classes"))
     if (facts.get("n_types") or 1) > 1:
@@ -327,6 +330,12 @@ def _worth(facts: Facts) -> str:
     """Say what importance weights leave of the items."""
     worth = facts.get("n_effective")
     return "" if worth is None else f" (weighted, worth {worth:,.1f})"
+
+
+def _chosen(facts: Facts) -> str:
+    """Say what pool the items were chosen from by their predictions."""
+    pool = facts.get("n_pool")
+    return "" if pool is None else f" chosen from a pool of {numbers.count(pool)}"
 
 
 def _counted(number: float, one: str, many: str) -> str:

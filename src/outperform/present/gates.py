@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Decimal
 from textwrap import wrap
 
 from outperform.present import facts as read
@@ -11,6 +10,7 @@ from outperform.present import numbers
 from outperform.present.columns import Column, text_column
 from outperform.present.escape import for_markdown, for_text
 from outperform.present.facts import Facts
+from outperform.present.needed import more_documents
 from outperform.present.screen import WIDTH
 from outperform.present.table import Table
 
@@ -197,26 +197,8 @@ def _edge(value: float) -> str:
 
 
 def _more(check: Facts) -> str:
-    if check["judgement"] != "undecided" or check["withheld"]:
-        return ""
-    more, n = check["more_documents"], numbers.count(check["comparison"]["n"])
-    if more is None:
-        return (
-            " The difference is so near that edge that no sensible number of documents would "
-            "decide it."
-        )
-    return (
-        f" It would take about {numbers.count(_two_figures(more))} more documents, beside the {n} "
-        "that there are, if the difference stays what it is."
-    )
-
-
-def _two_figures(value: int) -> int:
-    number = Decimal(value)
-    if number.adjusted() < 2:
-        return value
-    unit = Decimal(1).scaleb(number.adjusted() - 1)
-    return int((number / unit).to_integral_value(rounding=ROUND_CEILING) * unit)
+    needed = check.get("needed")
+    return "" if needed is None else f" {more_documents(needed, check['comparison'])}"
 
 
 def _difference(facts: Facts) -> str:

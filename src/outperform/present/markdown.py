@@ -5,6 +5,7 @@ from __future__ import annotations
 from outperform.present import facts as read
 from outperform.present.escape import for_markdown, for_text
 from outperform.present.facts import Facts
+from outperform.present.needed import more_documents
 from outperform.present.runs import run_sentences
 from outperform.present.sentences import estimate_headline, headline, rope_curve_sentence
 from outperform.present.summary import comparison_table, estimate_table
@@ -28,6 +29,8 @@ def full_markdown(facts: Facts) -> str:
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         parts.append(f"For other widths of the ROPE: {for_markdown(curve)}.")
+    if facts.get("needed") is not None:
+        parts.append(for_markdown(more_documents(facts["needed"], facts)))
     if both and "runs" in facts:
         parts.append(for_markdown(run_sentences(facts)))
     findings = read.findings(facts)

@@ -54,6 +54,21 @@ def count(value: float) -> str:
     return f"{int(value):,d}"
 
 
+def two_figures(value: int) -> int:
+    """Return a whole number rounded up to two figures.
+
+    Examples
+    --------
+    >>> two_figures(2312), two_figures(87)
+    (2400, 87)
+    """
+    number = Decimal(value)
+    if number.adjusted() < 2:
+        return value
+    unit = Decimal(1).scaleb(number.adjusted() - 1)
+    return int((number / unit).to_integral_value(rounding=ROUND_CEILING) * unit)
+
+
 def percent(share: float) -> str:
     """Return a nominal level such as 0.95 as a percentage.
 

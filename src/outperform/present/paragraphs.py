@@ -13,6 +13,7 @@ from outperform.present import facts as read
 from outperform.present import numbers
 from outperform.present.escape import for_text
 from outperform.present.facts import Facts
+from outperform.present.needed import more_documents
 from outperform.present.runs import run_sentences
 from outperform.present.sentences import (
     DECIDED,
@@ -79,6 +80,7 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
             _practical(facts),
             _regret(facts),
             _curve(facts),
+            _needed(facts),
             _evidence(facts),
             _runs(facts),
             _unpaired(facts),
@@ -286,6 +288,11 @@ def _curve(facts: Facts) -> str:
         return ""
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
     return f"For other widths of the ROPE the verdict is: {curve}."
+
+
+def _needed(facts: Facts) -> str:
+    needed = facts.get("needed")
+    return "" if needed is None else more_documents(needed, facts)
 
 
 # Evidence

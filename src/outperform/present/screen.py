@@ -8,6 +8,7 @@ from outperform.present import facts as read
 from outperform.present import numbers
 from outperform.present.escape import for_text
 from outperform.present.facts import Facts
+from outperform.present.needed import more_documents
 from outperform.present.runs import run_details
 from outperform.present.sentences import (
     bayes_factor_text,
@@ -103,6 +104,8 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         details.append(("other ROPEs", curve))
+    if facts.get("needed") is not None:
+        details.append(("more data", more_documents(facts["needed"], facts)))
     if "runs" in facts:
         details.extend(run_details(facts))
     if "unpaired" in facts:
@@ -136,11 +139,11 @@ def _table_lines(facts: Facts) -> list[str]:
 
 
 def _fill(body: list[str], details: list[tuple[str, str]], facts: Facts, height: int | None) -> str:
-    lines = [line for part in body for line in _wrapped(part)]
+    lines = [line for part in body for line in wrapped(part)]
     for label, text in details:
-        lines.extend(_wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN))
+        lines.extend(wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN))
     signature = facts.get("signature")
-    ending = _wrapped(for_text(signature, limit=_LONGEST), indent=2) if signature else []
+    ending = wrapped(for_text(signature, limit=_LONGEST), indent=2) if signature else []
     room = None if height is None else height - len(lines) - len(ending)
     lines.extend(_finding_lines(facts, room=room))
     return "\n".join(lines + ending)
@@ -151,7 +154,7 @@ def _finding_lines(facts: Facts, *, room: int | None) -> list[str]:
     found = read.findings(facts)
     lines: list[str] = []
     for position, (level, message, name) in enumerate(found):
-        more = _wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
+        more = wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
         reserve = 1 if position + 1 < len(found) else 0
         if room is not None and lines and len(lines) + len(more) + reserve > room:
             left = len(found) - position
@@ -161,7 +164,14 @@ def _finding_lines(facts: Facts, *, room: int | None) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, *, indent: int = 0) -> list[str]:
+def wrapped(text: str, *, indent: int = 0) -> list[str]:
+    """Return the lines of a text that fit on the screen.
+
+    Examples
+    --------
+    >>> wrapped("short")
+    ['short']
+    """
     if len(text) <= WIDTH:
         return [text]
     return wrap(

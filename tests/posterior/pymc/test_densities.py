@@ -60,7 +60,7 @@ def spread(model, closed, sd=1.5, shift=0.0):
             for name, value in model.initial_point().items()
         }
         if shift:
-            point["mass_share_logodds__"] += shift
+            point["mass_share_interval__"] += shift
         found.append(float(log_density(point)) - closed(point))
     return np.ptp(found)
 
@@ -89,11 +89,10 @@ def test_paired(n_classes):
     assert spread(models.paired(seen), prevalence_and_rows(cells, 1.0, 1.0)) < 1e-9
 
 
-def test_paired_classes_with_half_on_the_diagonal():
-    seen = counts(3, 3, 3)
-    rows = product_rows(unit_rows(3), 2).reshape(3, -1)
-    closed = prevalence_and_rows(seen.reshape(3, -1), rows, 1.0)
-    assert spread(models.paired_classes(seen), closed) < 1e-9
+def test_paired_with_a_product_of_rows():
+    seen, rows = counts(3, 3, 3), product_rows(unit_rows(3), 2)
+    closed = prevalence_and_rows(seen.reshape(3, -1), rows.reshape(3, -1), 1.0)
+    assert spread(models.paired(seen, rows=rows), closed) < 1e-9
 
 
 @pytest.mark.parametrize("n_classifiers", [1, 2])
@@ -123,42 +122,54 @@ def uniform(logit):
     return (log_expit(logit) + log_expit(-logit)).sum()
 
 
+def known_of_share(seen, masses):
+    """Return place and width of a common share's logit, class by class."""
+    found = []
+    for table, mass in zip(seen, masses, strict=True):
+        right = wrong = 0.5
+        for truth, row in enumerate(table):
+            worth = 1 / (1 / (1 + mass) + 1 / row.sum())
+            right += worth * row[truth] / row.sum()
+            wrong += worth * (1 - row[truth] / row.sum())
+        found.append((np.log(right / wrong), np.sqrt(1 / right + 1 / wrong)))
+    return np.array(found).T
+
+
 @pytest.mark.parametrize(("mass", "shift"), [(1.0, 0.0), (None, 0.0), (None, -34.0)])
 def test_hierarchical(mass, shift):
     """With a mass of 10⁻¹⁵ logarithms are 10¹⁵, and must not be subtracted from each other."""
     seen = counts(2, 3, 3)
 
     def closed(point):
-        logit = point["eta_logodds__"]
-        omegas = np.stack([omega(eta, 3) for eta in np.exp(log_expit(logit))])
-        density, masses = uniform(logit), np.ones(2)
+        density, masses = 0.0, np.ones(2)
         if mass is None:
-            share = point["mass_share_logodds__"]
-            density, masses = density + uniform(share), np.exp(share)
+            logit = point["mass_share_interval__"]
+            share = (1 - 1e-8) * expit(logit)
+            density, masses = uniform(logit), share / (1 - share)
+            place, width = known_of_share(seen, masses)
+            logit = place + width * point["eta_share__"]
+            density += np.log(width).sum()
+        else:
+            logit = point["eta_logodds__"]
+        omegas = np.stack([omega(eta, 3) for eta in expit(logit)])
+        density += uniform(logit)
         return density + learned(seen, omegas, point, masses[:, None, None], unit_rows(3))
 
     most = 1e-9 if shift == 0 else 1e-6
     assert spread(models.hierarchical(seen, mass=mass), closed, shift=shift) < most
 
 
-@pytest.mark.parametrize("mass", [1.0, None])
-def test_paired_classes_with_a_learned_diagonal(mass):
+def test_paired_hierarchical():
     seen = counts(3, 3, 3)
 
     def closed(point):
         logit = point["eta_logodds__"]
-        a, b = (omega(eta, 3) for eta in np.exp(log_expit(logit)))
+        a, b = (omega(eta, 3) for eta in expit(logit))
         omegas = (a[:, :, None] * b[:, None, :]).reshape(3, 9)
-        density, s = uniform(logit), 1.0
-        if mass is None:
-            density += uniform(point["mass_share_logodds__"])
-            s = float(np.exp(point["mass_share_logodds__"]))
-        return density + learned(
-            seen.reshape(3, 9), omegas, point, s, product_rows(unit_rows(3), 2).reshape(3, 9)
-        )
+        likely = product_rows(unit_rows(3), 2).reshape(3, 9)
+        return uniform(logit) + learned(seen.reshape(3, 9), omegas, point, 1.0, likely)
 
-    model = models.paired_classes(seen, right=None, mass=mass)
-    assert spread(model, closed) < 1e-9
+    assert spread(models.paired_hierarchical(seen), closed) < 1e-9
 
 
 def test_cells_that_are_too_small_for_a_float_keep_their_density():

@@ -147,13 +147,8 @@ def _conclude(
     rope: Rope,
 ) -> Pair:
     better = question.metric.greater_is_better
-    decision = decide(hdi, rope, greater_is_better=better)
-    withheld = False
-    if decision.decided:
-        few = checks.disagreement_finding(question, decision, hdi, places)
-        withheld = few is not None and few.level == "serious"
-    if withheld or (not decision.decided and checks.is_tie(question, rope, places)):
-        decision = Decision.UNDECIDED
+    said = decide(hdi, rope, greater_is_better=better)
+    decision, _ = checks.allow(question, said, hdi, rope, places)
     gap, error = margin(hdi, rope)
     models = question.view.models
     return Pair(
@@ -168,7 +163,7 @@ def _conclude(
         p_better=masses.above if better else masses.below,
         p_greater=masses.greater,
         decision=decision,
-        withheld=withheld,
+        withheld=said.decided and not decision.decided,
         coarse=gap < checks.SAFE_ERRORS * error,
     )
 

@@ -163,7 +163,7 @@ def _models(
 
 def ask_many(seen: Seen, *, model: str | None, prior: Any, **asked: Any) -> Asked:
     """Ask about any number of models at once, under a model whose prior does not count them."""
-    if isinstance(seen, Outcomes) and model is None and prior is None:
+    if isinstance(seen, Outcomes) and seen.pool is None and model is None and prior is None:
         together = seen.groups is not None or seen.kind == "label_sets"
         model = "bootstrap" if together else "unit"
     question = ask_any(seen, model=model, prior=prior, default_model="unit", **asked)

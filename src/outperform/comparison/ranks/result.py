@@ -11,12 +11,12 @@ import numpy as np
 from outperform import present
 from outperform._typing import FloatArray
 from outperform.comparison import engine
+from outperform.comparison.concluding import conclude as conclude_pair
 from outperform.comparison.estimating import Estimate
 from outperform.comparison.question import rope_for
 from outperform.comparison.ranks.facts import pair_facts, ranking_facts
 from outperform.comparison.ranks.pairs import Matrix, Pair, above_diagonal, mean_matrix
 from outperform.comparison.result import Comparison
-from outperform.comparison.result import conclude as conclude_pair
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import ask_any
 from outperform.comparison.tabular import Tabular

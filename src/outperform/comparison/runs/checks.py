@@ -71,6 +71,16 @@ def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]
         )
 
 
+def allow(
+    question: Asked, sides: tuple[Side, Side], decision: Decision, hdi: Interval, rope: Rope
+) -> tuple[Decision, Finding | None]:
+    """Return the verdict as far as the data allow it, and ``few_disagreements`` if they are few."""
+    if not decision.decided and is_tie(question, sides, rope):
+        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
+    few = disagreement_finding(question, sides, decision, hdi)
+    return checks.unless_serious(decision, few), few
+
+
 def is_tie(question: Asked, sides: tuple[Side, Side], rope: Rope) -> bool:
     """Return whether both models have the same runs, so that the posterior is symmetric."""
     a, b = sides

@@ -9,18 +9,13 @@ import numpy as np
 
 from outperform._typing import FloatArray
 from outperform.comparison import checks, engine
-from outperform.comparison.runs.checks import (
-    disagreement_finding,
-    is_tie,
-    pooling_finding,
-    run_findings,
-)
+from outperform.comparison.runs.checks import allow, pooling_finding, run_findings
 from outperform.comparison.runs.drawing import RunDraws, of_these_runs
 from outperform.comparison.runs.reading import Side
 from outperform.comparison.runs.result import PooledRuns, RunComparison, RunEstimate, VarianceFrom
 from outperform.comparison.scored import Asked
 from outperform.comparison.summary import Summary, seed_name, sign, summarise
-from outperform.decision import Decision, Rope, decide, masses_from_draws, narrowest
+from outperform.decision import Rope, decide, masses_from_draws, narrowest
 from outperform.findings import Finding
 from outperform.posterior import Trained
 
@@ -51,14 +46,15 @@ def conclude(
     ordered = np.sort(both.means)
     numbers = summarise(ordered, None, prob, signed=True)
     pooled = _pool(question, fixed, rope, prob)
-    decision, disagreement = _decide(question, sides, numbers, rope)
+    decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
+    decision, few = allow(question, sides, decision, numbers.hdi, rope)
     findings = (
         *checks.rope_findings(rope),
         *run_findings(question, sides),
         *pooling_finding(pooled, decision),
         *checks.table_findings(question),
         *_pulled(question, a, b, numbers),
-        *([] if disagreement is None else [disagreement]),
+        *([] if few is None else [few]),
         *checks.interval_findings(
             question,
             numbers.hdi,
@@ -121,18 +117,6 @@ def _estimate(
         runs=side.runs,
         run_values=run_values,
     )
-
-
-def _decide(
-    question: Asked, sides: tuple[Side, Side], numbers: Summary, rope: Rope
-) -> tuple[Decision, Finding | None]:
-    decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
-    if not decision.decided and is_tie(question, sides, rope):
-        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
-    few = disagreement_finding(question, sides, decision, numbers.hdi)
-    if few is not None and few.level == "serious":
-        decision = Decision.UNDECIDED
-    return decision, few
 
 
 def _pool(question: Asked, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:

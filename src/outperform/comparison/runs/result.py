@@ -163,11 +163,8 @@ class RunComparison(Comparison):
         checked = rope_for(self.question, rope)
         return self._conclude_drawn(self.question, self.drawn, checked, self.seed)
 
-    def _withheld(self, decision: Decision) -> bool:
-        if not decision.decided and checks.is_tie(self.question, self.sides, self.rope):
-            return True
-        few = checks.disagreement_finding(self.question, self.sides, decision, self.hdi)
-        return few is not None and few.level == "serious"
+    def _allowed(self, decision: Decision) -> Decision:
+        return checks.allow(self.question, self.sides, decision, self.hdi, self.rope)[0]
 
     def _conclude(
         self,

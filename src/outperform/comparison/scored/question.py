@@ -66,6 +66,7 @@ class ScoreQuestion:
 
     classes: None = None
     costs: None = None
+    n_pool: None = None
     counting: Counting = ONCE
 
     @property

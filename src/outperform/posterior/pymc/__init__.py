@@ -7,7 +7,7 @@ from outperform.posterior.pymc.class_rates import class_rates
 from outperform.posterior.pymc.hierarchical import hierarchical
 from outperform.posterior.pymc.multi_label import multi_label
 from outperform.posterior.pymc.paired import paired
-from outperform.posterior.pymc.paired_classes import paired_classes
+from outperform.posterior.pymc.paired_hierarchical import paired_hierarchical
 from outperform.posterior.pymc.per_document import per_document, per_document_paired
 from outperform.posterior.pymc.reading import CONFUSION, confusions
 from outperform.posterior.pymc.samplers import SAMPLERS, Sampler
@@ -28,7 +28,7 @@ __all__ = [
     "model_of",
     "multi_label",
     "paired",
-    "paired_classes",
+    "paired_hierarchical",
     "per_document",
     "per_document_paired",
     "sample",

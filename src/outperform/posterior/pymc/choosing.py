@@ -15,9 +15,9 @@ from outperform.posterior.priors import Prior, product_rows
 from outperform.posterior.pymc.hierarchical import hierarchical
 from outperform.posterior.pymc.multi_label import multi_label
 from outperform.posterior.pymc.paired import paired
-from outperform.posterior.pymc.paired_classes import paired_classes
+from outperform.posterior.pymc.paired_hierarchical import paired_hierarchical
 from outperform.posterior.pymc.unpaired import unpaired
-from outperform.posterior.unit import RIGHT, unit_rows
+from outperform.posterior.unit import unit_rows
 
 _MOST_CELLS = 1_000
 
@@ -103,14 +103,14 @@ Builder = Callable[[AnyArray, Prior, dict[str, Any]], Any]
 
 _PAIRED: dict[str, Builder] = {
     "flat": _flat_paired,
-    "unit": lambda counts, prior, names: paired_classes(counts, right=RIGHT, **names),
-    "hierarchical": lambda counts, prior, names: paired_classes(counts, right=None, **names),
+    "unit": lambda counts, prior, names: paired(
+        counts, rows=product_rows(unit_rows(len(counts)), 2), **names
+    ),
+    "hierarchical": lambda counts, prior, names: paired_hierarchical(counts, **names),
 }
 _APART: dict[str, Builder] = {
     "flat": _flat_apart,
-    "unit": lambda counts, prior, names: unpaired(
-        counts, rows=unit_rows(counts.shape[1], RIGHT), **names
-    ),
+    "unit": lambda counts, prior, names: unpaired(counts, rows=unit_rows(counts.shape[1]), **names),
     "hierarchical": lambda counts, prior, names: hierarchical(counts, **names),
     "free": lambda counts, prior, names: hierarchical(counts, mass=None, **names),
 }

@@ -14,8 +14,12 @@ import numpy as np
 
 from outperform._optional import require
 from outperform._typing import AnyArray
+from outperform.posterior.pymc.shares import common_share
 from outperform.posterior.pymc.sticks import sticks
 from outperform.posterior.unit import unit_rows
+
+# Beyond a mass of 10⁸ the rows are one row, and the density is lost in its own rounding.
+_HEAVIEST = 1 - 1e-8
 
 
 def hierarchical(
@@ -39,6 +43,7 @@ def hierarchical(
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
     totals, right = counts.sum(axis=2), np.eye(n_classes)
+    hits = np.diagonal(counts, axis1=1, axis2=2)  # (classifier, truth)
     names = range(n_classes) if labels is None else labels
     coords = {"classifier": list(classifiers), "truth": list(names), "prediction": list(names)}
     with pm.Model(coords=coords) as model:
@@ -48,17 +53,18 @@ def hierarchical(
             dims=("classifier", "truth"),
             default_transform=sticks(totals),
         )
-        eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")[:, None, None]
-        omega = eta * right + (1 - eta) / (n_classes - 1) * (1 - right)
         if mass is None:
-            share = pm.Beta("mass_share", 1.0, 1.0, dims="classifier")  # s / (1 + s)
-            learned = pm.Deterministic("mass", share / (1 - share), dims="classifier")
-            omega = omega * learned[:, None, None]
+            grown = pm.Uniform("mass_share", 0.0, _HEAVIEST, dims="classifier")  # s / (1 + s)
+            s = pm.Deterministic("mass", grown / (1 - grown), dims="classifier")
+            eta = common_share("eta", s, right=hits, totals=totals, dims="classifier")
+            s = s[:, None, None]
         else:
-            omega = omega * mass
+            eta, s = pm.Beta("eta", 1.0, 1.0, dims="classifier"), mass
+        eta = eta[:, None, None]
+        omega = eta * right + (1 - eta) / (n_classes - 1) * (1 - right)
         theta = pm.Dirichlet(
             "rows",
-            omega,
+            s * omega,
             dims=("classifier", "truth", "prediction"),
             default_transform=sticks(counts, unit_rows(n_classes)),
         )

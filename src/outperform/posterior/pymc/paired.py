@@ -2,7 +2,8 @@
 
 ``μ ~ Dir(β)`` and ``θ_j ~ Dir(α_j)`` over the pairs. With two classes and shapes of 1
 these are the four outcome pairs of SIGIR 2016, section 3.1.2, which gives each
-classifier Beta(2, 2) rates before data, not Beta(1, 1).
+classifier Beta(2, 2) rates before data, not Beta(1, 1). With many classes a product of both
+classifiers' unit rows keeps each one's own model: see ``product_rows`` and ``unit_rows``.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from outperform.errors import UsageError
 from outperform.present.escape import for_text
+from outperform.present.facts import Facts
 from outperform.present.figures import style
 
 if TYPE_CHECKING:
@@ -80,6 +81,66 @@ def plot_power(
         zorder=3,
     )
     _finish(ax, goal, with_legend=label is not None)
+    return ax
+
+
+def plot_plan(
+    sizes: ArrayLike,
+    probability: ArrayLike,
+    *,
+    facts: Facts,
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the curve of a plan, the shares behind it, and where it reaches the target.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of documents.
+    probability
+        The probability of the goal at each.
+    facts
+        The facts of a plan.
+    label
+        What the curve is called in the legend; without one there is none.
+    ax
+        The axes to draw in; a new figure of one column's width if None.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "seen": 0, "sizes": [500, 1000],
+    ...          "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
+    >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'documents'
+    """
+    x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, probability))
+    ax = style.new_axes(ax, purpose="plot()", height=2.3)
+    look = _LOOKS[len(ax.containers) % len(_LOOKS)]
+    colour = style.ink(ax)
+    ax.plot(x, y, color=colour, ls=look["ls"], lw=1.1, zorder=3)
+    shown = np.asarray(facts["sizes"]) <= x.max()
+    ax.errorbar(
+        np.asarray(facts["sizes"])[shown],
+        np.asarray(facts["shares"])[shown],
+        yerr=2 * np.asarray(facts["errors"])[shown],
+        color=colour,
+        ls="none",
+        marker=look["marker"],
+        ms=4.5,
+        mfc=ax.get_facecolor() if look["open"] else colour,
+        elinewidth=0.8,
+        label=None if label is None else style.name(label),
+        zorder=3,
+    )
+    if facts["n"]:
+        ax.plot([facts["n"]] * 2, [0, facts["target"]], color=colour, lw=0.7, ls=":", zorder=2)
+    ax.axhline(facts["target"], color=colour, lw=0.7, ls=":", zorder=2)
+    _finish(ax, facts["goal"].replace("_", " "), with_legend=label is not None)
+    ax.set_xlabel("more documents" if facts["seen"] else "documents", **style.SMALL)
+    ax.set_ylabel("probability", **style.SMALL)
     return ax
 
 

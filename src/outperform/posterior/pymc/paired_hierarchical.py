@@ -1,8 +1,8 @@
-"""Two classifiers with many classes on the same documents: a product of unit rows.
+"""Two classifiers on the same documents, what each has in common in all classes learned.
 
-``θ_j ~ Dir(s·ω^A_j ⊗ ω^B_j)`` over the pairs of predictions, with ``ω_jj = η`` and
-``ω_jk = (1 − η)/(M − 1)``: summing one classifier out leaves the other's own model.
-``η`` is ½ in model "unit"; learned, it is the ICDM model of a pair.
+``θ_j ~ Dir(ω^A_j ⊗ ω^B_j)`` over the pairs of predictions, with ``ω_jj = η`` and
+``ω_jk = (1 − η)/(M − 1)``: summing one classifier out leaves the other's own
+:mod:`hierarchical <outperform.posterior.pymc.hierarchical>` model.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from outperform.posterior.pymc.sticks import sticks
 from outperform.posterior.unit import unit_rows
 
 
-def paired_classes(
+def paired_hierarchical(
     counts: AnyArray,
     *,
-    right: float | None = 0.5,
-    mass: float | None = 1.0,
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
@@ -33,16 +31,12 @@ def paired_classes(
     ----------
     counts
         How many documents ``(truth, prediction of A, prediction of B)``.
-    right
-        The prior share ``η`` of right predictions; None learns one for each classifier.
-    mass
-        The prior mass of each class, in documents; None learns it.
     classifiers, labels
         Their names.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classes = len(counts)
-    cells, eye = counts.reshape(n_classes, -1), np.eye(n_classes)
+    cells, right = counts.reshape(n_classes, -1), np.eye(n_classes)
     totals, likely = cells.sum(axis=1), product_rows(unit_rows(n_classes), 2).reshape(cells.shape)
     names = list(range(n_classes) if labels is None else labels)
     pairs = [f"{a}, {b}" for a in names for b in names]
@@ -51,17 +45,9 @@ def paired_classes(
         classes = pm.Dirichlet(
             "prevalence", np.ones(n_classes), dims="truth", default_transform=sticks(totals)
         )
-        if right is None:
-            eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")[:, None, None]
-        else:
-            eta = np.full((2, 1, 1), right)
-        omega = eta * eye + (1 - eta) / (n_classes - 1) * (1 - eye)  # (classifier, truth, said)
+        eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")[:, None, None]
+        omega = eta * right + (1 - eta) / (n_classes - 1) * (1 - right)  # (classifier, truth, said)
         shapes = (omega[0][:, :, None] * omega[1][:, None, :]).reshape(cells.shape)
-        if mass is None:
-            share = pm.Beta("mass_share", 1.0, 1.0)  # s / (1 + s)
-            shapes = shapes * pm.Deterministic("mass", share / (1 - share))
-        else:
-            shapes = shapes * mass
         theta = pm.Dirichlet(
             "rows", shapes, dims=("truth", "pair"), default_transform=sticks(cells, likely)
         )

@@ -1,0 +1,1 @@
+"""Before the experiment: how many documents, in which world, for which verdict."""

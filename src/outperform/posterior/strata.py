@@ -1,0 +1,179 @@
+"""Model strata: documents that were chosen by the predictions of both models.
+
+A stratum is a pair of predictions (a, b). All documents of the pool are known by it, so
+``p(a, b) ~ Dir(N)`` with the pool's own counts, and the labelled ones say what the truth is
+there: ``p(y | a, b) ~ Dir(n + α)``. How many of a stratum were labelled says nothing about the
+world, so it does not enter; what enters is that within a stratum the choice was blind. If all
+documents were labelled and α were 0, the product would be the Bayesian bootstrap, a Dirichlet
+over the cells (y, a, b), taken apart the other way round.
+
+Where the models agree, α has mass 1: one half on their answer, the rest shared evenly by the
+other classes (Jeffreys' prior of "right"). Where they disagree, the strata are taken for alike
+and are learned from together: ``α = κ · ρ`` with shares ρ of "A right", "B right" and "neither".
+How alike they are, κ, has a one-dimensional posterior by quadrature, ρ set to the shares of all
+labelled disagreements; its prior has the density 1/(1 + κ)². Then ``ρ ~ Dir(½ + Σ e · share)``,
+where a stratum of n labels is worth ``e = n(1 + κ)/(n + κ)`` labels of ρ: all of them if the
+strata are alike, one or two if they are not. A stratum with few labels is so drawn toward what
+disagreements are like, and not toward a tie, and only as far as the others are like each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+import numpy as np
+
+from outperform._typing import FloatArray, IntArray
+from outperform.errors import ResourceError, UsageError
+from outperform.outcomes import Outcomes
+from outperform.posterior.gammas import fill_proportions, runs
+from outperform.posterior.grid import GridPosterior, RisingFactorial, Term, grid_posterior
+from outperform.posterior.protocol import Drawn, Needs, NoClosedForms, Worker, margins_of
+from outperform.posterior.unit import unit_rows
+
+_MOST_CELLS = 1 << 16
+_JEFFREYS = 0.5
+# Below the least mass a stratum without labels might have no weight at all; above the greatest
+# more mass changes nothing.
+_LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
+
+
+class StrataWeights(NoClosedForms):
+    """Posterior of ``p(a, b) · p(y | a, b)`` for two models.
+
+    Parameters
+    ----------
+    cells
+        The predictions (a, b) of each stratum, ``(n_strata, 2)``.
+    sizes
+        How many documents of the pool each stratum holds.
+    labelled
+        How many labelled documents of each stratum are of each class, ``(n_strata, n_classes)``.
+    mass
+        The prior mass κ of every stratum in which the models disagree; learned if None.
+    agreed
+        The prior mass of every stratum in which they agree.
+    """
+
+    n_models = 2
+
+    def __init__(
+        self,
+        cells: IntArray,
+        sizes: FloatArray,
+        labelled: FloatArray,
+        *,
+        mass: float | None = None,
+        agreed: float = 1.0,
+    ) -> None:
+        self.cells, self.sizes, self.labelled = cells, sizes, labelled
+        self.n_strata, self.n_classes = labelled.shape
+        self.mass, self.agreed = mass, agreed
+        self.same = np.flatnonzero(cells[:, 0] == cells[:, 1])
+        self.apart = np.flatnonzero(cells[:, 0] != cells[:, 1])
+        if labelled.size > _MOST_CELLS:
+            raise ResourceError(
+                f"{self.n_strata:,} pairs of predictions of {self.n_classes:,} classes are more "
+                f"than {_MOST_CELLS:,} cells; keep the classes that matter and call the others one"
+            )
+
+    @property
+    def n_gammas(self) -> int:
+        """How many gammas one draw takes."""
+        return int(self.labelled.size + self.n_strata + 3)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws weights and adds them up for each model."""
+        places = np.arange(self.n_classes)[:, None]
+        # (n_classes, n_strata): which strata have each prediction of the model
+        called = [(self.cells[:, model] == places).astype(np.float64) for model in range(2)]
+        pieces = runs(self.sizes)
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            sizes = np.empty((self.n_strata, length))
+            fill_proportions(generator, self.sizes, pieces, sizes)
+            weights = self._truths(generator, length)  # (n_strata, n_classes, length)
+            weights *= (sizes / weights.sum(axis=1))[:, None]
+            flat = weights.reshape(self.n_strata, -1)
+            tables = [(one @ flat).reshape(self.n_classes, self.n_classes, -1) for one in called]
+            confusions = [np.ascontiguousarray(one.transpose(1, 0, 2)) for one in tables]
+            return [one if needs == "confusion" else margins_of(one) for one in confusions]
+
+        return draw
+
+    def _truths(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Draw gammas of the true classes in each stratum, ``(n_strata, n_classes, length)``."""
+        shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
+        rows = self.agreed * unit_rows(self.n_classes)
+        shapes[self.same] += rows[self.cells[self.same, 0], :, None]
+        for model, mass in enumerate(self._masses(generator, length)):
+            if model < 2:
+                shapes[self.apart, self.cells[self.apart, model]] += mass
+            else:
+                each = mass / (self.n_classes - 2)
+                others = np.ones((len(self.apart), self.n_classes), dtype=bool)
+                np.put_along_axis(others, self.cells[self.apart], values=False, axis=1)
+                strata, truth = np.nonzero(others)
+                shapes[self.apart[strata], truth] += each
+        return generator.standard_gamma(shapes)
+
+    def _masses(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Draw the prior mass κρ of "A right", "B right" and, if it can be, "neither"."""
+        if self.mass is None:
+            (log_mass,) = self.mass_posterior.draw(generator, length)
+            mass = np.clip(np.exp(log_mass), _LEAST_MASS, _GREATEST_MASS)
+        else:
+            mass = np.full(length, self.mass)
+        counts = self.right_when_apart
+        n = np.maximum(counts.sum(axis=1), 1.0)
+        # (n_strata, length): how many labels of ρ one label of the stratum is worth
+        worth = (1.0 + mass) / (n[:, None] + mass)
+        shares = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
+        masses: FloatArray = mass * shares / shares.sum(axis=0)
+        return masses
+
+    @cached_property
+    def mass_posterior(self) -> GridPosterior:
+        """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
+        counts = self.right_when_apart
+        pooled = counts.sum(axis=0) + _JEFFREYS
+        terms = [
+            Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
+            for column, by in zip(counts.T, np.log(pooled / pooled.sum()), strict=True)
+        ]
+        totals = RisingFactorial(counts.sum(axis=1))
+        terms.append(Term(function=totals, log_alpha=partial(_moved, by=0.0), sign=-1.0))
+        return grid_posterior(terms, 1)
+
+    @cached_property
+    def right_when_apart(self) -> FloatArray:
+        """In how many labelled disagreements A, B and, if it can be, neither is right.
+
+        An array ``(n_apart, 3)``, of two columns if there are two classes.
+        """
+        labelled, cells = self.labelled[self.apart], self.cells[self.apart]
+        right: FloatArray = np.take_along_axis(labelled, cells, axis=1)
+        if self.n_classes == 2:
+            return right
+        neither = labelled.sum(axis=1, keepdims=True) - right.sum(axis=1, keepdims=True)
+        return np.concatenate([right, neither], axis=1)
+
+
+def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
+    return mesh[0] + by
+
+
+def strata(outcomes: Outcomes) -> StrataWeights:
+    """Return the posterior of documents that were chosen from a pool by their predictions."""
+    pool = outcomes.pool
+    if pool is None:
+        raise UsageError(
+            "model 'strata' is for documents that were chosen from a pool by their predictions; "
+            "count them with Outcomes.from_pool, or leave model out"
+        )
+    return StrataWeights(
+        pool.cells,
+        pool.counts.astype(np.float64),
+        pool.labelled(outcomes.tables[0], n_labels=outcomes.n_classes),
+    )
