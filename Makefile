@@ -18,14 +18,16 @@ test:
 
 # What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
 pymc:
-	$(PYTHON) -m pytest -n $(JOBS) tests/posterior/pymc tests/comparison/test_chained.py \
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' \
+	  docs/how-to/arviz.md docs/how-to/your-own-prior.md \
+	  tests/posterior/pymc tests/comparison/test_chained.py \
 	  tests/comparison/test_engines.py tests/comparison/test_own_prior.py \
 	  tests/comparison/test_trees.py tests/reproduce/test_news_figures.py
-	$(PYTHON) -m pytest --doctest-glob='*.md' docs/how-to/arviz.md docs/how-to/your-own-prior.md
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:
-	$(PYTHON) -m pytest --doctest-modules --doctest-glob='*.md' src $(wildcard README.md) docs
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' \
+	  src $(wildcard README.md) docs
 
 docs:
 	$(PYTHON) -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -179,6 +179,12 @@ def test_a_single_one_is_singular(table):
     assert "a has 1 false negatives" not in message(c, "sparse_cells")
 
 
+def test_one_document_is_singular():
+    c = op.compare([1], [1], [0], **FEW)
+    assert message(c, "few_documents").startswith("There is only 1 document;")
+    assert message(c, "few_disagreements").startswith("The models disagree on 1 document only;")
+
+
 def test_monte_carlo_too_coarse_at_an_edge(two, names):
     c = op.compare(*two, metric="f1", rope=0.01, n_draws=20_000, random_state=1)
     assert not c.exact
@@ -232,7 +238,7 @@ def test_few_documents(two, names):
         op.compare(*(column[:9] for column in two), **FEW), "few_documents"
     )
     one = op.compare([1], [1], [0], **FEW)
-    assert "1 documents" in message(one, "few_documents")
+    assert "1 document;" in message(one, "few_documents")
     assert one.hdi.width > 0.5
     assert "few_documents" not in names(op.compare(*(column[:10] for column in two), **FEW))
 

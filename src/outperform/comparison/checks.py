@@ -33,13 +33,13 @@ def table_findings(question: Asked) -> Iterator[Finding]:
         return
     yield from question.findings
     if question.n < FEW_DOCUMENTS:
+        counted = "documents" if question.unit == "items" else question.unit
+        proper = question.model.proper
+        told = "; the prior speaks louder than the data." if proper else " to weigh."
         yield Finding(
             "few_documents",
             "warning",
-            f"There are only {question.n} {_counted(question)}; the prior speaks louder than the "
-            "data."
-            if question.model.proper
-            else f"There are only {question.n} {_counted(question)} to weigh.",
+            f"There {'is' if question.n == 1 else 'are'} only {_many(question.n, counted)}{told}",
         )
     groups = question.view.groups
     n_groups = FEW_GROUPS if groups is None else groups.n_even / question.counting.times
@@ -147,9 +147,10 @@ def _sparse(question: Question, n_few: int) -> str:
 _NOUNS = {"spans": ("types", "true spans"), "label_sets": ("labels", "documents")}
 
 
-def _counted(question: Question) -> str:
-    """Return what the number of documents counts."""
-    return "documents" if question.unit == "items" else question.unit
+def _many(number: int, nouns: str) -> str:
+    """Return a number and what it counts; one of them in the singular."""
+    one = " or ".join(noun.removesuffix("s") for noun in nouns.split(" or "))
+    return f"{number} {one if number == 1 else nouns}"
 
 
 def _unit(question: Asked) -> str:
@@ -322,7 +323,8 @@ def disagreement_finding(
     apart = 0 if no_width else _disagreements(question, pair)
     if apart >= FEW_DISAGREEMENTS * question.counting.times:
         return None
-    times, expected = _often(question), prior_disagreement(question)
+    on, expected = f"{_many(apart, _unit(question))} only", prior_disagreement(question)
+    on += _often(question)
     equal = decision is Decision.EQUIVALENT and expected < 1
     if equal or (decision.decided and expected == 0):
         proper = question.model.proper
@@ -330,13 +332,10 @@ def disagreement_finding(
         return Finding(
             "few_disagreements",
             "serious",
-            f"The models disagree on {apart} {_unit(question)} only{times} and {more}, so the "
-            f"interval is too narrow to be believed; the verdict {decision.symbol} is withheld.",
+            f"The models disagree on {on} and {more}, so the interval is too narrow to be "
+            f"believed; the verdict {decision.symbol} is withheld.",
         )
-    few = (
-        f"The models disagree on {apart} {_unit(question)} only{times}; the difference rests on "
-        "these few."
-    )
+    few = f"The models disagree on {on}; the difference rests on these few."
     return Finding("few_disagreements", "warning", few if apart else _never(question))
 
 

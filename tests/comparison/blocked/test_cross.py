@@ -385,7 +385,7 @@ def test_few_disagreements_are_counted_once_for_each_document(result):
     apart = int(counts[cells[:, 1] != cells[:, 2]].sum())
     few = [one for one in wider.findings if one.name == "few_disagreements"]
     assert bool(few) == (apart < 30)
-    assert all(f"on {apart} documents" in one.message for one in few)
+    assert all(f"on {apart} document" in one.message for one in few)
 
 
 class Lexicon:
