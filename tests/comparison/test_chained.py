@@ -79,7 +79,7 @@ def test_the_paired_binary_model():
         (3, "f1_macro", "unit"),
         (4, "f1_macro", "unit"),
         (3, "f1_macro", "hierarchical"),
-        (4, "mcc", "hierarchical"),
+        (4, "matthews_corrcoef", "hierarchical"),
     ],
 )
 def test_every_model_of_classes(n_classes, metric, model, paired, seed):
