@@ -25,7 +25,8 @@ def table(found: Found) -> str:
         f"random: {TIMES} times as many labels, drawn at random from the same pools. Times the "
         "labels: so many times 400 would have to be drawn at random for an interval as narrow. "
         "Naive: the proposed documents, taken as if they had been drawn at random. What stands "
-        "beside the proposed labels is from the first 100 repetitions.\n"
+        "beside the proposed labels is from the first 100 repetitions, its coverage with an error "
+        "of up to 5 per cent.\n"
     )
 
 

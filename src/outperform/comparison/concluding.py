@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from outperform.comparison import checks, engine
+from outperform.comparison import checks, disagreements, engine
 from outperform.comparison.engines import chain_findings
 from outperform.comparison.estimating import one_estimate
 from outperform.comparison.repeated import repeated_findings
@@ -43,7 +43,7 @@ def conclude(
     chain = answered.chains[-1] if answered.chains else None
     numbers = summarise(ordered, exact, prob, signed=True, chain=chain)
     decision = decide(numbers.hdi, rope, greater_is_better=question.metric.greater_is_better)
-    decision, few = checks.allow(question, decision, numbers.hdi, rope)
+    decision, few = disagreements.allow(question, decision, numbers.hdi, rope)
     if not all(one.converged for one in answered.chains):
         decision = Decision.UNDECIDED
     values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]

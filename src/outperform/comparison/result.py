@@ -10,7 +10,7 @@ import numpy as np
 
 from outperform import present
 from outperform._typing import AnyArray, Distribution, FloatArray, Label, Seed
-from outperform.comparison import checks, engine, pictures
+from outperform.comparison import disagreements, engine, pictures
 from outperform.comparison.estimating import Estimate
 from outperform.comparison.factors import interval_factor, point_factor
 from outperform.comparison.facts import comparison_facts, headline_facts
@@ -194,7 +194,7 @@ class Comparison(Tabular):
         """Return a verdict as far as data and chain allow it, whatever the interval says."""
         if any(one is not None and not one.converged for one in self._chains):
             return Decision.UNDECIDED
-        return checks.allow(self.question, decision, self.hdi, self.rope)[0]
+        return disagreements.allow(self.question, decision, self.hdi, self.rope)[0]
 
     @property
     def _chains(self) -> tuple[Chain | None, ...]:

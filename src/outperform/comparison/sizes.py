@@ -1,4 +1,4 @@
-"""How few documents or groups are too few to be believed, said once for labels and for scores."""
+"""How many documents or groups there are, in words, and how few are too few to be believed."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ def unit_findings(n_even: float, *, weighted: bool) -> Iterator[Finding]:
             "warning",
             f"The groups are worth {n_even:.0f} of equal size with anything in them; {rest}",
         )
+
+
+def many(number: int, nouns: str) -> str:
+    """Return a number and what it counts; one of them in the singular."""
+    one = " or ".join(noun.removesuffix("s") for noun in nouns.split(" or "))
+    return f"{number} {one if number == 1 else nouns}"
+
+
+def often(times: int) -> str:
+    """Say how often every document was counted, where that was more than once."""
+    return "" if times == 1 else f" (every document counted {times} times)"

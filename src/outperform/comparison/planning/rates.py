@@ -12,6 +12,7 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import FloatArray
 from outperform.comparison.planning.outlook import Outlook
+from outperform.comparison.planning.worlds import simulated_ends
 from outperform.decision import narrowest_ends
 from outperform.errors import UsageError
 from outperform.findings import Finding
@@ -22,12 +23,9 @@ from outperform.posterior import (
     Prior,
     Sums,
     child,
-    run_blocks,
 )
 
 _OUTCOMES = ("11", "10", "01", "00")
-# Simulated data sets that share a random stream; threads take whole bundles.
-_BUNDLE = 20
 # So many documents that the prior does not show.
 _MANY = 1_000_000
 
@@ -64,15 +62,7 @@ class RatesWorld:
                 difference = self._difference(generator, self._counts(generator, size))
                 out[:, place] = narrowest_ends(difference, self.prob)
 
-        return run_blocks(
-            lambda: fill,
-            n_values=2,
-            n_draws=n_simulations,
-            n_gammas=10 * self.n_draws,
-            length=_BUNDLE,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+        return simulated_ends(lambda: fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
         """Return what normal theory says: the expected counts of very many documents."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import FloatArray
-from outperform.comparison import checks, engine
+from outperform.comparison import disagreements, engine
 from outperform.comparison.planning.outlook import Documents, Outlook
 from outperform.comparison.question import Question, ask
 from outperform.decision import Interval, Rope, decide, narrowest_ends
@@ -60,6 +60,38 @@ class World(Protocol):
 
     def parts(self) -> list[str]:
         """Return the world and its analysis as parts of a signature."""
+
+
+def simulated_ends(
+    make_fill: Callable[[], Callable[[np.random.Generator, FloatArray], None]],
+    n_simulations: int,
+    n_draws: int,
+    *,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return interval ends ``(2, n_simulations)``, the same on any number of threads.
+
+    Parameters
+    ----------
+    make_fill
+        Returns a function that fills ends ``(2, n)``, with buffers of its own.
+    n_simulations
+        How many test sets.
+    n_draws
+        Draws of each simulated posterior, for the time it takes.
+    seed, n_jobs
+        Where the randomness comes from, and on how many threads.
+    """
+    return run_blocks(
+        make_fill,
+        n_values=2,
+        n_draws=n_simulations,
+        n_gammas=10 * n_draws,
+        length=_BUNDLE,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +155,7 @@ class TableWorld:
 
             return fill
 
-        return run_blocks(
-            make_fill,
-            n_values=2,
-            n_draws=n_simulations,
-            n_gammas=10 * self.n_draws,
-            length=_BUNDLE,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+        return simulated_ends(make_fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
         """Return what normal theory says of the view."""
@@ -186,7 +210,7 @@ class TableWorld:
         decision = decide(hdi, self.rope, greater_is_better=better)
         if not decision.decided:
             return False
-        found = checks.disagreement_finding(replace(self.question, view=view), decision, hdi)
+        found = disagreements.disagreement_finding(replace(self.question, view=view), decision, hdi)
         return found is not None and found.level == "serious"
 
 

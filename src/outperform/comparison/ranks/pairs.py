@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from outperform._typing import FloatArray
-from outperform.comparison import checks
+from outperform.comparison import checks, disagreements
 from outperform.comparison.scored import Asked
 from outperform.decision import (
     Decision,
@@ -148,7 +148,7 @@ def _conclude(
 ) -> Pair:
     better = question.metric.greater_is_better
     said = decide(hdi, rope, greater_is_better=better)
-    decision, _ = checks.allow(question, said, hdi, rope, places)
+    decision, _ = disagreements.allow(question, said, hdi, rope, places)
     gap, error = margin(hdi, rope)
     models = question.view.models
     return Pair(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from outperform.comparison import checks
+from outperform.comparison import disagreements
 from outperform.comparison.runs.reading import Side, are_same
 from outperform.comparison.scored import Asked
 from outperform.decision import Decision, Interval, Rope
@@ -78,14 +78,14 @@ def allow(
     if not decision.decided and is_tie(question, sides, rope):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(question, sides, decision, hdi)
-    return checks.unless_serious(decision, few), few
+    return disagreements.unless_serious(decision, few), few
 
 
 def is_tie(question: Asked, sides: tuple[Side, Side], rope: Rope) -> bool:
     """Return whether both models have the same runs, so that the posterior is symmetric."""
     a, b = sides
     return a.n == b.n and all(
-        checks.is_tie(question, rope, pair) for pair in zip(a.places, b.places, strict=True)
+        disagreements.is_tie(question, rope, pair) for pair in zip(a.places, b.places, strict=True)
     )
 
 
@@ -95,7 +95,7 @@ def disagreement_finding(
     """Return ``few_disagreements`` if no run of A is told apart from any run of B by many."""
     found, (a, b) = None, sides
     for pair in product(dict.fromkeys(a.places), dict.fromkeys(b.places)):
-        found = checks.disagreement_finding(question, decision, hdi, pair)
+        found = disagreements.disagreement_finding(question, decision, hdi, pair)
         if found is None:
             return None
     return found
