@@ -63,7 +63,7 @@ for _name, _command in COMMANDS.items():
 
 
 def _version(wanted: bool) -> None:
-    if wanted:
+    if wanted is True:  # some parsers pass a mark for "not given", which is true as well
         typer.echo(f"outperform {__version__}")
         raise typer.Exit
 

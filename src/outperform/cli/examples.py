@@ -83,5 +83,6 @@ def reproduce(
     if code == exits.USAGE:  # its last line tells; the usage above is that of another command
         last = said.getvalue().strip().splitlines()[-1]
         raise UsageError(last.partition("outperform.reproduce: ")[2].removeprefix("error: "))
-    sys.stderr.write(said.getvalue())
+    if sys.stderr is not None:
+        sys.stderr.write(said.getvalue())
     return code

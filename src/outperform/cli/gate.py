@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +16,13 @@ from outperform.cli.baselines import Inputs, store
 from outperform.cli.reading import label_of, rope_of
 from outperform.cli.running import say
 from outperform.cli.scoring import read_gate
+from outperform.cli.wording import in_options
 from outperform.cli.writing import deliver
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
     from outperform.comparison import Gate, Guard
+    from outperform.comparison.gating import Check
     from outperform.ingest import Rows
     from outperform.outcomes import Outcomes, Scores
 
@@ -92,7 +95,10 @@ Require = Annotated[
     typer.Option(help="better: the whole HDI must lie above the ROPE.", rich_help_panel=_GATE),
 ]
 Allow = Annotated[
-    Allowed | None, typer.Option(help="undecided: exit 0 then too.", rich_help_panel=_GATE)
+    Allowed | None,
+    typer.Option(
+        help="undecided: exit 0 then too, unless a finding is serious.", rich_help_panel=_GATE
+    ),
 ]
 Style = Annotated[
     GateFormat,
@@ -134,6 +140,7 @@ def gate(
     It may if the whole HDI of candidate − baseline lies above the ROPE's lower edge.
 
     Exit codes: 0 it may, 1 it may not (all of the HDI lies below that edge), 4 cannot tell yet.
+    The same command gives the same one: the seed is fixed, and draws are added near an edge.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
@@ -151,6 +158,9 @@ def gate(
         keep=save_baseline is not None,
     )
     seen, rows = read_gate(inputs, metric)
+    arguments = asking.arguments(seen)
+    if asking.seed is None:
+        del arguments["random_state"]  # that of the library is fixed
     found = op.gate(
         seen,
         *seen.models,
@@ -159,13 +169,14 @@ def gate(
         require=require.value,
         guards=[guard_of(seen, text) for text in guard or ()],
         paired=not unpaired,
-        **asking.arguments(seen),
+        **arguments,
     )
+    found = _in_options(found)
     allowed = allow is Allowed.UNDECIDED
-    _write(found, style, output, junit, allowed)
+    code = _write(found, style, output, junit, allowed)
     if save_baseline is not None and rows is not None:
         _save(found, rows, save_baseline)
-    return exit_code(found, allowed)
+    return code
 
 
 def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
@@ -184,16 +195,22 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     )
 
 
-def exit_code(found: Gate, allow_undecided: bool) -> int:
-    """Return 0 for a pass, 1 for a failure, 4 for undecided unless that is allowed."""
-    codes = {"pass": exits.DONE, "fail": exits.FAILED}
-    undecided = exits.DONE if allow_undecided else exits.UNDECIDED
-    return codes.get(found.judgement.value, undecided)
+def _in_options(found: Gate) -> Gate:
+    """Return a gate whose findings name options of the command line."""
+    return replace(found, checks=tuple(_check_in_options(check) for check in found.checks))
+
+
+def _check_in_options(check: Check) -> Check:
+    findings = tuple(
+        replace(one, message=in_options(one.message)) for one in check.comparison.findings
+    )
+    return replace(check, comparison=replace(check.comparison, findings=findings))
 
 
 def _write(
     found: Gate, style: GateFormat, output: Path | None, junit: Path | None, allowed: bool
-) -> None:
+) -> exits.Judged:
+    """Write a gate and return the exit code of its judgement, which there is no other way to."""
     from outperform.report import gate_annotations, gate_json, gate_junit
 
     if junit is not None:
@@ -205,6 +222,7 @@ def _write(
         deliver(gate_json(found), output)
     else:
         deliver(str(found) if style is GateFormat.TEXT else found.to_markdown(), output)
+    return exits.judged("pass" if allowed and found.allowable else found.judgement.value)
 
 
 def _summarise(found: Gate) -> None:

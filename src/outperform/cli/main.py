@@ -1,31 +1,64 @@
-"""Where the command ``outperform`` begins and ends: arguments in, an exit code out."""
+"""Where the command ``outperform`` begins and ends: arguments in, an exit code out.
+
+Importing this module needs the standard library only, so that a package that cannot be imported
+ends in an exit code of ours and not in Python's own, which is that of a failed gate.
+"""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outperform.cli import exits
+from outperform.cli.running import Ended, leave, say
 
-if TYPE_CHECKING:
-    import typer
+_JUDGING = ("gate", "watch")
+_ASKS_FOR_TEXT = {"-h", "--help", "--version"}
+# With less address space numpy and DuckDB do not fail but exit with 1, or never end.
+_LEAST_MEMORY = 1_200_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    given = None if arguments is None else list(arguments)
     try:
-        from outperform.cli.app import app
-    except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        mend = 'pip install "outperform[cli]"' if missing in ("typer", "rich") else f"{error}"
-        sys.stderr.write(f"outperform: the command line needs {missing or 'a module'}; {mend}\n")
-        return exits.RESOURCES
+        code = _run(given)
     except KeyboardInterrupt:
-        return exits.INTERRUPTED
+        say("interrupted")
+        code = exits.INTERRUPTED
+    except BaseException as error:  # a package may even call sys.exit while it is imported
+        say(_unforeseen(error))
+        code = exits.RESOURCES
+    return _trusted(code, sys.argv[1:] if given is None else given)
+
+
+def _run(arguments: list[str] | None) -> int:
+    from outperform.cli.app import app
+
     _spell_out()
-    return _run(app, None if arguments is None else list(arguments))
+    try:
+        code = app(args=arguments, prog_name="outperform", standalone_mode=False)
+    except Ended as ended:
+        return ended.code
+    except SystemExit as ended:
+        # typer leaves with 1 when whoever read the help has gone.
+        if isinstance(ended.__context__, OSError):
+            leave(sys.stdout)
+            return exits.CLOSED_PIPE
+        return ended.code if isinstance(ended.code, int) else exits.DONE
+    except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
+        # typer's errors share no class that all its versions make public.
+        if not hasattr(error, "format_message"):
+            raise
+        if error.format_message():
+            say(usage_message(error))
+        return exits.USAGE
+    return code if isinstance(code, int) else exits.DONE
 
 
 def _spell_out() -> None:
@@ -35,29 +68,28 @@ def _spell_out() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _run(app: typer.Typer, arguments: list[str] | None) -> int:
-    from outperform.cli.running import leave_stdout, say
+def _trusted(code: int, arguments: Sequence[str]) -> int:
+    """Return the exit code, but 0 and 1 of a gate only if it has written its own decision.
 
-    try:
-        code = app(args=arguments, prog_name="outperform", standalone_mode=False)
-    except SystemExit as ended:
-        # typer leaves with 1 when whoever read the help has gone.
-        if isinstance(ended.__context__, OSError):
-            leave_stdout()
-            return exits.CLOSED_PIPE
-        return ended.code if isinstance(ended.code, int) else exits.DONE
-    except KeyboardInterrupt:
-        say("interrupted")
-        return exits.INTERRUPTED
-    except Exception as error:
-        # typer's errors share no class that all its versions make public.
-        if not hasattr(error, "format_message"):
-            say(f"unforeseen {type(error).__name__}: {error}")
-            return exits.RESOURCES
-        if error.format_message():
-            say(usage_message(error))
-        return exits.USAGE
-    return code if isinstance(code, int) else exits.DONE
+    A parser that takes every command for ``--version``, or a library that calls ``sys.exit``,
+    would otherwise let every candidate through.
+    """
+    if isinstance(code, exits.Judged):
+        return int(code)
+    command = next((one for one in arguments if not one.startswith("-")), None)
+    judges = command in _JUDGING and _ASKS_FOR_TEXT.isdisjoint(arguments)
+    if code == exits.FAILED or (code == exits.DONE and judges):
+        say(f"{command or 'the command'} ended without an answer; it needs typer 0.16.1 or newer")
+        return exits.RESOURCES
+    return code
+
+
+def _unforeseen(error: BaseException) -> str:
+    if not isinstance(error, ImportError):
+        return f"unforeseen {type(error).__name__}: {error}"
+    missing = (error.name or "").partition(".")[0]
+    mend = 'pip install "outperform[cli]"' if missing in ("typer", "rich") else f"{error}"
+    return f"the command line needs {missing or 'a module'}; {mend}"
 
 
 def usage_message(error: Any) -> str:
@@ -71,4 +103,40 @@ def usage_message(error: Any) -> str:
 
 def entry() -> None:
     """Run as a program."""
-    sys.exit(main())
+    _fill_descriptors()
+    sys.exit(_flushed(_short_of_memory() or main()))
+
+
+def _fill_descriptors() -> None:
+    """Open what the caller closed, or the next file would get its number and what is said there."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _short_of_memory() -> int:
+    """Return an exit code if the limit on memory would end the process in a library."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return exits.DONE
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= _LEAST_MEMORY:
+        return exits.DONE
+    say(f"needs {_LEAST_MEMORY:,} bytes of memory (ulimit -v); the limit is {limit:,}")
+    return exits.RESOURCES
+
+
+def _flushed(code: int) -> int:
+    """Return the exit code after a last flush, which Python would otherwise exit with 120 for."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            leave(stream)
+            if stream is sys.stdout and code == exits.DONE:
+                code = exits.RESOURCES
+    return code

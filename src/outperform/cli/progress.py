@@ -12,7 +12,7 @@ Progress = Callable[[int, int], None]
 @contextmanager
 def bar(what: str) -> Iterator[Progress | None]:
     """Yield a function that takes how much is done and how much there is; None if nobody looks."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

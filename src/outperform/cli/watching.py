@@ -195,5 +195,4 @@ def _write(look: Look, style: WatchFormat) -> None:
 
 
 def _code(look: Look) -> int:
-    codes = {"pass": exits.DONE, "fail": exits.FAILED}
-    return codes.get(look.judgement.value, exits.UNDECIDED)
+    return exits.judged(look.judgement.value)

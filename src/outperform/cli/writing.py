@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outperform.cli.options import Format, Writing
+from outperform.errors import ResourceError
 
 if TYPE_CHECKING:
     from outperform.comparison import (
@@ -63,6 +64,8 @@ def deliver(text: str, output: Path | None) -> None:
     """Write text to a file, whole or not at all, or to stdout."""
     line = text if text.endswith("\n") else text + "\n"
     if output is None:
+        if sys.stdout is None:
+            raise ResourceError("stdout is closed; write to a file with --output")
         sys.stdout.write(line)
         return
     from outperform._files import write_atomically

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from outperform import metrics, present
 from outperform._typing import Label, Seed
-from outperform.comparison.checks import SAFE_ERRORS
-from outperform.comparison.comparing import compare, two_models
+from outperform.comparison.comparing import answer_question, compare, two_models
 from outperform.comparison.judging import (
     Judgement,
     Require,
     check_requirement,
     claim_of,
     documents_to_judge,
+    draws_to_settle,
     edge_of,
+    findings_of,
     judge,
+    serious,
     withheld,
 )
 from outperform.comparison.planning.more import Needed
@@ -28,7 +30,10 @@ from outperform.findings import Finding
 from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
-_TOO_COARSE = "monte_carlo_too_coarse"
+DEFAULT_SEED = 0
+_MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
+# Too little evidence is what undecided means; other serious findings say that something is wrong.
+_THIN = ("few_disagreements",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,26 +119,12 @@ class Check:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Doubts about the comparison, and about what follows from it here."""
-        return (*self.comparison.findings, *self._too_coarse())
+        return findings_of(self.comparison, self.require)
 
-    def _too_coarse(self) -> Iterator[Finding]:
-        """Yield the doubt about an end that only this gate holds against an edge."""
-        if self.comparison.exact or any(
-            one.name == _TOO_COARSE and one.level == "warning" for one in self.comparison.findings
-        ):
-            return
-        claim = claim_of(self.comparison, self.require)
-        for end, error in ((claim.low, claim.error_low), (claim.high, claim.error_high)):
-            gap = abs(end - claim.edge)
-            if gap < SAFE_ERRORS * error:
-                yield Finding(
-                    _TOO_COARSE,
-                    "warning",
-                    f"An end of the HDI is {gap:.2g} from the edge of the ROPE that decides, "
-                    f"within {SAFE_ERRORS:g} Monte Carlo errors ({error:.2g}); draw more with "
-                    "n_draws= to settle the gate.",
-                )
-                return
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The serious findings, which withhold the judgement whatever the interval says."""
+        return serious(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values."""
@@ -145,7 +136,8 @@ class Check:
             "edge": edge_of(self.comparison, self.require),
             "more_documents": self.more_documents,
             "needed": None if self.needed is None else self.needed._asdict(),
-            "withheld": list(withheld(self.comparison)),
+            "withheld": list(self.withheld),
+            "near_edge": claim_of(self.comparison, self.require).near_edge is not None,
             "findings": finding_facts(self.findings),
             "comparison": self.comparison.to_dict(),
         }
@@ -186,6 +178,16 @@ class Gate:
     def passed(self) -> bool:
         """Whether every check passes."""
         return self.judgement is Judgement.PASS
+
+    @property
+    def allowable(self) -> bool:
+        """Whether it is undecided for want of evidence only, which one may choose to allow.
+
+        False where a serious finding withholds a judgement: something is wrong with the data, or
+        there are none, or other draws might find the candidate worse.
+        """
+        wrong = [name for check in self.checks for name in check.withheld if name not in _THIN]
+        return self.judgement is Judgement.UNDECIDED and not wrong
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -238,7 +240,7 @@ def gate(
     model: str | None = None,
     paired: bool = True,
     n_draws: int = 20_000,
-    random_state: Seed = None,
+    random_state: Seed = DEFAULT_SEED,
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
@@ -279,9 +281,12 @@ def gate(
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
-        How many draws.
+        How many draws to begin with. Where an end of the HDI is too near to the edge that decides,
+        there are more, up to 16 times as many or a million; what then is still too near is
+        undecided.
     random_state
-        None, a whole number, a SeedSequence or a Generator; every check uses it anew.
+        A whole number, a SeedSequence, a Generator, or None for another seed each time; every
+        check uses it anew. The default is fixed, so that the same data get the same judgement.
     n_jobs
         Threads; the draws do not depend on it.
     labels
@@ -330,14 +335,34 @@ def gate(
     over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
-    checks = [Check(comparison=first, require=require)]
+    checks = [Check(comparison=_settled(first, require, n_jobs), require=require)]
     # A share that names no class is about the main metric's, whichever class a guard is about.
     shared["prevalence"] = first.question.given.prevalence
     for guard in asked:
         about = over if guard.label is None else {"pos_label": _one_class(guard)}
         found = compare(outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared)
+        found = _settled(found, "not_worse", n_jobs)
         checks.append(Check(comparison=found, require="not_worse", guard=guard))
     return Gate(checks=tuple(checks))
+
+
+def _settled(found: Comparison, require: Require, n_jobs: int | None) -> Comparison:
+    """Draw more until no end of the HDI is too near to the edge that decides, up to a limit."""
+    n_draws = found.draws.size
+    most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
+    if withheld(found):
+        return found
+    while n_draws < most and (wanted := draws_to_settle(found, require)) > n_draws:
+        n_draws = int(min(max(2 * n_draws, wanted), most))
+        found = answer_question(
+            found.question,
+            rope=found.rope,
+            prob=found.hdi.prob,
+            n_draws=n_draws,
+            seed=found.seed,
+            n_jobs=n_jobs,
+        )
+    return found
 
 
 def _one_class(guard: Guard) -> Label | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
 
+from outperform.comparison.checks import SAFE_ERRORS
 from outperform.comparison.planning.goals import judged_goal
 from outperform.comparison.planning.more import Needed, documents_needed
 from outperform.comparison.result import Comparison
 from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding
 
+TOO_COARSE = "monte_carlo_too_coarse"
 Require = Literal["not_worse", "better"]
 
 
@@ -39,7 +44,8 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
     ≪ alone but on ≈ too: an HDI inside the ROPE says that the improvement is too
     small to matter, and more documents would only say so more firmly.
 
-    A serious finding withholds the verdict, and so the judgement.
+    A serious finding withholds the judgement. So does an end of the HDI that is too near to the
+    edge for so many draws: other draws might judge otherwise.
 
     Parameters
     ----------
@@ -56,13 +62,29 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
     <Judgement.PASS: 'pass'>
     """
     claim = claim_of(comparison, require)
-    if withheld(comparison):
+    if claim.near_edge or serious(findings_of(comparison, require)):
         return Judgement.UNDECIDED
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
         return Judgement.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
         return Judgement.FAIL
     return Judgement.UNDECIDED
+
+
+def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]:
+    """Return the doubts about a comparison and about what a requirement makes of it.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+    """
+    coarse = tuple(_too_coarse(comparison, require))
+    # The doubt about the edge that decides says more than the one about any edge.
+    told = [one for one in comparison.findings if not (coarse and one.name == TOO_COARSE)]
+    return (*told, *_unobserved(comparison), *coarse)
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:
@@ -73,7 +95,72 @@ def withheld(comparison: Comparison) -> tuple[str, ...]:
     comparison
         Candidate − baseline.
     """
-    return tuple(one.name for one in comparison.findings if one.level == "serious")
+    return serious(comparison.findings)
+
+
+def serious(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    """Return the names of the serious ones among findings.
+
+    Parameters
+    ----------
+    findings
+        Doubts of any level.
+    """
+    return tuple(one.name for one in findings if one.level == "serious")
+
+
+def _unobserved(comparison: Comparison) -> Iterator[Finding]:
+    """Yield the doubt about a metric that nothing in the data defines."""
+    empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
+    if empty:
+        yield Finding(
+            "nothing_observed",
+            "serious",
+            f"No item defines {comparison.metric} of {' and of '.join(empty)}, so the prior alone "
+            "would answer; get items of that class, or leave the check out.",
+        )
+
+
+def _too_coarse(comparison: Comparison, require: Require) -> Iterator[Finding]:
+    """Yield the doubt about an end that other draws might put on the other side of the edge.
+
+    It is serious where a failure is at stake, which nobody allows by allowing undecided.
+    """
+    claim = claim_of(comparison, require)
+    if claim.near_edge is None:
+        return
+    end, error = getattr(claim, claim.near_edge), getattr(claim, f"error_{claim.near_edge}")
+    yield Finding(
+        TOO_COARSE,
+        "serious" if claim.near_edge == "high" else "warning",
+        f"An end of the HDI is {abs(end - claim.edge):.2g} from the edge of the ROPE that decides, "
+        f"within {SAFE_ERRORS:g} Monte Carlo errors ({error:.2g}) of {comparison.draws.size:,} "
+        "draws; others might judge otherwise. Raise the number of draws (n_draws, --draws) or get "
+        "more items.",
+    )
+
+
+def draws_to_settle(comparison: Comparison, require: Require) -> float:
+    """Return about how many draws would keep the ends of the HDI clear of the edge.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+
+    Returns
+    -------
+    float
+        As many as there are if they do; infinity if an end lies on the edge.
+    """
+    claim, n_draws = claim_of(comparison, require), comparison.draws.size
+    if claim.near_edge is None:
+        return n_draws
+    end, error = getattr(claim, claim.near_edge), getattr(claim, f"error_{claim.near_edge}")
+    gap = abs(end - claim.edge)
+    return math.inf if gap == 0 else n_draws * (SAFE_ERRORS * error / gap) ** 2
 
 
 def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
@@ -97,6 +184,8 @@ def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse"
     """
     if judge(comparison, require=require) is not Judgement.UNDECIDED:
         return None
+    if serious(findings_of(comparison, require)):
+        return None
     better = comparison.question.metric.greater_is_better
     goal = judged_goal(edge_of(comparison, require), greater_is_better=better)
     return documents_needed(comparison, goal)
@@ -111,6 +200,13 @@ class Claim(NamedTuple):
     edge: float
     error_low: float
     error_high: float
+
+    @property
+    def near_edge(self) -> Literal["low", "high"] | None:
+        """The end that draws cannot tell from the edge; the high one, which fails, if both."""
+        if abs(self.high - self.edge) < SAFE_ERRORS * self.error_high:
+            return "high"
+        return "low" if abs(self.low - self.edge) < SAFE_ERRORS * self.error_low else None
 
 
 def claim_of(comparison: Comparison, require: Require) -> Claim:

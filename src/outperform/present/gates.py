@@ -167,7 +167,7 @@ def gate_findings(facts: Facts) -> list[tuple[str, str, str]]:
 
 def _said(facts: Facts, check: Facts) -> str:
     reason = _reason(check)
-    if check["withheld"]:
+    if check["withheld"] and not check.get("near_edge"):
         reason = f"the verdict is withheld ({', '.join(check['withheld'])})"
     return for_text(f"{_clause(facts, check)}: {reason}.{_more(check)}")
 
@@ -186,6 +186,8 @@ def _reason(check: Facts) -> str:
     greater = comparison.get("greater_is_better", True)
     lower = (check["require"] == "not_worse") is greater
     edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
+    if check.get("near_edge"):
+        return f"an end of the {name} is too near to {edge}, for so many draws"
     if judgement == "undecided":
         return f"the {name} reaches over {edge}"
     side = "above" if (judgement == "pass") is greater else "below"

@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree
 
 from outperform import present
-from outperform.comparison import Gate
+from outperform.comparison import Gate, Judgement
 from outperform.present.escape import for_text
 from outperform.present.facts import Facts
 
@@ -31,7 +31,7 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     gate
         The gate.
     allow_undecided
-        Whether undecided lets the run pass.
+        Whether undecided lets the run pass; it never does with a serious finding.
 
     Examples
     --------
@@ -41,7 +41,8 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     <testsuites name="outperform" tests="1" failures="0" errors="0" skipped="0" time="0">
     """
     facts = gate.to_dict()
-    marks = {"fail": "failure", "undecided": "skipped" if allow_undecided else "error"}
+    skipped = allow_undecided and (gate.allowable or gate.judgement is Judgement.FAIL)
+    marks = {"fail": "failure", "undecided": "skipped" if skipped else "error"}
     tags = [marks.get(check["judgement"]) for check in facts["checks"]]
     totals = {
         "tests": str(len(tags)),

@@ -43,7 +43,8 @@ def assert_not_worse(
     guards
         Other things that must not get worse, as for :func:`gate`.
     undecided
-        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``.
+        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
+        finding it fails in any case.
     **options
         As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
 
@@ -99,7 +100,8 @@ def assert_better(
     guards
         Things that must not get worse, as for :func:`gate`.
     undecided
-        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``.
+        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
+        finding it fails in any case.
     **options
         As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
 
@@ -134,7 +136,7 @@ def _asserted(
     found = gate(*seen, require=require, **question)
     if found.judgement is Judgement.PASS:
         return found
-    if found.judgement is Judgement.FAIL or undecided == "fail":
+    if found.judgement is Judgement.FAIL or undecided == "fail" or not found.allowable:
         raise AssertionError(found.report())
     if undecided == "warn":
         warnings.warn(found.report(), UserWarning, stacklevel=3)
