@@ -27,7 +27,7 @@ class Room:
     random: bool = False
 
 
-GROUND = {"_typing", "_check", "_files", "_optional", "_version", "errors", "findings"}
+GROUND = {"_typing", "_files", "_optional", "_version", "errors", "findings"}
 MIDDLE = {"posterior", "metrics", "decision", "nhst", "present"}
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
 BESIDE = {"datasets", "reproduce"}
@@ -340,6 +340,11 @@ def declared_extras() -> dict[str, set[str]]:
 
 def test_every_room_imports_only_what_the_table_allows():
     assert import_faults(PACKAGE) == []
+
+
+def test_every_room_of_the_table_exists():
+    found = {path.stem for path in PACKAGE.iterdir()} | {"outperform"}
+    assert set(ROOMS) <= found
 
 
 def test_the_gate_is_used_by_the_right_rooms_and_names_an_extra_that_helps():

@@ -24,6 +24,7 @@ from verification import (
     honesty,
     label_set_tables,
     label_sets,
+    limits,
     markdown,
     mass,
     more_data,
@@ -353,6 +354,13 @@ def run_slices(sizes: Sizes) -> Part:
     return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
 
 
+def run_limits(sizes: Sizes) -> Part:
+    """Measure where the defaults end; nothing must hold there."""
+    asked = {limit: min(limit.repetitions, sizes.test_sets) for limit in limits.LIMITS}
+    found = spread_worlds("limits", limits.repeat, asked, jobs=sizes.jobs)
+    return Part(tables=limits.tables(found), failures=[])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """Test sets drawn again and again from worlds whose truth is known."""
@@ -495,6 +503,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "multiclass": run_multiclass,
     "blocked": run_blocked,
     "slices": run_slices,
+    "limits": run_limits,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
     "mass": run_mass,
