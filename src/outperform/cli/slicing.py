@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from outperform.cli import options as o
 from outperform.cli.reading import rope_of
-from outperform.cli.writing import deliver
+from outperform.cli.writing import as_json, deliver
 
 if TYPE_CHECKING:
     from outperform.outcomes import Outcomes
@@ -125,5 +124,5 @@ def _render(found: SliceComparison, style: Style, top: int | None) -> str:
         return found.text(_ON_A_SCREEN if top is None else top)
     if style is Style.JSON:
         facts = found.to_dict()
-        return json.dumps({**facts, "rows": facts["rows"][:top]}, ensure_ascii=False, indent=2)
+        return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)
     return str(getattr(found.table(top), f"to_{style.value}")())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from enum import StrEnum
@@ -14,7 +13,7 @@ from outperform.cli import exits
 from outperform.cli import options as o
 from outperform.cli.reading import needed_columns, rope_of
 from outperform.cli.running import say
-from outperform.cli.writing import deliver
+from outperform.cli.writing import as_json, deliver
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -176,12 +175,12 @@ def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) 
             _write(look, style)
             if look.holds:
                 say(f"stopped at look {look.number} of {looks[-1].number}")
-                return _code(look)
+                return _code(look, monitor)
         shown = len(looks)
         if once:
             if not looks:
                 raise DataError("no batch has an answer yet")
-            return _code(looks[-1])
+            return _code(looks[-1], monitor)
         time.sleep(every)
 
 
@@ -189,10 +188,12 @@ def _write(look: Look, style: WatchFormat) -> None:
     from outperform import present
 
     facts = look.to_dict()
-    as_json = style is WatchFormat.JSON
-    deliver(json.dumps(facts, ensure_ascii=False) if as_json else present.look_line(facts), None)
+    deliver(as_json(facts) if style is WatchFormat.JSON else present.look_line(facts), None)
     sys.stdout.flush()
 
 
-def _code(look: Look) -> int:
-    return exits.judged(look.judgement.value)
+def _code(look: Look, monitor: Monitor) -> int:
+    """Return the exit code of a look; what was not counted might have turned a pass."""
+    uncounted = any(one.name == "batches_not_counted" for one in monitor.findings)
+    passes = look.judgement.value == "pass"
+    return exits.judged("undecided" if passes and uncounted else look.judgement.value)

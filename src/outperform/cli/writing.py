@@ -32,12 +32,19 @@ def write_result(result: Result, writing: Writing) -> None:
 def render(result: Result, style: Format) -> str:
     """Return a result as text in one of the formats."""
     if style is Format.JSON:
-        return json.dumps(result.to_dict(), ensure_ascii=False, indent=2, default=str)
+        return as_json(result.to_dict(), indent=2)
     if style is Format.TEXT:
         return _text(result)
     if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
         return _markdown(result)
     return str(getattr(result, _METHODS[style])())
+
+
+def as_json(facts: dict[str, Any], *, indent: int | None = None) -> str:
+    """Return plain values as JSON that no terminal and no build log obeys."""
+    from outperform.present.escape import for_json
+
+    return for_json(json.dumps(facts, ensure_ascii=False, indent=indent, default=str))
 
 
 _METHODS = {

@@ -49,6 +49,11 @@ _LATEX = str.maketrans(
     }
 )
 
+# What a terminal or a build log might obey, or what cannot be encoded.
+_JSON_UNSAFE = re.compile(
+    "#(?=#)|[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
 _FORMULA = re.compile(r"[\s\"']*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
@@ -138,6 +143,22 @@ def for_html(label: object, *, limit: int | None = None) -> str:
     '&lt;b&gt;'
     """
     return _escape_html(for_text(label, limit=limit), quote=True)
+
+
+def for_json(text: str) -> str:
+    r"""Return JSON that is safe to print: the same, with what a terminal obeys as escapes.
+
+    Parameters
+    ----------
+    text
+        JSON as ``json.dumps`` writes it.
+
+    Examples
+    --------
+    >>> print(for_json('{"label": "\x9b31m ##[error]"}'))
+    {"label": "\u009b31m \u0023#[error]"}
+    """
+    return _JSON_UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def for_csv(label: object) -> str:

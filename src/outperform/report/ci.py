@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from xml.etree import ElementTree
 
 from outperform import present
 from outperform.comparison import Gate, Judgement
-from outperform.present.escape import for_text
+from outperform.present.escape import for_json, for_text
 from outperform.present.facts import Facts
 
 _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
-# What a terminal or a build log might obey, or what cannot be encoded; as escapes it is the
-# same JSON.
-_UNSAFE = re.compile(
-    "#(?=#)|[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
 
 
 def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
@@ -112,8 +106,7 @@ def gate_json(gate: Gate) -> str:
     gate
         The gate.
     """
-    text = json.dumps(gate.to_dict(), ensure_ascii=False, indent=2, default=str)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return for_json(json.dumps(gate.to_dict(), ensure_ascii=False, indent=2, default=str))
 
 
 def _message(text: str) -> str:
