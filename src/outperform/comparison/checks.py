@@ -9,6 +9,7 @@ import numpy as np
 from outperform._typing import IntArray
 from outperform.comparison import disagreements
 from outperform.comparison.documents import undefined_findings
+from outperform.comparison.matching import matching_findings
 from outperform.comparison.prevalence.checks import prevalence_findings
 from outperform.comparison.proposing.checks import pool_findings
 from outperform.comparison.question import Question
@@ -31,6 +32,7 @@ def table_findings(question: Asked) -> Iterator[Finding]:
         yield from score_findings(question)
         return
     yield from question.findings
+    yield from matching_findings(question)
     if question.n < FEW_DOCUMENTS:
         counted = "documents" if question.unit == "items" else question.unit
         proper = question.model.proper
