@@ -10,7 +10,7 @@ from outperform._typing import IntArray, Label
 from outperform.comparison.question import Question
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.findings import Finding
-from outperform.outcomes import Outcomes
+from outperform.outcomes.occurring import predicted_codes, true_codes
 
 _MOST_NAMED = 3
 
@@ -30,7 +30,7 @@ def never_match(question: Asked, place: int) -> bool:
     """
     if isinstance(question, ScoreQuestion) or question.seen.kind == "correct":
         return False
-    true, predicted = _true(question.seen), _predicted(question.seen, place)
+    true, predicted = true_codes(question.seen), predicted_codes(question.seen, place)
     if not predicted.size or np.isin(predicted, true).any():
         return False
     named = () if question.given.labels is None else question.given.labels
@@ -42,7 +42,7 @@ def matching_findings(question: Question) -> Iterator[Finding]:
     noun = _NOUNS.get(question.seen.kind, "class")
     for place, model in enumerate(question.seen.models):
         if never_match(question, place):
-            true, predicted = _true(question.seen), _predicted(question.seen, place)
+            true, predicted = true_codes(question.seen), predicted_codes(question.seen, place)
             yield Finding(
                 "predictions_never_match",
                 "serious",
@@ -54,28 +54,6 @@ def matching_findings(question: Question) -> Iterator[Finding]:
 
 
 _NOUNS = {"spans": "type", "label_sets": "label"}
-
-
-def _true(seen: Outcomes) -> IntArray:
-    """Return the codes of the classes that are ever true."""
-    return _codes(seen, [table.cells[:, 0] for table in seen.tables])
-
-
-def _predicted(seen: Outcomes, place: int) -> IntArray:
-    """Return the codes of the classes that a model ever predicts, also beyond what is labelled."""
-    table, column = (seen.tables[0], 1 + place) if seen.paired else (seen.tables[place], 1)
-    columns = [table.cells[:, column]]
-    if seen.pool is not None:
-        columns.append(seen.pool.cells[:, place])
-    return _codes(seen, columns)
-
-
-def _codes(seen: Outcomes, columns: list[IntArray]) -> IntArray:
-    found = np.unique(np.concatenate(columns))
-    if seen.kind == "label_sets":
-        labels = {label for code in found.tolist() for label in seen.sets[code]}
-        return np.array(sorted(labels), dtype=np.intp)
-    return found[found < seen.n_classes]  # what is beyond them means "no span"
 
 
 def _named(labels: tuple[Label, ...], codes: IntArray) -> str:
