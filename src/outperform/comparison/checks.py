@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from outperform import metrics
 from outperform._typing import IntArray
-from outperform.comparison import disagreements
+from outperform.comparison import disagreements, engine
 from outperform.comparison.documents import undefined_findings
+from outperform.comparison.matching import matching_findings
 from outperform.comparison.prevalence.checks import prevalence_findings
 from outperform.comparison.proposing.checks import pool_findings
 from outperform.comparison.question import Question
@@ -31,6 +33,7 @@ def table_findings(question: Asked) -> Iterator[Finding]:
         yield from score_findings(question)
         return
     yield from question.findings
+    yield from matching_findings(question)
     if question.n < FEW_DOCUMENTS:
         counted = "documents" if question.unit == "items" else question.unit
         proper = question.model.proper
@@ -59,6 +62,11 @@ def _class_findings(question: Question) -> Iterator[Finding]:
     margins = {model: question.view.margins(model) for model in question.view.models}
     actual = np.minimum.reduce([one[1] for one in margins.values()])
     empty = np.flatnonzero(actual == 0)
+    if question.classes is not None and question.measured.over_classes:
+        left_out = np.setdiff1d(empty, question.classes)
+        empty = np.intersect1d(empty, question.classes)
+        if question.given.labels is None and left_out.size:
+            yield left_out_finding(question, left_out)
     if empty.size:
         yield Finding(
             "class_without_truth",
@@ -86,6 +94,43 @@ def _class_findings(question: Question) -> Iterator[Finding]:
         )
 
 
+def left_out_finding(question: Question, codes: IntArray) -> Finding:
+    """Return what is said of classes that are never true, so that no average runs over them."""
+    it = "it" if codes.size == 1 else "them"
+    what = f"{_never_true(question, codes)}, so the average leaves {it} out"
+    ours, theirs = engine.observed(question), _over_predicted(question)
+    if all(abs(one - other) < 1e-12 for one, other in zip(ours, theirs, strict=True)):
+        return Finding("class_without_truth", "note", f"{what}.")
+    named = zip(question.view.models, theirs, strict=True)
+    values = _several([f"{value:.4f} for {model}" for model, value in named], ", ")
+    return Finding(
+        "predicted_never_true",
+        "warning",
+        f"{what}, and predicting {it} is an error like any other. {_WHO_ELSE[question.seen.kind]} "
+        f"would average over {it} too, as 0, and say {values}; labels= decides what is averaged "
+        "over.",
+    )
+
+
+_WHO_ELSE = {
+    "classes": "scikit-learn without labels=",
+    "label_sets": "scikit-learn without labels=",
+    "spans": "seqeval",
+}
+
+
+def _over_predicted(question: Question) -> list[float]:
+    """Return each model's value with the classes that it predicts, true or not, averaged over."""
+    found, view = [], question.view.in_weights()
+    for model in view.models:
+        margins = metrics.Margins(**view.margins(model)._asdict())
+        classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
+        if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
+            classes = np.arange(view.n_classes)
+        found.append(float(question.measured.evaluate(margins, classes)))
+    return found
+
+
 def _cell_findings(question: Question) -> Iterator[Finding]:
     sparse = []
     for model in question.view.models:
@@ -109,13 +154,18 @@ def _without_truth(question: Question, empty: IntArray) -> str:
     rest = f"what is said of {it} rests on the prior only"
     if not question.model.proper:
         rest = f"nothing is known of {it}"
-    if question.seen.kind != "spans":
-        return f"{_classes(question, empty)} never true; {rest}."
-    if question.positive is None:
-        return f"No true span is of type {_names(question.view.labels, empty)}; {rest}."
+    if question.seen.kind != "spans" or question.positive is None:
+        return f"{_never_true(question, empty)}; {rest}."
     label = question.pos_label
     asked = "There is no true span" if label is None else f"No true span is of type {label!r}"
     return f"{asked}; {rest}."
+
+
+def _never_true(question: Question, codes: IntArray) -> str:
+    """Name classes, or types of spans, that are never true."""
+    if question.seen.kind == "spans":
+        return f"No true span is of type {_names(question.view.labels, codes)}"
+    return f"{_classes(question, codes)} never true"
 
 
 def _silent(question: Question, codes: IntArray) -> str:
@@ -146,11 +196,11 @@ def _sparse(question: Question, n_few: int) -> str:
 _NOUNS = {"spans": ("types", "true spans"), "label_sets": ("labels", "documents")}
 
 
-def _several(items: list[str]) -> str:
+def _several(items: list[str], between: str = "; ") -> str:
     """Return what a reader can take in of a list; two models never have more."""
-    shown = "; ".join(items[:_MOST_NAMED])
+    shown = between.join(items[:_MOST_NAMED])
     left = len(items) - _MOST_NAMED
-    return shown if left <= 0 else f"{shown}; and {left:,} more"
+    return shown if left <= 0 else f"{shown}{between}and {left:,} more"
 
 
 _PARTS = {"tp": "true positive", "fn": "false negative", "fp": "false positive"}
@@ -175,8 +225,10 @@ def pull_findings(
 ) -> Iterator[Finding]:
     """Yield ``prior_pull`` where a posterior mean is far from the observed value.
 
-    ``values`` holds (what, observed, mean, sd).
+    ``values`` holds (what, observed, mean, sd). The bootstrap has no prior that could pull.
     """
+    if question.model.name == "bootstrap":
+        return
     pulled = [
         f"{what} (observed {seen:.4f}, posterior mean {mean:.4f})"
         for what, seen, mean, sd in values

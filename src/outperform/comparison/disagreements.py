@@ -6,11 +6,13 @@ import numpy as np
 
 from outperform._typing import AnyArray, IntArray
 from outperform.comparison.documents import document_values
+from outperform.comparison.matching import never_match
 from outperform.comparison.question import Question
 from outperform.comparison.scored import Asked, ScoreQuestion
 from outperform.comparison.sizes import many, often
 from outperform.decision import Decision, Interval, Rope
 from outperform.findings import Finding
+from outperform.outcomes import Outcomes, Scores
 from outperform.outcomes.counting import total
 
 FEW_DISAGREEMENTS = 10
@@ -23,6 +25,8 @@ def allow(
     if not decision.decided and is_tie(question, rope, pair):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(question, decision, hdi, pair)
+    if any(never_match(question, place) for place in pair):
+        return Decision.UNDECIDED, few
     return unless_serious(decision, few), few
 
 
@@ -44,25 +48,52 @@ def disagreement_finding(
     """
     if not question.paired:
         return None
-    # Without a prior an interval has no width where nothing that was seen moves the metric.
-    no_width = hdi.width == 0 and not question.model.proper
-    apart = 0 if no_width else _disagreements(question, pair)
-    if apart >= FEW_DISAGREEMENTS * question.counting.times:
+    apart = _disagreements(question, pair)
+    equal = decision is Decision.EQUIVALENT
+    # Without a prior nothing that was seen may move the difference, however often they disagree.
+    still = equal and hdi.width == 0 and not question.model.proper
+    if apart >= FEW_DISAGREEMENTS * question.counting.times and not still:
         return None
-    on, expected = f"{many(apart, _unit(question))} only", prior_disagreement(question)
-    on += often(question.counting.times)
-    equal = decision is Decision.EQUIVALENT and expected < 1
-    if equal or (decision.decided and expected == 0):
+    expected = prior_disagreement(question)
+    withheld = (equal and expected < 1) or (decision.decided and expected == 0)
+    names = [question.seen.models[place] for place in pair]
+    if are_same(question.seen, *names):
+        return _same(*names, decision if withheld else None)
+    on = f"{many(apart, _unit(question))} only{often(question.counting.times)}"
+    if withheld:
         proper = question.model.proper
         more = "the prior hardly expects more" if proper else "there is no prior to expect more"
+        why = (
+            f"The models disagree on {on} and {more}, so the interval is too narrow to be believed"
+        )
+        if apart >= FEW_DISAGREEMENTS * question.counting.times:
+            why = "The interval has no width, because no weights of the data move the difference"
         return Finding(
-            "few_disagreements",
-            "serious",
-            f"The models disagree on {on} and {more}, so the interval is too narrow to be "
-            f"believed; the verdict {decision.symbol} is withheld.",
+            "few_disagreements", "serious", f"{why}; the verdict {decision.symbol} is withheld."
         )
     few = f"The models disagree on {on}; the difference rests on these few."
     return Finding("few_disagreements", "warning", few if apart else _never(question))
+
+
+def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
+    """Return whether two models gave the same answers, or the same scores, throughout."""
+    i, j = seen.models.index(one), seen.models.index(two)
+    if isinstance(seen, Scores):
+        return np.array_equal(seen.values[i], seen.values[j])
+    if not seen.paired:
+        return False
+    answers = seen.tables[0].cells[:, 1:] if seen.pool is None else seen.pool.cells
+    return np.array_equal(answers[:, i], answers[:, j])
+
+
+def _same(one: str, two: str, withheld: Decision | None) -> Finding:
+    """Say that two columns are one and the same."""
+    asked = f"{one} and {two} are identical on every item; did you pass the same column twice?"
+    if withheld is None:
+        rest = "The difference rests on the prior alone."
+        return Finding("few_disagreements", "warning", f"{asked} {rest}")
+    rest = f"The verdict {withheld.symbol} is withheld."
+    return Finding("few_disagreements", "serious", f"{asked} {rest}")
 
 
 def _unit(question: Asked) -> str:

@@ -17,7 +17,7 @@ from outperform.comparison.scored.drawing import draw_scores, observed_scores
 from outperform.decision import Inside, Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.metrics import Margins
-from outperform.outcomes import ClassCounts, Outcomes
+from outperform.outcomes import Outcomes
 from outperform.posterior import (
     Chain,
     Posterior,
@@ -264,7 +264,7 @@ def _draw(
 
 
 def observed(question: Asked) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's.
+    """Return the plug-in value of each model, equal to scikit-learn's with the same ``labels``.
 
     At other class proportions it is that of the same rates in each class at the mean shares;
     NaN where a class that has a share was never true.
@@ -281,9 +281,8 @@ def observed(question: Asked) -> tuple[float, ...]:
             confusion = view.confusion(model).astype(np.float64)
             value = question.measured.evaluate(confusion, question.classes)
         else:
-            counts = view.margins(model)
-            classes = _occurring(question, counts)
-            value = question.measured.evaluate(Margins(**counts._asdict()), classes)
+            margins = Margins(**view.margins(model)._asdict())
+            value = question.measured.evaluate(margins, question.classes)
         found.append(float(value))
     return tuple(found)
 
@@ -300,7 +299,7 @@ def _observed_elsewhere(question: Question, model: str) -> float:
         confusion = view.confusion(model).astype(np.float64) * factors[:, None]
         return float(question.measured.evaluate(confusion, question.classes))
     margins = _weighed(view, model, factors)
-    return float(question.measured.evaluate(margins, _occurring(question, counts)))
+    return float(question.measured.evaluate(margins, question.classes))
 
 
 def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
@@ -309,19 +308,6 @@ def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
     weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
     weighed = replace(table, counts=weights, groups=None)
     return Margins(**weighed.margins(n_labels=len(factors))._asdict())
-
-
-def _occurring(question: Question, counts: ClassCounts) -> tuple[int, ...] | None:
-    """Return the classes that scikit-learn would average over for this model.
-
-    Without ``labels`` it leaves out what occurs neither in the truth nor among
-    the model's own predictions, such as a class that only the other model predicts. Labels
-    are the columns of a matrix, and all of them count.
-    """
-    averaged = question.measured.average in ("micro", "macro", "weighted")
-    if not averaged or question.view.kind == "label_sets" or question.given.labels is not None:
-        return question.classes
-    return tuple(np.flatnonzero((counts.actual > 0) | (counts.predicted > 0)).tolist())
 
 
 def is_defined(question: Asked, model: str) -> bool:

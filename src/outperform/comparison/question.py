@@ -172,6 +172,8 @@ def ask(
     view, placed = look(outcomes, asked, labels=labels, pos_label=pos_label), None
     if prevalence is not None:
         view, placed = place(view, prevalence, pos_label=pos_label)
+        if labels is None:
+            view = placed.averaged(view)
     given = Given(
         model=model,
         prior=None if prior is None else Prior.from_param(prior),

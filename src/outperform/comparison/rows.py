@@ -29,6 +29,7 @@ _SHORT_HEADINGS = {
     "flags": "notes",
 }
 _FLAGS = {
+    "predictions_never_match": "a model never predicts a class that is true",
     "monte_carlo_too_coarse": "near an edge, or the middle, of the ROPE for so many draws",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models hardly ever disagree",
@@ -52,7 +53,7 @@ def compact_table(full: present.Table, keys: Iterable[str] | None = None) -> pre
     shown = [name for name in _FLAGS if _is_shown(name, chosen)]
     flagged = [[name for name in shown if name in (flags or "")] for flags in full["flags"]]
     named = [name for name in shown if any(name in here for here in flagged)]
-    marks = dict(zip(named, "abcde", strict=False))
+    marks = dict(zip(named, "abcdef", strict=False))
     symbols = [words.partition(" ")[0] for words in full["decision"]]
     rows = tuple(
         {**row, "decision": symbol, "flags": " ".join(marks[name] for name in here) or None}

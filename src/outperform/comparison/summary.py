@@ -136,7 +136,10 @@ def sign(
     verb: str, question: Asked, *, rope: str | None, prob: float, n_draws: int, seed: str
 ) -> str:
     """Return the line that makes a result repeatable and comparable."""
-    labels = "" if question.classes is None or question.positive is not None else "labels=given"
+    labels = ""
+    if question.classes is not None and question.positive is None:
+        named = question.given.labels is not None
+        labels = "labels=given" if named else f"averaged={len(question.classes)}"
     parts = [
         f"outperform {__version__}",
         verb,

@@ -21,6 +21,7 @@ from outperform.comparison.tabular import Tabular
 from outperform.comparison.views import of_one_class
 from outperform.decision import check_prob
 from outperform.errors import UsageError, unknown_name
+from outperform.outcomes.occurring import true_codes
 from outperform.outcomes.weights import WeightKind
 from outperform.posterior import child, seed_sequence
 
@@ -133,6 +134,12 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
     asked = comparison.counted
     metric = of_one_class(asked.metric)
     given = asked.given
+    # A class that is never true has nothing to find, unless somebody named it.
+    named = () if given.labels is None else given.labels
+    true = set(true_codes(asked.seen).tolist()) or set(range(asked.seen.n_classes))
+    labels = tuple(
+        label for code, label in enumerate(asked.seen.labels) if code in true or label in named
+    )
     questions = [
         ask(
             asked.seen,
@@ -146,10 +153,10 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
             prevalence=given.prevalence,
             counting=asked.counting,
         )
-        for label in asked.seen.labels
+        for label in labels
     ]
     found = _answer_classes(comparison, questions)
-    return ComparisonTable(what="class", keys=asked.seen.labels, comparisons=found)
+    return ComparisonTable(what="class", keys=labels, comparisons=found)
 
 
 def _answer_classes(

@@ -11,6 +11,7 @@ from outperform._typing import Label
 from outperform.errors import DataError, UsageError
 from outperform.metrics import Metric
 from outperform.outcomes import Outcomes
+from outperform.outcomes.occurring import true_codes
 
 
 class View(NamedTuple):
@@ -75,7 +76,6 @@ def _spans(
         )
     kept = outcomes.labels if labels is None else labels
     together = outcomes.only(kept)  # says so if these are no types
-    codes = tuple(outcomes.code(label) for label in kept)
     if metric.average == "binary" and pos_label is not None:
         label = outcomes.labels[outcomes.code(pos_label)]
         return View(outcomes, outcomes.only([label]), metric, 0, label, (0,))
@@ -85,7 +85,7 @@ def _spans(
     )
     if pooled:
         return View(outcomes, together, of_one_class(metric), 0, None, (0,))
-    chosen = None if len(codes) == outcomes.n_classes else codes
+    chosen = _averaged(outcomes, metric, labels)
     return View(outcomes, outcomes, metric, None, None, chosen)
 
 
@@ -132,7 +132,9 @@ def _label_sets(
             "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
             "binarize(label)"
         )
-    classes = None if labels is None else tuple(range(table.n_classes))
+    classes = tuple(range(table.n_classes))
+    if labels is None:
+        classes = _averaged(outcomes, metric, None)
     return View(outcomes, table, metric, None, None, classes)
 
 
@@ -209,10 +211,17 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
 def _averaged(
     outcomes: Outcomes, metric: Metric, labels: Sequence[Label] | None
 ) -> tuple[int, ...] | None:
-    if labels is None or metric.average is None:
+    """Return the classes averaged over: those in ``labels``, or those that are ever true.
+
+    A class that is only predicted is an error and no class of its own. None means all classes.
+    """
+    if labels is not None and metric.average is not None:
+        codes = tuple(outcomes.code(label) for label in labels)
+    elif metric.over_classes and metric.share is None:  # a share counts every document
+        codes = tuple(true_codes(outcomes).tolist())
+    else:
         return None
-    codes = tuple(outcomes.code(label) for label in labels)
-    return None if len(codes) == outcomes.n_classes else codes
+    return None if len(codes) in (0, outcomes.n_classes) else codes
 
 
 def _refuse_one_class(outcomes: Outcomes) -> None:

@@ -23,7 +23,7 @@ from outperform.metrics.functions import ConfusionFunction, call_each, call_once
 from outperform.metrics.margins import Margins, as_confusion
 from outperform.metrics.scores import CLASS_SCORES, SET_SCORES
 from outperform.metrics.share import Share
-from outperform.metrics.whole import WHOLE_SCORES
+from outperform.metrics.whole import WHOLE_SCORES, balanced_accuracy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +99,11 @@ class Metric:
         return self.average == "samples"
 
     @property
+    def over_classes(self) -> bool:
+        """Whether it is a mean over classes, so that the choice of classes changes it."""
+        return self.average in ("macro", "weighted") or self.score == "balanced_accuracy"
+
+    @property
     def costs(self) -> Costs | None:
         """What each pair of truth and prediction costs or is worth; None of other metrics."""
         return self.function if isinstance(self.function, Costs) else None
@@ -119,7 +124,8 @@ class Metric:
             itself, of shape (n_classes, n_classes, ...), rows the truth.
         classes
             The classes averaged over, by number; None for all. Exactly one
-            for the average ``"binary"``; not for scores of the whole table.
+            for the average ``"binary"``; not for scores of the whole table other
+            than ``balanced_accuracy``.
 
         Examples
         --------
@@ -202,6 +208,8 @@ class Metric:
             )
         rows = choose_rows(classes, margins.n_classes)
         score = str(self.score)
+        if self.score == "balanced_accuracy":
+            return balanced_accuracy(margins, rows)
         if self.average is None:
             self._refuse_choice(rows)
             return WHOLE_SCORES[score](margins)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from outperform._typing import FloatArray
+from outperform.metrics.averages import Rows
 from outperform.metrics.margins import Margins, others
 from outperform.metrics.scores import ratio, recall
 
@@ -20,10 +21,11 @@ def accuracy(margins: Margins) -> FloatArray:
     return ratio(_sum(margins.hits), margins.total)
 
 
-def balanced_accuracy(margins: Margins) -> FloatArray:
-    """Return the mean recall of the classes that occur in the truth."""
-    occurring = np.count_nonzero(margins.actual, axis=0)
-    return ratio(_sum(recall(margins.hits, margins.actual)), np.asarray(occurring, np.float64))
+def balanced_accuracy(margins: Margins, rows: Rows = slice(None)) -> FloatArray:
+    """Return the mean recall of the classes that occur in the truth, or of those chosen."""
+    hits, actual = margins.hits[rows], margins.actual[rows]
+    occurring = np.count_nonzero(actual, axis=0)
+    return ratio(_sum(recall(hits, actual)), np.asarray(occurring, np.float64))
 
 
 def matthews_corrcoef(margins: Margins) -> FloatArray:

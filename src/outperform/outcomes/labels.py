@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -233,12 +234,17 @@ def label_findings(labels: Sequence[Label]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+# Of 1, 01, 1.0 and 1.00 one is as good as the other.
+_NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
+
+
 def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     seen: dict[str, str] = {}
     twins = []
     for text in texts:
         key = unicodedata.normalize("NFC", text).strip().casefold()
-        key = (key.lstrip("0") or "0") if key.isdecimal() else key
+        if number := _NUMBER.fullmatch(key):
+            key = number["sign"] + number["whole"] + (number["part"] or "").rstrip(".0")
         if seen.setdefault(key, text) != text:
             twins.append((seen[key], text))
     return twins

@@ -12,6 +12,7 @@ import numpy as np
 from outperform._typing import FloatArray, Label
 from outperform.errors import UsageError
 from outperform.outcomes import Outcomes
+from outperform.outcomes.occurring import true_codes
 from outperform.posterior.gammas import fill_proportions, runs
 
 # The models' own prior of the class proportions, so that counts of the test set itself
@@ -172,10 +173,11 @@ def _from_counts(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
             f"counts must be given for all classes, 0 if there were none; {_listed(missing)} not "
             "counted"
         )
-    shapes = tuple(named[label] + PRIOR_SHAPE for label in seen.labels)
+    labels = tuple(label for label in seen.labels if label in named)
+    shapes = tuple(named[label] + PRIOR_SHAPE for label in labels)
     total = sum(shapes)
     shares = tuple(shape / total for shape in shapes)
-    return Prevalence(labels=seen.labels, shares=shares, shapes=shapes)
+    return Prevalence(labels=labels, shares=shares, shapes=shapes)
 
 
 def _from_shares(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
@@ -235,7 +237,9 @@ def _checked_draws(
 
 
 def _missing(named: Mapping[Label, float], seen: Outcomes) -> list[Label]:
-    return [label for label in seen.labels if label not in named]
+    """Return the classes that are ever true and have no share; others need none."""
+    true = (seen.labels[code] for code in true_codes(seen).tolist())
+    return [label for label in true if label not in named]
 
 
 def _listed(labels: Sequence[Label]) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray
 from outperform.comparison.checks import SAFE_ERRORS
+from outperform.comparison.matching import never_match
 from outperform.comparison.question import Question
 from outperform.decision import Decision, Ends, Interval, Rope, decide, margin
 from outperform.outcomes import Slices
@@ -33,11 +34,13 @@ def conclude_rows(
     below, inside, above, greater = (column.tolist() for column in numbers.masses)
     worse, good = (below, above) if better else (above, below)
     near = _near_an_edge(numbers.ends, rope)
+    unmatched = never_match(question, 0) or never_match(question, 1)
     rows = []
     for place, key in enumerate(slices):
         hdi = numbers.ends.interval(place, prob)
         mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
         seen = observed[:, place].tolist()
+        decision = decide(hdi, rope, greater_is_better=better)
         rows.append(
             SliceRow(
                 key=key,
@@ -54,7 +57,7 @@ def conclude_rows(
                 p_equivalent=inside[place],
                 p_better=good[place],
                 p_greater=greater[place],
-                decision=decide(hdi, rope, greater_is_better=better),
+                decision=Decision.UNDECIDED if unmatched else decision,
                 like_whole=float(like_whole[place]),
                 coarse=bool(near[place]) and _is_coarse(hdi, rope),
             )

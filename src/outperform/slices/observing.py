@@ -42,11 +42,10 @@ def _value(question: Question, confusion: FloatArray) -> FloatArray:
     if metric.needs == "confusion":
         return metric.evaluate(confusion, question.classes)
     margins = Margins.from_confusion(confusion)
-    averaged = metric.average in ("micro", "macro", "weighted")
-    if not averaged or question.given.labels is not None:
+    if metric.average not in ("macro", "weighted") or question.given.labels is not None:
         return metric.evaluate(margins, question.classes)
-    # scikit-learn averages over what occurs in a slice, so slices alike in that go together.
-    occurs = (margins.actual > 0) | (margins.predicted > 0)  # (n_classes, n_slices)
+    # Of a class that a slice lacks nothing is observed; slices with the same classes go together.
+    occurs = margins.actual > 0  # (n_classes, n_slices)
     patterns, which = np.unique(occurs, axis=1, return_inverse=True)
     values = np.empty(confusion.shape[2])
     for place, pattern in enumerate(patterns.T):

@@ -28,6 +28,14 @@ class Placed(NamedTuple):
             for code, count in enumerate(actual)
         }
 
+    def averaged(self, view: View) -> View:
+        """Return the view with every class that has a share averaged over, also if never true."""
+        if view.classes is None or not view.measured.over_classes:
+            return view
+        named = zip(self.codes, self.prevalence.shares, strict=True)
+        codes = sorted({*view.classes, *(code for code, share in named if share > 0)})
+        return view._replace(classes=None if len(codes) == view.table.n_classes else tuple(codes))
+
 
 def place(view: View, given: Any, *, pos_label: Label | None) -> tuple[View, Placed]:
     """Check a prevalence against the classes and choose the table that it can be put in.

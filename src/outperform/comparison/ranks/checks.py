@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from outperform.comparison.checks import SAFE_ERRORS
+from outperform.comparison.disagreements import are_same
 from outperform.comparison.ranks.pairs import Matrix, Pair, above_diagonal
+from outperform.comparison.scored import Asked
 from outperform.findings import Finding
 
-if TYPE_CHECKING:
-    from outperform.comparison.ranks.result import RankedModel
 
-
-def ranking_findings(
-    rows: Sequence[RankedModel], pairs: Matrix, *, n_draws: int
-) -> Iterator[Finding]:
+def ranking_findings(question: Asked, pairs: Matrix, *, n_draws: int) -> Iterator[Finding]:
     """Yield doubts about pairs and about who leads."""
     every = list(above_diagonal(pairs))
-    withheld = [pair for pair in every if pair.withheld]
+    same = [p for p in every if not p.observed and are_same(question.seen, *p.names)]
+    if same:
+        yield Finding(
+            "few_disagreements",
+            "serious" if any(pair.withheld for pair in same) else "warning",
+            f"{_share(len(same), len(every))} are identical on every item ({_named(same)}); did "
+            "you pass the same column twice?",
+        )
+    withheld = [pair for pair in every if pair.withheld and pair not in same]
     if withheld:
         yield Finding(
             "few_disagreements",

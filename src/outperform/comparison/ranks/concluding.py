@@ -56,7 +56,7 @@ def conclude(
         *checks.rope_findings(rope),
         *checks.table_findings(question),
         *checks.pull_findings(question, pulled),
-        *ranking_findings(rows, pairs, n_draws=n_draws),
+        *ranking_findings(question, pairs, n_draws=n_draws),
         *_of_the_first_two(question, order, pairs),
     )
     return Ranking(

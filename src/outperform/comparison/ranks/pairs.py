@@ -148,7 +148,7 @@ def _conclude(
 ) -> Pair:
     better = question.metric.greater_is_better
     said = decide(hdi, rope, greater_is_better=better)
-    decision, _ = disagreements.allow(question, said, hdi, rope, places)
+    decision, few = disagreements.allow(question, said, hdi, rope, places)
     gap, error = margin(hdi, rope)
     models = question.view.models
     return Pair(
@@ -163,7 +163,7 @@ def _conclude(
         p_better=masses.above if better else masses.below,
         p_greater=masses.greater,
         decision=decision,
-        withheld=said.decided and not decision.decided,
+        withheld=few is not None and few.level == "serious",
         coarse=gap < checks.SAFE_ERRORS * error,
     )
 

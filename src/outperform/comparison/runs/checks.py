@@ -7,7 +7,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from outperform.comparison import disagreements
-from outperform.comparison.runs.reading import Side, are_same
+from outperform.comparison.matching import never_match
+from outperform.comparison.runs.reading import Side
 from outperform.comparison.scored import Asked
 from outperform.decision import Decision, Interval, Rope
 from outperform.findings import Finding
@@ -49,7 +50,9 @@ def run_findings(question: Asked, sides: tuple[Side, Side]) -> Iterator[Finding]
 
 
 def _repeated(question: Asked, side: Side) -> Iterator[Finding]:
-    twice = [pair for pair in combinations(side.runs, 2) if are_same(question.seen, *pair)]
+    twice = [
+        pair for pair in combinations(side.runs, 2) if disagreements.are_same(question.seen, *pair)
+    ]
     if twice:
         yield Finding(
             "repeated_run",
@@ -78,6 +81,8 @@ def allow(
     if not decision.decided and is_tie(question, sides, rope):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(question, sides, decision, hdi)
+    if any(never_match(question, place) for side in sides for place in side.places):
+        return Decision.UNDECIDED, few
     return disagreements.unless_serious(decision, few), few
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from outperform._typing import Label
 from outperform.comparison.comparing import check_names
+from outperform.comparison.disagreements import are_same
 from outperform.comparison.question import refuse_counted
 from outperform.comparison.scored.asking import Seen, seen_by
 from outperform.errors import DataError, UsageError
@@ -165,12 +166,3 @@ def _without_copies(seen: Seen, *models: tuple[str, tuple[str, ...]]) -> Runs:
         places = [first] * len(runs) if same else range(first, len(kept))
         sides.append(Side(name=name, runs=runs, places=tuple(places)))
     return Runs(seen.select(kept), *sides)
-
-
-def are_same(seen: Seen, one: str, two: str) -> bool:
-    """Return whether two runs gave the same answers, or the same scores, throughout."""
-    i, j = seen.models.index(one), seen.models.index(two)
-    if isinstance(seen, Scores):
-        return np.array_equal(seen.values[i], seen.values[j])
-    cells = seen.tables[0].cells
-    return np.array_equal(cells[:, 1 + i], cells[:, 1 + j])
