@@ -53,8 +53,18 @@ def test_groups_rows_and_ids():
         ({"where": {"y": "7"}}, DataError, "no rows left after where"),
         ({"id": "item"}, DataError, "item"),
         ({"text": "a,b\n1,\n2,3\n"}, DataError, "scores of 'b' has 1 missing"),
+        ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; if it has one row .*pivot"),
+        ({"on_null": "drop"}, UsageError, "on_null= is for evaluation logs.*remove rows"),
+        ({"format": "promptfoo"}, UsageError, "unknown format 'promptfoo'.*lm-eval, inspect"),
     ],
 )
 def test_what_cannot_be_read_is_refused(asked, error, complaint):
     with pytest.raises(error, match=complaint):
         read(**asked)
+
+
+def test_mappings_and_frames_are_told_where_to_go():
+    with pytest.raises(UsageError, match="join the files first"):
+        op.read_scores({"a": "a.jsonl"}, models=["score"])
+    with pytest.raises(UsageError, match=r"Scores\.from_values"):
+        op.read_scores(pa.table({"a": [1.0]}), models=["a"])

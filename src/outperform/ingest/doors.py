@@ -64,6 +64,7 @@ def _read_logs(source: Any, request: Request) -> Outcomes:
         where=request.where,
         on_missing=request.on_missing,
         on_null=request.on_null,
+        skip_failed=request.skip_failed,
     )
 
 
@@ -150,7 +151,7 @@ DOORS = (
     Door(
         _logs,
         _read_logs,
-        {"format", "score", "models", "where", "on_missing", "on_null"},
+        {"format", "score", "models", "where", "on_missing", "on_null", "skip_failed"},
         "{names} cannot be asked of logs of evaluations, which know their own columns; choose "
         "with score=, models= and where=",
     ),

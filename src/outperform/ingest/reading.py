@@ -30,6 +30,7 @@ def read(
     query: str | None = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
+    skip_failed: bool = False,
     format: str | None = None,
     separator: str | None = None,
     quote: str | None = '"',
@@ -69,7 +70,7 @@ def read(
         have both columns must agree on the truth, and the first may be a model too.
     score
         In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
-        the only one that does.
+        the only one that does. A key of a score that is a dictionary is ``"scorer.key"``.
     by
         The columns that divide the documents into slices; see ``Outcomes.slices``.
     where
@@ -88,6 +89,9 @@ def read(
         What to do with ids that not all files have: ``"refuse"``, or ``"drop"`` with a finding.
     on_null
         What to do with rows that have no label: ``"refuse"``, or ``"drop"`` with a finding.
+    skip_failed
+        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
+        out, with a finding, instead of refused.
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
         it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
@@ -130,6 +134,7 @@ def read(
         query=query,
         on_missing=on_missing,
         on_null=on_null,
+        skip_failed=skip_failed,
         format=format,
         separator=separator,
         quote=quote,

@@ -36,6 +36,7 @@ class Request:
     query: str | None = None
     on_missing: OnMissing = "refuse"
     on_null: OnNull = "refuse"
+    skip_failed: bool = False
     format: str | None = None
     separator: str | None = None
     quote: str | None = '"'

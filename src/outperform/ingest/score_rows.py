@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import FloatArray
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, unknown_name
 from outperform.ingest import cells
 from outperform.ingest.cells import OnNull
 from outperform.ingest.evaluations import FORMATS as LOGS
 from outperform.ingest.evaluations import read_grades
 from outperform.ingest.files.counting import refuse_repeated_ids
-from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.dialect import FORMATS, Dialect
 from outperform.ingest.files.engine import Engine, Progress
 from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.files.opening import opened
 from outperform.ingest.files.tables import Table, check_family, check_where
+from outperform.ingest.frames import known_frame
 from outperform.outcomes import Scores
 
 
@@ -34,6 +36,7 @@ def read_scores(
     where: Mapping[str, Any] | None = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
+    skip_failed: bool = False,
     format: str | None = None,
     progress: Progress | None = None,
     **dialect: Any,
@@ -54,12 +57,16 @@ def read_scores(
     groups
         The column that names the group of each row, such as the item that was answered.
     score
-        Of logs the score to read; the only one whose values are numbers by default.
+        Of logs the score to read; the only one whose values are numbers by default. A key of a
+        score that is a dictionary is ``"scorer.key"``.
     where
         The rows to keep: a value, or a list of them, for each column.
     on_missing, on_null
         Of logs what to do with items that not all models answered, and with answers that have
         no score: ``"refuse"``, or ``"drop"`` them for all models, with a finding.
+    skip_failed
+        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
+        out, with a finding, instead of refused.
     format
         What the file is, whatever its name says; ``"lm-eval"`` or ``"inspect"`` for logs, whose
         grades are paired on the item, several answers to one item being a group.
@@ -87,11 +94,16 @@ def read_scores(
             where=where,
             on_missing=on_missing,
             on_null=on_null,
+            skip_failed=skip_failed,
         )
-    if score is not None or "drop" in (on_missing, on_null):
-        raise UsageError(
-            "score, on_missing and on_null are for logs, read with format='lm-eval' or 'inspect'"
-        )
+    _refuse_of_tables(
+        source,
+        format=format,
+        score=score,
+        on_missing=on_missing,
+        on_null=on_null,
+        skip_failed=skip_failed,
+    )
     named = _named(models)
     columns = [*named.values(), *(one for one in (truth, groups) if one is not None)]
     if len(set(columns)) != len(columns):
@@ -120,6 +132,47 @@ def _refuse_of_logs(**given: Any) -> None:
         raise UsageError(
             f"{', '.join(names)} cannot be asked of logs of evaluations, which know their own "
             "columns; choose with models=, score= and where="
+        )
+
+
+def _refuse_of_tables(
+    source: Any,
+    *,
+    format: str | None,
+    score: str | None,
+    on_missing: str,
+    on_null: str,
+    skip_failed: bool,
+) -> None:
+    """Refuse what only logs have, and say what to do with a table."""
+    if format is not None and format not in FORMATS:
+        raise UsageError(unknown_name("format", format, (*FORMATS, *LOGS)))
+    if isinstance(source, Mapping):
+        raise UsageError(
+            "read_scores reads one table with a column of scores for each model, and a mapping of "
+            "models to files only of logs, with format='lm-eval' or 'inspect'; join the files first"
+        )
+    if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
+        raise UsageError(
+            "read_scores reads files; give the columns of a frame to op.Scores.from_values"
+            "({'bert': frame['bert'], …}), or with the truth to op.Scores.from_arrays"
+        )
+    if score is not None:
+        raise UsageError(
+            "score= chooses a score of evaluation logs, read with format='lm-eval' or 'inspect'. "
+            "In a table name the column of each model, models=['bert', 'gpt']; if it has one row "
+            "for each item and model, make it wide first, e.g. table.pivot(index='id', "
+            "columns='model', values='score')"
+        )
+    for name, given in (("on_missing", on_missing), ("on_null", on_null)):
+        if given != "refuse":
+            raise UsageError(
+                f"{name}= is for evaluation logs, read with format='lm-eval' or 'inspect'; in a "
+                "table remove rows that lack a score first, e.g. with dropna()"
+            )
+    if skip_failed:
+        raise UsageError(
+            "skip_failed= is for evaluation logs, read with format='lm-eval' or 'inspect'"
         )
 
 

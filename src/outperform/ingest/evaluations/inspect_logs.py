@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -11,13 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from outperform.errors import DataError, UsageError
-from outperform.ingest.evaluations.samples import Item, Samples, as_epoch, as_id
+from outperform.ingest.evaluations.samples import FailedLog, Item, Samples, as_epoch, as_id
+from outperform.ingest.evaluations.scores import spread
 from outperform.ingest.evaluations.sources import Part
 from outperform.ingest.files.packing import unpack_zstd
 from outperform.ingest.files.tables import SEVERAL, Where
 
 ENDINGS = (".eval", ".json")
 _LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list them
+# As inspect_ai names them by default: the time, the task, perhaps the model, an id.
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
+_UNSAFE = re.compile("[_/:+]")  # which it replaces by - in names of files
+_START = "_journal/start.json"
+_OF_NO_QUESTION = {"id", "internal", "source", "metadata"}
+_LONGEST = 100  # characters of an error to show
 _ZSTD = 93  # which Python knows in archives from 3.14 on
 
 
@@ -26,27 +34,55 @@ def is_log(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.name not in _LISTS
 
 
-def read_log(part: Part, path: Path, *, where: Where) -> Samples | None:
-    """Return the samples of one log under its own name, or None if its task was not asked for."""
+def read_log(part: Part, path: Path, *, where: Where) -> Samples | FailedLog | None:
+    """Return the samples of one log under its own name, or None if its task was not asked for.
+
+    A log that is damaged, or of an evaluation that did not succeed, comes back as a failed one.
+    """
     name = os.fspath(path)
+    asked = _asked_tasks(where)
     is_archive = path.suffix.lower() == ".eval"
-    header, samples = (_of_archive if is_archive else _of_json)(path)
-    told = header.get("eval") if isinstance(header, dict) else None
-    if not isinstance(told, dict) or not isinstance(samples, list):
-        raise DataError(f"{name} is not a log of inspect_ai: it has no 'eval' and 'samples'")
+    try:
+        header, samples = (_of_archive if is_archive else _of_json)(path)
+        told = header.get("eval") if isinstance(header, dict) else None
+        if not isinstance(told, dict):
+            raise DataError(f"{name} is not a log of inspect_ai: it has no 'eval'")
+    except DataError as error:
+        other = asked is not None and not _may_be_of(path, asked)
+        return None if other else FailedLog(name, part.model, str(error))
     task = str(told.get("task", "")).rpartition("/")[2]
-    if not _is_asked(task, where):
+    if asked is not None and task not in asked:
         return None
-    if not samples:
-        raise DataError(f"{name} has no samples; its status is {header.get('status')!r}")
+    failed = _failure(name, header, samples)
+    if failed is not None:
+        return FailedLog(name, part.model or str(told.get("model", "")), failed)
     return _samples(part, name, "eval" if is_archive else "json", told, task, samples)
+
+
+def _failure(name: str, header: Mapping[str, Any], samples: Any) -> str | None:
+    """Return why a log cannot be used, or None if it can."""
+    status = header.get("status", "success")
+    if status != "success":
+        error = header.get("error")
+        told = str(error.get("message", "")) if isinstance(error, dict) else ""
+        return f"{name} has status {status!r}" + (f" ({_first_line(told)})" if told else "")
+    if not isinstance(samples, list):
+        return f"{name} is not a log of inspect_ai: it has no 'samples'"
+    if not samples:
+        return f"{name} has no samples"
+    if not all(isinstance(one, dict) for one in samples):
+        return f"{name} is damaged: every sample must be an object"
+    return None
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def _samples(
     part: Part, name: str, origin: str, told: Mapping[str, Any], task: str, samples: list[Any]
 ) -> Samples:
-    if not all(isinstance(one, dict) for one in samples):
-        raise DataError(f"{name} is damaged: every sample must be an object")
     scores = [one.get("scores") or {} for one in samples]
     names = dict.fromkeys(scorer for one in scores for scorer in one)
     return Samples(
@@ -56,9 +92,36 @@ def _samples(
         origin=f"inspect {origin}",
         items=[Item(task, as_id(one.get("id"), column="id", name=name)) for one in samples],
         epochs=[as_epoch(one.get("epoch", 1), name=name) for one in samples],
-        documents=[json.dumps(one.get("input")) for one in samples],
-        scores={scorer: [_value(one, scorer) for one in scores] for scorer in names},
+        documents=[_asked_text(one.get("input")) for one in samples],
+        scores=spread({scorer: [_value(one, scorer) for one in scores] for scorer in names}),
     )
+
+
+def _asked_text(given: Any) -> str:
+    """Return what a sample asks, so that the same question gives the same text in every log.
+
+    Messages have random ids; the role and the content are all that a model is asked.
+    """
+    if isinstance(given, list):
+        given = [
+            [one.get("role"), _content(one.get("content"))] if isinstance(one, dict) else one
+            for one in given
+        ]
+    return json.dumps(given)
+
+
+def _content(content: Any) -> Any:
+    """Return the parts of a message; one part of text is the same as the text itself."""
+    if not isinstance(content, list):
+        return content
+    parts = [_part(one) if isinstance(one, dict) else one for one in content]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
+
+
+def _part(part: Mapping[str, Any]) -> Any:
+    if part.get("type") == "text":
+        return part.get("text")
+    return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
 
 
 def _value(scores: Mapping[str, Any], scorer: str) -> Any:
@@ -66,16 +129,25 @@ def _value(scores: Mapping[str, Any], scorer: str) -> Any:
     return found.get("value") if isinstance(found, dict) else found
 
 
-def _is_asked(task: str, where: Where) -> bool:
-    for column, value in (where or {}).items():
+def _asked_tasks(where: Where) -> set[str] | None:
+    """Return the tasks that were asked for; None for all."""
+    if not where:
+        return None
+    for column in where:
         if column != "task_name":
             raise UsageError(
                 f"where can ask logs for 'task_name' only; got {column!r}. Make a table with "
                 "inspect_ai.analysis.samples_df for other columns"
             )
-        if task not in [str(one) for one in (value if isinstance(value, SEVERAL) else [value])]:
-            return False
-    return True
+    value = where["task_name"]
+    return {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+
+
+def _may_be_of(path: Path, tasks: set[str]) -> bool:
+    """Return whether a log that cannot be read may be of one of some tasks, by its name."""
+    if _NAME.match(path.name) is None:
+        return True
+    return any(_UNSAFE.sub("-", task) in path.stem.split("_") for task in tasks)
 
 
 # Bytes
@@ -97,6 +169,8 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
+            if "header.json" not in names and _START in names:  # the header is written last
+                return {**json.loads(_member(path, archive, _START)), "status": "started"}, None
             if "header.json" not in names or "summaries.json" not in names:
                 raise DataError(
                     f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError
 from outperform.ingest.evaluations.samples import Item, Samples, as_epoch, as_id, loaded
+from outperform.ingest.evaluations.scores import spread
 from outperform.ingest.evaluations.sources import Part, is_path
 from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.opening import opened
@@ -58,10 +61,9 @@ def _wanted(names: Sequence[str], score: str | None, table: str) -> list[str]:
         if not any(one.endswith(end) and one.removesuffix(end) in known for end in _BESIDE)
     ]
     if score is not None:
-        scores = {name.removeprefix(_PREFIX): name for name in known}
-        if score not in scores:
-            raise UsageError(f"{table}: {unknown_name('score', score, scores)}")
-        known = [scores[score]]
+        # A key of a dictionary may be in any column, and is found when they are read.
+        own = [name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")]
+        known = own or known
     if not known:
         raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
     beside = [name for name in ("epoch", "model", "task_name", "input") if name in names]
@@ -106,9 +108,19 @@ def _samples(
         ],
         epochs=[as_epoch(one, name=name) for one in column("epoch", 1)],
         documents=column("input", None),
-        scores={
-            one.removeprefix(_PREFIX): [values[k] for k in rows]
-            for one, values in columns.items()
-            if one.startswith(_PREFIX)
-        },
+        scores=spread(
+            {
+                one.removeprefix(_PREFIX): [_value(values[k]) for k in rows]
+                for one, values in columns.items()
+                if one.startswith(_PREFIX)
+            }
+        ),
     )
+
+
+def _value(value: Any) -> Any:
+    """Return a score; a dictionary stands in a table as the text of its JSON."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from outperform.errors import DataError, UsageError, unknown_name
-from outperform.ingest.evaluations.samples import Item, Samples, as_id, loaded
+from outperform.ingest.evaluations.samples import FailedLog, Item, Samples, as_id, loaded
 from outperform.ingest.evaluations.sources import Part, is_path, logs_under
 from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.engine import Engine
@@ -38,59 +38,110 @@ class Log(NamedTuple):
     name: str
 
 
-def read_lm_eval(parts: Sequence[Part], *, score: str | None, where: Where) -> list[Samples]:
-    """Read doc_id, doc_hash and scores; documents and answers stay in the files."""
+class _Lines(NamedTuple):
+    """What is read of one log: the filters that its lines name, their ids, hashes and scores."""
+
+    filters: list[str] | None  # None where the lines name none
+    ids: list[Any]
+    hashes: list[Any] | None
+    scores: dict[str, list[Any]]
+
+
+def read_lm_eval(
+    parts: Sequence[Part], *, score: str | None, where: Where
+) -> tuple[list[Samples], list[FailedLog]]:
+    """Read doc_id, doc_hash and scores; documents and answers stay in the files.
+
+    Logs that cannot be read come back as failed ones.
+    """
     given = dict(where or {})
     logs = [log for part in parts for log in _logs(part)]
     if "task" in given:
         logs = _of_tasks(logs, given.pop("task"))
-    sources = {str(place): log.source for place, log in enumerate(logs)}
-    with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
-        return tables.ask(lambda found, engine: _read(logs, found, engine, score, given or None))
+    found, failed = _read(logs, score, given or None)
+    _refuse_other_filters(found)
+    return [_samples(log, lines, given or None) for log, lines in found], failed
 
 
 def _read(
-    logs: Sequence[Log],
-    tables: Mapping[str, Table],
-    engine: Engine,
-    score: str | None,
-    where: Where,
-) -> list[Samples]:
-    filters: dict[str, tuple[str, str]] = {}
-    found = []
-    for log, table in zip(logs, tables.values(), strict=True):
-        if "doc_id" not in table.names:
-            raise DataError(
-                f"{log.name}: its lines have no 'doc_id', so it is no log of samples; give the "
-                "samples_*.jsonl files that lm_eval writes with --log_samples"
-            )
-        name = _filter(log, table, where, engine)
-        first, before = filters.setdefault(log.task, (name, log.name))
-        if first != name:
-            raise DataError(
-                f"{log.name} has the answers as the filter {name!r} took them, {before} as "
-                f"{first!r} did; keep one filter with where={{'filter': …}}"
-            )
-        found.append(_samples(log, table, _scores(log, table, score, where, engine), where, engine))
-    return found
+    logs: Sequence[Log], score: str | None, where: Where
+) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
+    """Read all logs together, and one by one if that fails, to see which of them is bad."""
+    try:
+        return list(zip(logs, _lines(logs, score, where), strict=True)), []
+    except DataError as error:
+        if len(logs) == 1:
+            return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
+        if not all(is_path(log.source) for log in logs):
+            raise  # a stream cannot be read twice
+    parts = [_read([log], score, where) for log in logs]
+    return [one for found, _ in parts for one in found], [
+        one for _, failed in parts for one in failed
+    ]
 
 
-def _samples(
-    log: Log, table: Table, scores: Sequence[str], where: Where, engine: Engine
-) -> Samples:
+def _lines(logs: Sequence[Log], score: str | None, where: Where) -> list[_Lines]:
+    for log in logs:
+        _refuse_list(log)
+    sources = {str(place): log.source for place, log in enumerate(logs)}
+    with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
+        return tables.ask(
+            lambda found, engine: [
+                _lines_of(log, table, engine, score, where)
+                for log, table in zip(logs, found.values(), strict=True)
+            ]
+        )
+
+
+def _lines_of(log: Log, table: Table, engine: Engine, score: str | None, where: Where) -> _Lines:
+    if "doc_id" not in table.names:
+        raise DataError(
+            f"{log.name}: its lines have no 'doc_id', so it is no log of samples; give the "
+            "samples_*.jsonl files that lm_eval writes with --log_samples"
+        )
+    filters = _filters(table, where, engine)
+    scores = _scores(log, table, score, where, engine)
     hashed = ["doc_hash"] if "doc_hash" in table.names else []
     query = table.select(("doc_id", *hashed, *scores), where=where)
     rows = engine.fetch(query.sql, query.parameters)
-    if not rows:
+    width = 1 + len(hashed) + len(scores)
+    columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * width
+    return _Lines(
+        filters=filters,
+        ids=columns[0],
+        hashes=columns[1] if hashed else None,
+        scores=dict(zip(scores, columns[1 + len(hashed) :], strict=True)),
+    )
+
+
+def _refuse_other_filters(found: Sequence[tuple[Log, _Lines]]) -> None:
+    """Refuse logs with lines of several filters, and logs of one task with different ones."""
+    known: dict[str, tuple[str, str]] = {}
+    for log, lines in found:
+        names = lines.filters or ["none"]
+        if len(names) > 1:
+            raise UsageError(
+                f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
+                f"name one, e.g. where={{'filter': {names[0]!r}}}"
+            )
+        first, before = known.setdefault(log.task, (names[0], log.name))
+        if first != names[0]:
+            raise DataError(
+                f"{log.name} has the answers as the filter {names[0]!r} took them, {before} as "
+                f"{first!r} did; keep one filter with where={{'filter': …}}"
+            )
+
+
+def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
+    ids = lines.ids
+    if not ids:
         raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
-    ids, *columns = (loaded(list(column)) for column in zip(*rows, strict=True))
-    if "filter" not in table.names and len(set(map(str, ids))) < len(ids):
+    if lines.filters is None and len(set(map(str, ids))) < len(ids):
         raise DataError(
             f"{log.name} has {len(ids)} lines for {len(set(map(str, ids)))} documents and does not "
             "say of which filter they are, as older versions of lm_eval do not; keep the lines of "
             "one filter, or evaluate with a newer version"
         )
-    documents = columns.pop(0) if hashed else [None] * len(ids)
     return Samples(
         model=log.model,
         name=log.name,
@@ -98,24 +149,18 @@ def _samples(
         origin="lm-eval",
         items=[Item(log.task, as_id(one, column="doc_id", name=log.name)) for one in ids],
         epochs=[1] * len(ids),
-        documents=documents,
-        scores=dict(zip(scores, columns, strict=True)),
+        documents=lines.hashes or [None] * len(ids),
+        scores=lines.scores,
     )
 
 
-def _filter(log: Log, table: Table, where: Where, engine: Engine) -> str:
-    """Return the filter of the answers, of which newer versions log one line each."""
+def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
+    """Return the filters of the answers, of which newer versions log one line each."""
     if "filter" not in table.names:
-        return "none"
+        return None
     query = table.select(("filter",), where=where)
     rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
-    names = [str(name) for name in loaded([row[0] for row in rows])]
-    if len(names) > 1:
-        raise UsageError(
-            f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; name "
-            f"one, e.g. where={{'filter': {names[0]!r}}}"
-        )
-    return names[0] if names else "none"
+    return [str(name) for name in loaded([row[0] for row in rows])]
 
 
 def _scores(
@@ -164,7 +209,6 @@ def _log(part: Part, path: Path) -> Log:
             f"{os.fspath(path)} holds averages; give the samples_*.jsonl files that lm_eval writes "
             "with --log_samples"
         )
-    _refuse_list(path)
     found = _NAME.fullmatch(path.name)
     folder = path.resolve().parent.name
     own = stem(path) if found is None else folder
@@ -172,9 +216,9 @@ def _log(part: Part, path: Path) -> Log:
     return Log(part.model or own, part.turn, task, os.fspath(path), os.fspath(path))
 
 
-def _refuse_list(path: Path) -> None:
+def _refuse_list(log: Log) -> None:
     """Refuse one list of all samples, which the oldest versions wrote under the same ending."""
-    if not path.is_file():
+    if not is_path(log.source) or not (path := Path(log.source)).is_file():
         return  # whoever opens it says why
     with path.open("rb") as stream:
         if stream.read(64).lstrip()[:1] == b"[":

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding
 from outperform.ingest.cells import OnNull
 from outperform.ingest.evaluations import inspect_logs
 from outperform.ingest.evaluations.inspect_tables import read_table
 from outperform.ingest.evaluations.lm_eval import read_lm_eval
 from outperform.ingest.evaluations.pairing import Paired, pair
-from outperform.ingest.evaluations.samples import Samples
+from outperform.ingest.evaluations.samples import FailedLog, Samples
 from outperform.ingest.evaluations.scores import GRADE, RIGHT, Kind, choose_score
 from outperform.ingest.evaluations.sources import Part, is_path, logs_under, parts_of
 from outperform.ingest.files.joining import OnMissing
@@ -20,6 +21,7 @@ from outperform.ingest.files.tables import Where
 from outperform.outcomes import Outcomes, Scores
 
 FORMATS = ("lm-eval", "inspect")
+_EXAMPLES = 5
 
 Models = Sequence[str] | Mapping[str, str] | None
 
@@ -49,40 +51,79 @@ def _read(
     where: Where = None,
     on_missing: OnMissing = "refuse",
     on_null: OnNull = "refuse",
+    skip_failed: bool = False,
 ) -> Paired:
     parts = parts_of(source)
     wanted = score if format == "lm-eval" or score is None else score.removeprefix("score_")
-    every = (
+    every, failed = (
         read_lm_eval(parts, score=wanted, where=where)
         if format == "lm-eval"
         else _read_inspect(parts, score=wanted, where=where)
     )
+    findings = _without_failed(every, _asked_for(failed, models), skip_failed)
+    if not every:
+        raise UsageError(f"no log is left after where={dict(where or {})!r}")
     chosen = _only(every, models)
     score = choose_score(chosen, wanted, kind)
-    return pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
+    paired = pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
+    return paired._replace(findings=findings + paired.findings)
 
 
-def _read_inspect(parts: Sequence[Part], *, score: str | None, where: Where) -> list[Samples]:
+def _read_inspect(
+    parts: Sequence[Part], *, score: str | None, where: Where
+) -> tuple[list[Samples], list[FailedLog]]:
     found: list[Samples] = []
+    failed: list[FailedLog] = []
     for part in parts:
         if is_path(part.source):
-            found += _under_one_name(part, _read_paths(part, score=score, where=where))
+            samples, bad = _read_paths(part, score=score, where=where)
+            found += _under_one_name(part, samples)
+            failed += bad
         else:
             found += _under_one_name(part, read_table(part, score=score, where=where))
-    if not found:
-        raise UsageError(f"no log is left after where={dict(where or {})!r}")
-    return found
+    return found, failed
 
 
-def _read_paths(part: Part, *, score: str | None, where: Where) -> list[Samples]:
+def _read_paths(
+    part: Part, *, score: str | None, where: Where
+) -> tuple[list[Samples], list[FailedLog]]:
     found: list[Samples] = []
+    failed: list[FailedLog] = []
     for path in logs_under(part.source, inspect_logs.is_log, what="log, *.eval or *.json,"):
-        if path.suffix.lower() in inspect_logs.ENDINGS:
-            log = inspect_logs.read_log(part, path, where=where)
-            found += [] if log is None else [log]
-        else:
+        if path.suffix.lower() not in inspect_logs.ENDINGS:
             found += read_table(part._replace(source=path), score=score, where=where)
-    return found
+            continue
+        log = inspect_logs.read_log(part, path, where=where)
+        if isinstance(log, FailedLog):
+            failed.append(log)
+        elif log is not None:
+            found.append(log)
+    return found, failed
+
+
+def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
+    """Keep the failed logs of models that were asked for, or that may be theirs."""
+    if not models or isinstance(models, (str, bytes)):
+        return list(failed)
+    asked = models.values() if isinstance(models, Mapping) else models
+    return [one for one in failed if one.model is None or one.model in asked]
+
+
+def _without_failed(
+    every: Sequence[Samples], failed: Sequence[FailedLog], skip: bool
+) -> tuple[Finding, ...]:
+    """Refuse failed logs, all of them at once, or leave them out and say so."""
+    if not failed:
+        return ()
+    shown = "; ".join(one.reason for one in failed[:_EXAMPLES])
+    more = f"; and {len(failed) - _EXAMPLES} more" if len(failed) > _EXAMPLES else ""
+    n_logs = len(failed) + len({one.name for one in every})
+    if not skip or not every:
+        told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
+        rest = ", or leave it out with skip_failed=True" if every else ""
+        raise DataError(f"{told}{shown}{more}. Run the evaluation again, or mend the file{rest}")
+    message = f"{len(failed)} of {n_logs} logs are left out: {shown}{more}."
+    return (Finding("failed_logs_skipped", "warning", message),)
 
 
 def _under_one_name(part: Part, found: Sequence[Samples]) -> list[Samples]:

@@ -51,6 +51,14 @@ class Samples:
     scores: dict[str, list[Any]]
 
 
+class FailedLog(NamedTuple):
+    """A log that cannot be used, whose it is as far as that is known, and why."""
+
+    name: str
+    model: str | None
+    reason: str  # a clause that starts with the name
+
+
 _RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 _PARTLY_RIGHT = {"P": 0.5}

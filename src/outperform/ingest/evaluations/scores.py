@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +36,34 @@ GRADE = Kind(
 )
 
 
+def spread(scores: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Give every key of scores that are dictionaries a name of its own, ``scorer.key``.
+
+    Examples
+    --------
+    >>> spread({"judge": [{"tone": 3, "right": 1}, None], "match": ["C", "I"]})
+    {'judge.tone': [3, None], 'judge.right': [1, None], 'match': ['C', 'I']}
+    """
+    found: dict[str, list[Any]] = {}
+    for name, values in scores.items():
+        keys = dict.fromkeys(key for one in values if isinstance(one, dict) for key in one)
+        if not keys or any(_is_plain(one) for one in values):
+            found[name] = values
+        for key in keys:
+            found[f"{name}.{key}"] = [
+                one.get(key) if isinstance(one, dict) else None for one in values
+            ]
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and value == value and value != ""
+
+
 def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str:
     """Return the score that was asked for, or the only one of its kind."""
     if score is not None:
+        score = _full_name(every, score)
         for samples in every:
             if score not in samples.scores:
                 raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
@@ -59,6 +84,21 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         f"there is no score that all logs have and whose values are {kind.looks}; they have "
         f"{known or 'none'}. Name one with score=, or read tasks with different scores apart"
     )
+
+
+def _full_name(every: Sequence[Samples], score: str) -> str:
+    """Return ``scorer.key`` for a key that only one scorer has; any other name as it is."""
+    known = dict.fromkeys(name for samples in every for name in samples.scores)
+    if score in known:
+        return score
+    keys = [name for name in known if name.partition(".")[2] == score]
+    if len(keys) == 1:
+        return keys[0]
+    held = keys or [name for name in known if name.startswith(f"{score}.")]
+    if held:
+        shown = ", ".join(map(repr, held))
+        raise UsageError(f"{score!r} stands for several scores, {shown}; name one with score=")
+    return score
 
 
 def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
