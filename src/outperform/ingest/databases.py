@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -15,7 +16,7 @@ from outperform._optional import require
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, unknown_name
 from outperform.ingest import postgresql
 from outperform.ingest.asked import Asked
-from outperform.ingest.files.engine import text, workspace
+from outperform.ingest.files.engine import interruptible, text, workspace
 from outperform.ingest.files.scan import refuse_twins
 from outperform.ingest.frames import Frame, count_frame, known_frame, quiet
 from outperform.outcomes import Outcomes
@@ -49,6 +50,10 @@ _LOCKS = (
 )
 # What a value of SQLite may be, by what the column says it is.
 _STORED = {"text": {"text"}, "whole numbers": {"integer"}, "fractions": {"integer", "real"}}
+
+
+# What is to be counted, and what ends a count that blocks Python; None where nothing does.
+Opened = tuple[Any, Callable[[], None] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +105,9 @@ def count_database(database: Database, ask: Callable[[Frame], Asked]) -> Outcome
     opened = _opened_duckdb if database.scheme == "duckdb" else _opened_ibis
     fault: OutperformError
     try:
-        with quiet(), opened(database) as found:
-            frame = known_frame(found, name=database.name)
-            if frame is None:
-                raise DataError(f"{database.name} is no table")
-            asked = ask(frame)
-            if database.scheme == "sqlite":
-                _refuse_twins(frame)
-                _refuse_loose_types(found, frame, asked)
-            return count_frame(frame, asked)
+        with quiet(), opened(database) as (found, interrupt):
+            count = partial(_counted, database, found, ask)
+            return count() if interrupt is None else interruptible(count, interrupt)
     except OutperformError as error:
         fault = type(error)(_without_secrets(str(error), database.address))
     except Exception as error:  # every driver has exceptions of its own
@@ -116,6 +115,17 @@ def count_database(database: Database, ask: Callable[[Frame], Asked]) -> Outcome
         told = _without_secrets(f"{database.name} cannot be read: {line}", database.address)
         fault = MissingExtra(told) if isinstance(error, ImportError) else DataError(told)
     raise fault  # here, so that it does not lead back to what the driver said
+
+
+def _counted(database: Database, found: Any, ask: Callable[[Frame], Asked]) -> Outcomes:
+    frame = known_frame(found, name=database.name)
+    if frame is None:
+        raise DataError(f"{database.name} is no table")
+    asked = ask(frame)
+    if database.scheme == "sqlite":
+        _refuse_twins(frame)
+        _refuse_loose_types(found, frame, asked)
+    return count_frame(frame, asked)
 
 
 def masked(address: str) -> str:
@@ -180,7 +190,7 @@ def _scheme_of(path: str) -> str:
 
 
 @contextmanager
-def _opened_duckdb(database: Database) -> Iterator[Any]:
+def _opened_duckdb(database: Database) -> Iterator[Opened]:
     duckdb = require("duckdb", extra="cli", purpose="reading databases of DuckDB")
     with workspace() as folder, duckdb.connect(database.address, read_only=True) as connection:
         # What does not fit into memory would go beside the file.
@@ -194,17 +204,18 @@ def _opened_duckdb(database: Database) -> Iterator[Any]:
             refuse_twins(connection.sql(database.query).columns, database.name)
             # As a view, because a query may end in a semicolon and a comment.
             connection.execute(f"CREATE TEMP VIEW outperform_query AS {database.query}")
-            yield connection.sql("FROM temp.outperform_query")
+            found = connection.sql("FROM temp.outperform_query")
         else:
             rows = connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()
             parts = _table(database.table, rows, "main")
-            yield connection.sql("FROM " + ".".join(_quoted(part) for part in parts))
+            found = connection.sql("FROM " + ".".join(_quoted(part) for part in parts))
+        yield found, connection.interrupt
 
 
 @contextmanager
-def _opened_ibis(database: Database) -> Iterator[Any]:
+def _opened_ibis(database: Database) -> Iterator[Opened]:
     ibis = require("ibis", extra="sql", purpose="reading databases")
     connection = _connected(ibis, database)
     try:
@@ -213,14 +224,16 @@ def _opened_ibis(database: Database) -> Iterator[Any]:
             types = (
                 postgresql.types_of(query, connection) if database.scheme == "postgres" else None
             )
-            yield connection.sql(query, schema=types)
+            found = connection.sql(query, schema=types)
         else:
             place, _, _ = (database.table or "").rpartition(".")
             rows = [("", one) for one in connection.list_tables()]
             if place and ("", database.table) not in rows:
                 rows += [(place, one) for one in connection.list_tables(database=place)]
             place, name = _table(database.table, rows, "")
-            yield connection.table(name, database=place or None)
+            found = connection.table(name, database=place or None)
+        # The others' drivers look at signals while they wait for the server.
+        yield found, connection.con.interrupt if database.scheme == "sqlite" else None
     finally:
         connection.disconnect()
 
@@ -235,7 +248,7 @@ def _connected(ibis: Any, database: Database) -> Any:
     address = Path(database.address).absolute().as_uri() + "?mode=ro"
     # SQLite has no booleans: what it calls so are the numbers 0 and 1, or any others.
     whole = dict.fromkeys(("BOOLEAN", "BOOL"), "int64")
-    connection = sqlite3.connect(address, uri=True)
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False)
     try:
         return ibis.sqlite.from_connection(connection, type_map=whole)
     except BaseException:  # a damaged file

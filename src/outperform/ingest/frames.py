@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _HALF = 2**32
 _LISTS = ("List", "Array")
+_INTERRUPTED = "Query interrupted"  # what DuckDB says instead of what a signal raised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,6 +372,8 @@ def _faults(name: str) -> Iterator[None]:
     except MemoryError as error:
         raise ResourceError(f"counting {name} needs more memory than there is") from error
     except Exception as error:  # every library has exceptions of its own
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
         raise DataError(f"{name} cannot be counted: {_line(error)}") from error
 
 

@@ -104,6 +104,7 @@ def _run(questions: Sequence[Question], seconds: float) -> tuple[list[bytes], in
             end = None
         except BaseException:
             child.kill()
+            child.wait()
             raise
     return [line for line in told.split(b"\n")[:-1] if line], end
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from outperform._optional import require
@@ -17,7 +18,9 @@ from outperform.errors import MissingExtra, OutperformError, ResourceError
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
+_AT_ONCE = 0.02  # seconds between two tries to interrupt a query that may be about to begin
 Progress = Callable[[int, int], None]
+T = TypeVar("T")
 
 
 class EngineFault(OutperformError):
@@ -34,22 +37,26 @@ class Engine:
 
     def fetch(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        with _faults():
-            rows: list[tuple[Any, ...]] = self.connection.execute(
-                query, list(parameters)
-            ).fetchall()
-            return rows
+        return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
     def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement that may take long, and tell how far it is."""
-        with _watched(self.connection, self.progress):
-            self.fetch(statement, parameters)
+        self._ask(lambda: self.connection.execute(statement, list(parameters)), self.progress)
 
     def fetch_arrays(self, query: str) -> dict[str, AnyArray]:
         """Return all rows of a query as one array per column, masked where values are missing."""
-        with _faults():
-            arrays: dict[str, AnyArray] = self.connection.execute(query).fetchnumpy()
-            return arrays
+        return self._ask(lambda: self.connection.execute(query).fetchnumpy())
+
+    def _ask(self, ask: Callable[[], T], progress: Progress | None = None) -> T:
+        def tell() -> None:
+            if progress is not None and (percent := int(self.connection.query_progress())) > 0:
+                progress(percent, 100)
+
+        def answer() -> T:
+            with _faults():
+                return ask()
+
+        return interruptible(answer, self.connection.interrupt, meanwhile=tell)
 
     def register(self, source: object) -> str:
         """Make Arrow batches a table, and return its name."""
@@ -96,27 +103,36 @@ def _locks(paths: Sequence[str], folder: str) -> tuple[str, ...]:
     )
 
 
-@contextmanager
-def _watched(connection: Any, progress: Progress | None) -> Iterator[None]:
-    """Tell how much of a query is done while it runs."""
-    if progress is None:
-        yield
-        return
-    done = Event()
+def interruptible(
+    ask: Callable[[], T],
+    interrupt: Callable[[], None],
+    *,
+    meanwhile: Callable[[], None] | None = None,
+) -> T:
+    """Ask on another thread, so that a signal reaches Python at once and ends the question.
 
-    def watch() -> None:
-        while not done.wait(_EVERY):
-            percent = int(connection.query_progress())
-            if percent > 0:
-                progress(percent, 100)
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
+    On the main thread DuckDB would replace whatever a signal raises by an error of its own, and
+    SQLite would not look at signals.
+    """
+    answer: Future[T] = Future()
+    thread = Thread(target=_answer, args=(answer, ask), daemon=True)
     try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+        thread.start()
+        while not wait([answer], timeout=_EVERY).done:
+            meanwhile()
+    except BaseException:
+        while thread.is_alive():
+            interrupt()
+            thread.join(_AT_ONCE)
+        raise
+    return answer.result()
+
+
+def _answer(answer: Future[T], ask: Callable[[], T]) -> None:
+    try:
+        answer.set_result(ask())
+    except BaseException as error:
+        answer.set_exception(error)
 
 
 @contextmanager
