@@ -193,8 +193,9 @@ def test_monte_carlo_too_coarse_at_an_edge(two, names):
     edge = c.with_rope(c.hdi.low + c.hdi.mcse_low)
     assert level(edge, "monte_carlo_too_coarse") == "warning"
     assert "n_draws=" in message(edge, "monte_carlo_too_coarse")
-    safe = c.with_rope(c.hdi.low + 8 * c.hdi.mcse_low)
-    assert "monte_carlo_too_coarse" not in names(safe)
+    for errors, flagged in ((5.5, True), (6.5, False)):  # six are safe
+        near = c.with_rope((-0.01, c.hdi.low - errors * c.hdi.mcse_low))
+        assert ("monte_carlo_too_coarse" in names(near)) is flagged
     exact = op.compare(*two, metric="recall", rope=0.01)
     assert "monte_carlo_too_coarse" not in names(exact.with_rope(exact.hdi.low))
 
@@ -202,7 +203,7 @@ def test_monte_carlo_too_coarse_at_an_edge(two, names):
 def test_monte_carlo_too_coarse_in_the_middle(two, names):
     c = op.compare(*two, metric="f1", rope=0.01, n_draws=20_000, random_state=1)
     middle, blur = c.hdi.midpoint, (c.hdi.mcse_low + c.hdi.mcse_high) / 2
-    for shift, flagged in ((0.5, True), (3.0, True), (6.0, False)):
+    for shift, flagged in ((0.5, True), (5.5, True), (6.5, False)):
         leaning = c.with_rope((middle - 0.01 - shift * blur, middle + 0.01 - shift * blur))
         assert not leaning.decision.decided
         assert ("monte_carlo_too_coarse" in names(leaning)) is flagged

@@ -32,6 +32,20 @@ def test_intervals_are_those_of_single_posteriors(prob):
             assert getattr(many, name) == pytest.approx(getattr(one, name), abs=1e-15)
 
 
+def test_the_error_of_few_draws_is_not_below_what_other_draws_show():
+    """Skewed draws are the worst: an end scatters twice as far as a quantile."""
+    generator = np.random.default_rng(1)
+    for distribution in (
+        lambda size: generator.normal(size=size),
+        lambda size: generator.beta(80, 8, size=size),
+    ):
+        ends = narrowest_rows(np.sort(distribution((400, 5_000)), axis=1), 0.95)
+        for values, errors in ((ends.low, ends.mcse_low), (ends.high, ends.mcse_high)):
+            ratio = values.std(ddof=1) / errors.mean()  # known to 3.5% with so many rows
+            assert 0.55 < ratio < 1.0
+    assert ratio > 0.75
+
+
 @pytest.mark.parametrize("rope", [0.01, (-0.03, 0.0), 0.0])
 def test_masses_are_those_of_single_posteriors(rope):
     ordered, region = rows(), Rope.from_param(rope)

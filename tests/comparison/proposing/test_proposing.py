@@ -258,6 +258,23 @@ def test_strata_that_nobody_looked_at_are_a_finding():
     assert levels["few_disagreements"] == "warning"
 
 
+@pytest.mark.parametrize(("n_unseen", "level"), [(14, "warning"), (11, "warning"), (9, "note")])
+def test_a_hundredth_of_the_pool_without_a_label_is_much(n_unseen, level):
+    """Of 1,000 documents so many have a pair of predictions of which none is labelled."""
+    a = np.array([0] * 500 + [1] * (500 - n_unseen) + [1] * n_unseen)
+    b = np.array([0] * 450 + [1] * 50 + [1] * (500 - n_unseen) + [0] * n_unseen)
+    labelled = np.concatenate([np.arange(420, 500), np.arange(500, 560)])
+    seen = op.Outcomes.from_pool(a[labelled], {"A": a, "B": b}, which=labelled)
+    (found,) = [
+        one for one in op.compare(seen, "A", "B", **FEW).findings if one.name == "unlabelled_strata"
+    ]
+    assert found.level == level
+    assert found.message.startswith(
+        f"1 of 4 pairs of predictions, {n_unseen / 10}% of the pool, are without"
+    )
+    assert ("Label some" in found.message) == (level == "warning")
+
+
 def test_models_that_never_disagree_are_not_called_equivalent():
     a = np.array([0, 1] * 30)
     seen = op.Outcomes.from_pool(a[:20], {"A": a, "B": a}, which=np.arange(20))

@@ -1,0 +1,209 @@
+"""Rows of slices: their order, their numbers and their limits, worked out in other ways."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import outperform as op
+from outperform import metrics
+from outperform.comparison.sizes import FEW_DOCUMENTS
+from outperform.decision import Decision, Rope, masses_rows, narrowest_rows, spreads_rows
+from outperform.slices.checks import FEW_SLICES
+from outperform.slices.concluding import conclude_rows
+from outperform.slices.drawing import Numbers
+
+LOSS = metrics.from_function(
+    lambda table: 1 - np.trace(table) / table.sum(axis=(0, 1)),
+    name="loss",
+    greater_is_better=False,
+    vectorized=True,
+)
+BETTER = (0.80, 0.78, 0.85, 0.75, 0.9, 0.7, 0.82, 0.79, 0.76, 0.88, 0.74)
+
+
+def sliced(lifts, n=400, seed=2, base=0.6):
+    """Return outcomes in which A is so often right in each slice, and B as often everywhere."""
+    generator = np.random.default_rng(seed)
+    part = np.repeat(np.arange(len(lifts)), n)
+    y = generator.integers(2, size=part.size)
+    a = np.where(generator.random(part.size) < np.asarray(lifts)[part], y, 1 - y)
+    b = np.where(generator.random(part.size) < base, y, 1 - y)
+    by = {"part": [f"{k:02d}" for k in part]}
+    return op.Outcomes.from_labels(y, {"a": a, "b": b}, by=by)
+
+
+def asked(seen, a="a", b="b", **more):
+    given = {"metric": "accuracy", "rope": 0.02, "n_draws": 500, "random_state": 1}
+    return op.compare_slices(seen, a, b, **given | more)
+
+
+# The order of concern
+
+
+def test_among_slices_that_are_surely_better_the_least_better_comes_first():
+    slices = asked(sliced(BETTER, n=1_500))
+    assert [row.p_worse for row in slices] == [0.0] * len(BETTER)
+    means = [row.mean for row in slices]
+    assert means == sorted(means)
+    assert len(set(means)) == len(means)
+    assert slices.rows[0].key == (f"{BETTER.index(min(BETTER)):02d}",)
+    assert slices.rows[-1].key == (f"{BETTER.index(max(BETTER)):02d}",)
+
+
+def test_among_slices_that_are_surely_worse_the_worst_comes_first():
+    slices = asked(sliced(BETTER, n=1_500), "b", "a")
+    assert [row.p_worse for row in slices] == [1.0] * len(BETTER)
+    assert slices.rows[0].key == (f"{BETTER.index(max(BETTER)):02d}",)
+    means = [row.mean for row in slices]
+    assert means == sorted(means)
+
+
+def test_where_lower_is_better_the_greatest_difference_comes_first():
+    slices = asked(sliced(BETTER, n=1_500), metric=LOSS)
+    assert {row.p_worse for row in slices} == {0.0}
+    means = [row.mean for row in slices]
+    assert means == sorted(means, reverse=True)
+    assert slices.rows[0].key == (f"{BETTER.index(min(BETTER)):02d}",)
+
+
+# The numbers of made-up draws
+
+
+def concluded(draws, *, metric="accuracy", rope=(-0.05, 0.02), prob=0.9):
+    """Return the rows of made-up draws ``(n_slices, n_draws)`` in the order of the slices."""
+    seen = sliced([0.7] * len(draws), n=30)
+    whole = asked(seen, metric=metric, n_draws=100)
+    ordered = np.sort(draws, axis=1)
+    region = Rope.from_param(rope)
+    rows = conclude_rows(
+        whole.whole.question,
+        seen.slices,
+        Numbers(spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, region)),
+        observed=np.arange(2.0 * len(draws)).reshape(2, -1) / 100,
+        like_whole=np.linspace(0.1, 0.9, len(draws)),
+        rope=region,
+        prob=prob,
+        n_draws=draws.shape[1],
+    )
+    return sorted(rows, key=lambda row: row.key)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", LOSS], ids=["accuracy", "loss"])
+def test_rows_hold_what_the_draws_of_their_slice_say(metric):
+    generator = np.random.default_rng(4)
+    draws = generator.normal([[-0.2], [-0.04], [0.0], [0.015], [0.2]], 0.02, size=(5, 300))
+    better = metric == "accuracy"
+    for place, row in enumerate(concluded(draws, metric=metric)):
+        values = draws[place]
+        below, above = np.mean(values < -0.05), np.mean(values > 0.02)
+        assert row.key == (f"{place:02d}",)
+        assert row.n == 30
+        assert (row.mean, row.sd) == pytest.approx((values.mean(), values.std(ddof=1)))
+        assert row.p_worse == pytest.approx(below if better else above)
+        assert row.p_better == pytest.approx(above if better else below)
+        assert row.p_equivalent == pytest.approx(1 - below - above)
+        assert row.p_greater == pytest.approx(np.mean(values > 0))
+        inside = np.mean((values >= row.hdi.low) & (values <= row.hdi.high))
+        assert inside == pytest.approx(0.9, abs=0.5 / 300)
+        seen = (row.observed_a, row.observed_b, row.observed)
+        assert seen == pytest.approx((place / 100, (place + 5) / 100, -0.05))
+        assert row.like_whole == pytest.approx(0.1 + 0.2 * place)
+        assert row.n_draws == 300
+        assert row.mcse == pytest.approx(values.std(ddof=1) / math.sqrt(300))
+    firm = [row.decision for row in concluded(draws, metric=metric)]
+    ends = (Decision.WORSE, Decision.BETTER)
+    assert (firm[0], firm[-1]) == (ends if better else ends[::-1])
+
+
+def test_a_wrong_call_is_as_probable_as_the_draws_on_the_other_side():
+    generator = np.random.default_rng(4)
+    draws = np.where(generator.random((3, 1_000)) < 0.03, 0.0, [[-0.4], [0.4], [0.0]])
+    draws += generator.normal(0, 0.005, size=draws.shape)
+    worse, better, equal = concluded(draws)
+    assert (worse.called, better.called, equal.called) == (True, True, False)
+    assert worse.p_wrong == pytest.approx(np.mean(draws[0] >= -0.05))
+    assert better.p_wrong == pytest.approx(np.mean(draws[1] <= 0.02))
+    assert 0.01 < worse.p_wrong < 0.06
+    assert equal.p_wrong == 0.0
+
+
+@pytest.mark.parametrize(("errors", "coarse"), [(5.5, True), (6.5, False)])
+@pytest.mark.parametrize("side", ["low", "high"])
+def test_a_verdict_within_six_errors_of_an_edge_is_coarse(errors, coarse, side):
+    draws = np.random.default_rng(6).normal(0.0, 0.02, size=(1, 400))
+    hdi = concluded(draws, rope=0.5)[0].hdi
+    if side == "high":  # the upper edge of the ROPE so many errors above the upper end
+        rope = (-0.9, hdi.high + errors * hdi.mcse_high)
+    else:
+        rope = (hdi.low - errors * hdi.mcse_low, 0.9)
+    (row,) = concluded(draws, rope=rope)
+    assert row.coarse == coarse
+    assert row.decision is Decision.EQUIVALENT
+
+
+# Limits
+
+
+def test_a_slice_of_very_many_documents_is_what_it_is_alone():
+    seen = sliced([0.9] + [0.6] * 11, n=4_000)
+    row = asked(seen, n_draws=2_000)["00"]
+    alone = op.compare(seen.slice("00"), "a", "b", metric="accuracy", rope=0.02, random_state=3)
+    assert row.observed == pytest.approx(alone.observed)
+    assert abs(row.mean - alone.mean) < 0.5 * alone.sd
+    assert row.sd == pytest.approx(alone.sd, rel=0.15)
+    assert row.like_whole < 0.05
+    assert row.decision is Decision.BETTER
+
+
+def test_a_slice_of_few_documents_is_what_the_others_are():
+    """Eleven slices alike and one of ten documents that look quite different."""
+    generator = np.random.default_rng(3)
+    part = np.concatenate([np.repeat(np.arange(11), 1_000), np.full(10, 11)])
+    y = generator.integers(2, size=part.size)
+    a = np.where(generator.random(part.size) < np.where(part == 11, 0.4, 0.8), y, 1 - y)
+    b = np.where(generator.random(part.size) < 0.7, y, 1 - y)
+    seen = op.Outcomes.from_labels(y, {"a": a, "b": b}, by={"part": [f"{k:02d}" for k in part]})
+    slices = asked(seen, n_draws=2_000)
+    small = slices["11"]
+    assert small.n == 10
+    assert small.observed < -0.1
+    assert small.mean == pytest.approx(slices.whole.mean, abs=0.05)
+    assert small.like_whole > 0.5
+
+
+def test_the_whole_is_the_comparison_of_all_slices_together():
+    seen = sliced(BETTER)
+    slices = asked(seen)
+    assert slices.whole.n == len(BETTER) * 400
+    assert slices.whole.observed == pytest.approx(
+        np.average([row.observed for row in slices], weights=[row.n for row in slices])
+    )
+
+
+# Doubts
+
+
+def test_few_and_small_are_what_the_page_says():
+    assert (FEW_SLICES, FEW_DOCUMENTS) == (10, 10)
+
+    def names(n_slices, n):
+        found = asked(sliced([0.7] * n_slices, n=n), n_draws=100)
+        return {one.name: one.message for one in found.findings}
+
+    assert "few_slices" in names(9, 10)
+    assert "few_slices" not in names(10, 10)
+    assert "small_slices" not in names(10, 10)
+    assert names(10, 9)["small_slices"].startswith("10 of 10 slices")
+
+
+def test_a_third_of_the_calls_are_counted_by_their_verdicts():
+    slices = asked(sliced((0.9, 0.3, 0.6) * 4, n=1_500))
+    assert slices.counts[Decision.BETTER] == slices.counts[Decision.WORSE] == 4
+    assert sum(slices.counts.values()) == 12
+    assert {row.key for row in slices.called} == {
+        row.key for row in slices if row.decision in (Decision.BETTER, Decision.WORSE)
+    }
+    assert slices.expected_wrong == pytest.approx(sum(row.p_wrong for row in slices))
