@@ -149,7 +149,5 @@ def label_sets_of(data: DataSet) -> Outcomes:
     places = np.nonzero(cells)
     own = np.eye(data.n_classes, dtype=np.int64)
     sets = own if data.is_binary else own + np.roll(own, 1, axis=1)
-    truth, a, b = (sets[place] for place in places)
-    return Outcomes.from_label_sets(
-        truth, {"A": a, "B": b}, sample_weight=cells[places], weight_kind="frequency"
-    )
+    truth, a, b = (sets[np.repeat(place, cells[places])] for place in places)
+    return Outcomes.from_label_sets(truth, {"A": a, "B": b})

@@ -14,7 +14,6 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
-from outperform.outcomes.weights import WeightKind
 from verification import markdown
 
 SEED = 20_261_116
@@ -119,27 +118,25 @@ def _held(world: WeightWorld, true: float, generator: np.random.Generator) -> He
     truth, (a, b), weights, groups = simulate(world, generator)
     # As somebody would make whole numbers of them: the least is one document.
     whole = np.rint(weights / weights.min()).astype(np.int64)
-    given: tuple[tuple[AnyArray | None, WeightKind | None], ...] = (
-        (weights, "importance"),
-        (whole, "frequency"),
-        (None, None),
+    models = {"A": a, "B": b}
+    roads = (
+        op.Outcomes.from_labels(truth, models, sample_weight=weights, groups=groups),
+        op.Outcomes.from_counts(truth, models, whole, groups=groups),
+        op.Outcomes.from_labels(truth, models, groups=groups),
     )
     found = [
         op.compare(
-            truth,
-            a,
-            b,
+            seen,
+            "A",
+            "B",
             metric=world.metric,
             rope=0.01,
             model="bootstrap",
-            sample_weight=one,
-            weight_kind=kind,
-            groups=groups,
             n_draws=_N_DRAWS,
             random_state=generator,
             n_jobs=1,
         )
-        for one, kind in given
+        for seen in roads
     ]
     return Held(
         effective=float(found[0].question.n_effective or 0.0),

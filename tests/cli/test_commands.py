@@ -187,7 +187,7 @@ def test_slices_need_two_models_and_columns(folder, capsys, left_out):
     assert f"give {'--a and ' if left_out == '--b' else ''}{left_out}" in capsys.readouterr().err
 
 
-def test_where_weights_and_databases(folder, capsys):
+def test_where_counts_and_databases(folder, capsys):
     import duckdb
 
     with duckdb.connect("preds.duckdb") as connection:
@@ -196,10 +196,19 @@ def test_where_weights_and_databases(folder, capsys):
     assert main(["count", "preds.csv", *asked]) == 0
     plain = json.loads(capsys.readouterr().out)["tables"][0]
     for more in (["--table", "preds"], ["--query", "SELECT * FROM preds"]):
-        assert main(["count", "preds.duckdb", *asked, "--weight", "times", *more]) == 0
+        assert main(["count", "preds.duckdb", *asked, "--count", "times", *more]) == 0
         double = json.loads(capsys.readouterr().out)["tables"][0]
         assert double["cells"] == plain["cells"]
         assert double["counts"] == [2 * count for count in plain["counts"]]
+
+
+def test_weights_are_importance(folder, capsys):
+    header, *rows = Path("preds.csv").read_text().splitlines()
+    Path("weighed.csv").write_text("\n".join([f"{header},w", *(f"{row},4" for row in rows)]))
+    asked = ["weighed.csv", "--truth", "label", "--of", "bert", "--weight", "w"]
+    assert main(["count", *asked]) == 0
+    seen = op.Outcomes.from_json(capsys.readouterr().out)
+    assert (seen.n, seen.weighted) == (len(rows), True)
 
 
 # Other ways in

@@ -155,10 +155,11 @@ def test_outcomes_and_arrays_are_asked_alike(two):
     assert by_name.names == ("new", "old")
 
 
-def test_weights_stand_for_documents(two):
+def test_counts_stand_for_items(two):
     truth, a, b = (column[:40] for column in two)
     weights = np.arange(40) % 4
-    weighted = op.compare(truth, a, b, sample_weight=weights, **FEW)
+    counted = op.Outcomes.from_counts(truth, {"A": a, "B": b}, weights)
+    weighted = op.compare(counted, "A", "B", **FEW)
     repeated = op.compare(*(np.repeat(column, weights) for column in (truth, a, b)), **FEW)
     assert np.array_equal(weighted.draws, repeated.draws)
     assert weighted.n == weights.sum()

@@ -78,9 +78,9 @@ def test_outcomes_remember_what_groups_would_be(tmp_path, kind):
     assert seen == op.Outcomes.from_labels(frame["label"], {m: frame[m] for m in ("old", "new")})
 
 
-def test_conditions_and_weights_hold_there_too():
+def test_conditions_and_counts_hold_there_too():
     frame = table(user_id=USERS, land=np.arange(N) % 2, times=1 + np.arange(N) % 3)
-    seen = op.read(frame, where={"land": 0}, weight="times", **ASKED)
+    seen = op.read(frame, where={"land": 0}, count="times", **ASKED)
     (one,) = seen.repeated
     assert (one.n_values, one.n_rows) == (15, 150)
     assert one.outcomes.n == seen.n == frame["times"][::2].sum()
@@ -91,7 +91,7 @@ def test_columns_with_another_role_are_not_looked_at():
     assert found(frame) == ["item", "user_id"]
     assert found(frame, groups="item") == []
     assert found(frame, by="item") == ["user_id"]
-    assert found(frame.assign(item=1), weight="item") == ["user_id"]
+    assert found(frame.assign(item=1), count="item") == ["user_id"]
     renamed = frame.rename(columns={"old": "query", "new": "prompt", "label": "subject"})
     seen = op.read(renamed, truth="subject", models=["query", "prompt"])
     assert [one.column for one in seen.repeated] == ["item", "user_id"]

@@ -177,31 +177,31 @@ CASES = {
     "44 the ends of int64": fine(
         parquet(y=[LOW, HIGH], m=[HIGH, HIGH]), {(LOW, HIGH): 1, (HIGH, HIGH): 1}, name=PQ
     ),
-    "45 a negative count": bad(weights(1, -5), "'w'", "-5", name=PQ, weight="w"),
+    "45 a negative count": bad(weights(1, -5), "'w'", "-5", name=PQ, count="w"),
     "45 a count with a fraction": bad(
-        "y,m,w\na,b,1.5\n", "'w'", "1.5", weight="w"
+        "y,m,w\na,b,1.5\n", "'w'", "1.5", count="w"
     ),
-    "46 a huge count": fine(weights(10**12), {("a", "b"): 10**12}, name=PQ, weight="w"),
+    "46 a huge count": fine(weights(10**12), {("a", "b"): 10**12}, name=PQ, count="w"),
     "46 a count beyond the floats": fine(
-        weights(2**53 + 1), {("a", "b"): 2**53 + 1}, name=PQ, weight="w"
+        weights(2**53 + 1), {("a", "b"): 2**53 + 1}, name=PQ, count="w"
     ),
-    "46 the largest count": fine(weights(HIGH), {("a", "b"): HIGH}, name=PQ, weight="w"),
+    "46 the largest count": fine(weights(HIGH), {("a", "b"): HIGH}, name=PQ, count="w"),
     "46 a huge count as text": fine(
-        f"y,m,w\na,b,{HIGH}\n", {("a", "b"): HIGH}, weight="w"
+        f"y,m,w\na,b,{HIGH}\n", {("a", "b"): HIGH}, count="w"
     ),
     "47 counts that add up to more": fine(
-        weights(HIGH, HIGH), {("a", "b"): 2 * HIGH}, name=PQ, weight="w"
+        weights(HIGH, HIGH), {("a", "b"): 2 * HIGH}, name=PQ, count="w"
     ),
-    "48 narrow counts": fine(TIMES, {("a", "a"): 255, ("b", "a"): 254}, name=PQ, weight="w"),
+    "48 narrow counts": fine(TIMES, {("a", "a"): 255, ("b", "a"): 254}, name=PQ, count="w"),
     "48 narrow counts that add up": fine(
-        weights(*[250] * 40, type_=pa.uint8()), {("a", "b"): 10_000}, name=PQ, weight="w"
+        weights(*[250] * 40, type_=pa.uint8()), {("a", "b"): 10_000}, name=PQ, count="w"
     ),
-    "50 a count that is no number": bad("y,m,w\na,b,many\n", "'w'", "many", weight="w"),
-    "51 no weight at all": bad(weights(0, 0), "no row", name=PQ, weight="w"),
-    "51 an infinite weight": bad(
-        weights(1.0, float("inf"), type_=pa.float64()), "'w'", "inf", name=PQ, weight="w"
+    "50 a count that is no number": bad("y,m,w\na,b,many\n", "'w'", "many", count="w"),
+    "51 no count at all": bad(weights(0, 0), "no row", name=PQ, count="w"),
+    "51 an infinite count": bad(
+        weights(1.0, float("inf"), type_=pa.float64()), "'w'", "inf", name=PQ, count="w"
     ),
-    "51 a weight that is missing": bad(weights(1, None), "'w'", "nothing", name=PQ, weight="w"),
+    "51 a count that is missing": bad(weights(1, None), "'w'", "nothing", name=PQ, count="w"),
     "54 a byte order mark": fine("\ufeff" + GOOD, USUAL),
     "54 UTF-16": bad(GOOD.encode("utf-16"), "encoding", "utf-16"),
     "54 latin-1": bad(

@@ -102,9 +102,9 @@ def test_a_query_is_counted(path):
     assert (seen.n, seen.models) == (4, ("BERT",))
 
 
-def test_where_weights_and_ids(path):
+def test_where_counts_and_ids(path):
     read = {"table": "preds", "truth": "y", "models": ["m"]}
-    assert op.read(path, **read, weight="w").n == 8
+    assert op.read(path, **read, count="w").n == 8
     assert op.read(path, **read, where={"y": ["a", "'; DROP TABLE preds; --"], "w": 1}).n == 1
     with pytest.raises(DataError, match="repeat an id"):
         op.read(path, **read, id="w")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import decimal
 import io
+import math
 import os
 import shutil
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -234,15 +236,15 @@ def test_where_can_ask_for_what_is_missing():
 
 
 @typed
-def test_weights_say_how_many_documents_a_row_stands_for(kind):
+def test_counts_say_how_many_items_a_row_stands_for(kind):
     data = {**columns(ROWS), "w": [3, 0, 1, 4, 0]}
-    seen = op.read(frame(kind, data), truth="y", models=["m"], weight="w")
+    seen = op.read(frame(kind, data), truth="y", models=["m"], count="w")
     assert counts(seen) == {("a", "b"): 7, ("a", "a"): 1}
 
 
 @settings(max_examples=FEW)
 @given(rows=st.lists(st.tuples(*[st.sampled_from("ab")] * 2, st.integers(0, 5)), min_size=1))
-def test_a_weight_is_as_good_as_so_many_rows(rows):
+def test_a_count_is_as_good_as_so_many_rows(rows):
     expected = Counter()
     for y, m, weight in rows:
         expected[y, m] += weight
@@ -255,15 +257,53 @@ def test_a_weight_is_as_good_as_so_many_rows(rows):
     for source in (*(frame(kind, data) for kind in TYPED), parquet, comma):
         if not expected.total():
             with pytest.raises(DataError, match="no row"):
-                op.read(source, truth="y", models=["m"], weight="w")
+                op.read(source, truth="y", models=["m"], count="w")
         else:
-            assert counts(op.read(source, truth="y", models=["m"], weight="w")) == +expected
+            assert counts(op.read(source, truth="y", models=["m"], count="w")) == +expected
 
 
-def test_large_weights_are_exact():
+@pytest.mark.parametrize("kind", [*TYPED, "parquet", "csv"])
+def test_weights_say_how_much_an_item_matters(kind):
+    data = {**columns(ROWS), "w": [4.0, 1.0, 4.0, 4.0, 0.0], "n": [2, 1, 1, 1, 1]}
+    source = frame(kind, data) if kind in TYPED else io.BytesIO()
+    if kind == "parquet":
+        pq.write_table(pa.table(data), source)
+    elif kind == "csv":
+        source.write(pd.DataFrame(data).to_csv(index=False).encode())
+    if kind not in TYPED:
+        source.seek(0)
+    seen = op.read(source, truth="y", models=["m"], weight="w", count="n")
+    rows = [ROWS[0], *ROWS]
+    expected = op.Outcomes.from_labels(
+        [y for y, _ in rows], {"m": [m for _, m in rows]}, sample_weight=[4, 4, 1, 4, 4, 0]
+    )
+    assert replace(seen, findings=()) == expected
+    assert (seen.n, seen.weighted, seen.groups.n) == (5, True, 5)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0, -2.0], "none below 0.*'w'.* -2.0 in 1 rows"),
+        ([1.0, math.inf], "finite.* inf in 1 rows"),
+        ([1.0, None], "nothing in 1 rows"),
+        (["1", "much"], "'much' in 1 rows"),
+        ([True, True], "True in 2 rows"),
+        ([0.0, 0.0], "zero everywhere"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, words):
+    data = {"y": ["a", "b"], "m": ["a", "a"], "w": weights}
+    with pytest.raises(DataError, match=words):
+        op.read(pl.DataFrame(data), truth="y", models=["m"], weight="w")
+    with pytest.raises(UsageError, match="give one of them"):
+        op.read(pl.DataFrame(data), truth="y", models=["m"], weight="w", count="w")
+
+
+def test_large_counts_are_exact():
     data = {"y": ["a", "b"], "m": ["a", "a"], "w": [2**62 + 1, 2**61 + 1]}
     for kind in TYPED:
-        seen = op.read(frame(kind, data), truth="y", models=["m"], weight="w")
+        seen = op.read(frame(kind, data), truth="y", models=["m"], count="w")
         assert counts(seen) == {("a", "a"): 2**62 + 1, ("b", "a"): 2**61 + 1}, kind
 
 
@@ -396,19 +436,19 @@ def test_ids_that_repeat_are_refused(kind):
         ([2**62, 2**62, 2**62], "64 bits"),
     ],
 )
-def test_weights_that_are_none_are_refused(kind, weights, message):
+def test_counts_that_are_none_are_refused(kind, weights, message):
     if kind == "pandas objects":
         message = "has others"
     table = frame(kind, {**columns(ROWS[:3]), "w": weights})
     with pytest.raises(DataError, match=message):
-        op.read(table, truth="y", models=["m"], weight="w")
+        op.read(table, truth="y", models=["m"], count="w")
 
 
 @pytest.mark.parametrize("weights", [["1", "-1"], ["1", "1.5"], ["1", ""], ["1", "x"]])
-def test_weights_of_files_that_are_none_are_refused(weights):
+def test_counts_of_files_that_are_none_are_refused(weights):
     rows = "".join(f"a,a,{weight}\n" for weight in weights)
     with pytest.raises(DataError, match="whole numbers, none below 0"):
-        op.read(io.StringIO("y,m,w\n" + rows), truth="y", models=["m"], weight="w")
+        op.read(io.StringIO("y,m,w\n" + rows), truth="y", models=["m"], count="w")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def _fill(connection):
 def test_a_table_or_a_query_is_counted(server):
     address = server.address
     assert counts(op.read(address, table="preds", **READ)) == COUNTS
-    assert op.read(address, table="preds", **READ, weight="w", where={"y": "a"}).n == 6
+    assert op.read(address, table="preds", **READ, count="w", where={"y": "a"}).n == 6
     assert op.read(address, table="deep.more", **READ).n == 4
     assert op.read(address, query="SELECT y, m FROM deep.more;", **READ).n == 4
     short = address.replace("postgresql", "postgres")

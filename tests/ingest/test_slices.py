@@ -63,10 +63,10 @@ def test_columns_that_divide_are_no_models():
     assert found.models == ("old", "new")
 
 
-def test_where_and_weights_hold_in_slices():
+def test_where_and_counts_hold_in_slices():
     frame = pd.DataFrame(TABLE).assign(times=[1, 2, 3, 4, 5])
     found = op.read(
-        frame, truth="label", models=["old"], by="country", weight="times", where={"hour": 9}
+        frame, truth="label", models=["old"], by="country", count="times", where={"hour": 9}
     )
     assert found.slices.n.tolist() == [6, 7]
 

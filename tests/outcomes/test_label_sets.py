@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -116,14 +115,13 @@ def test_the_order_of_documents_means_nothing():
     assert Outcomes.from_label_sets(Y[order], {"a": A[order], "b": B[order]}) == SEEN
 
 
-def test_frequencies_are_repeated_rows():
-    times = np.random.default_rng(0).integers(0, 4, size=60)
-    seen = Outcomes.from_label_sets(Y, {"a": A}, sample_weight=times)
-    rows = np.repeat(np.arange(60), times)
-    assert [finding.name for finding in seen.findings] == ["frequency_weights"]
-    assert replace(seen, findings=()) == Outcomes.from_label_sets(Y[rows], {"a": A[rows]})
-    huge = Outcomes.from_label_sets(Y, {"a": A}, sample_weight=[10**20] * 60)
-    assert huge.margins("a").actual.tolist() == [10**20 * int(n) for n in Y.sum(axis=0)]
+def test_weights_are_importance():
+    weights = np.random.default_rng(0).integers(0, 4, size=60)
+    seen = Outcomes.from_label_sets(Y, {"a": A}, sample_weight=weights)
+    kept = weights > 0
+    assert (seen.n, seen.weighted) == (kept.sum(), True)
+    assert seen.margins("a").actual.tolist() == Y[kept].sum(axis=0).tolist()
+    assert seen.in_weights().margins("a").actual.tolist() == (weights @ Y).tolist()
 
 
 def test_select_only_and_beside():

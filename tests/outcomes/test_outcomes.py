@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -214,14 +212,11 @@ def test_only_outcomes_add_up_with_outcomes(seen):
         seen + 1
 
 
-def test_counts_are_rows_with_a_weight(seen):
+def test_counts_are_repeated_rows(seen):
     cells = sorted(set(ROWS))
     counts = [ROWS.count(cell) for cell in cells]
     truth, a, b = zip(*cells, strict=True)
     assert Outcomes.from_counts(truth, {"a": a, "b": b}, counts) == seen
-    weighed = Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=counts)
-    assert [one.name for one in weighed.findings] == ["frequency_weights"]
-    assert replace(weighed, findings=()) == seen
     twice = Outcomes.from_counts(truth + truth, {"a": a + a, "b": b + b}, counts + counts)
     assert twice == seen + seen
 
@@ -248,8 +243,6 @@ def test_counts_of_any_size_are_exact(count):
 def test_counts_from_uint8_do_not_wrap():
     counts = np.array([250, 250], dtype=np.uint8)
     assert Outcomes.from_counts([1, 1], {"m": [1, 1]}, counts).n == 500
-    weights = np.full(4, 255, dtype=np.uint8)
-    assert Outcomes.from_labels([1, 0, 1, 0], {"m": [1, 1, 1, 1]}, sample_weight=weights).n == 1020
 
 
 def test_adding_beyond_int64_does_not_wrap():

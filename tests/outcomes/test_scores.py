@@ -79,9 +79,9 @@ def test_a_truth_of_one_class_still_has_two():
     assert op.Scores.from_arrays([True], {"m": [0.3]}).labels == (False, True)
 
 
-def test_rows_that_stand_for_no_document_are_dropped():
+def test_items_of_no_weight_are_dropped():
     seen = op.Scores.from_values({"m": [1, 2, 3]}, sample_weight=[2, 0, 3], groups=["x", "y", "z"])
-    assert (seen.n, seen.n_rows, seen.n_groups) == (5, 2, 2)
+    assert (seen.n, seen.n_rows, seen.n_groups) == (2, 2, 2)
 
 
 def test_equal_rows_are_merged_where_there_are_many():

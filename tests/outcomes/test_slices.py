@@ -79,9 +79,9 @@ def test_slices_follow_the_whole(table, label):
             assert plain(moved.slice(*key)) == plain(asked(outcomes.slice(*key)))
 
 
-def test_weights_count_documents_and_zero_brings_no_slice():
-    outcomes = op.Outcomes.from_labels(
-        [1, 1, 0], {"m": [1, 0, 0]}, sample_weight=[3, 2, 0], by={"day": ["mo", "mo", "tu"]}
+def test_counts_are_of_items_and_zero_brings_no_slice():
+    outcomes = op.Outcomes.from_counts(
+        [1, 1, 0], {"m": [1, 0, 0]}, [3, 2, 0], by={"day": ["mo", "mo", "tu"]}
     )
     assert list(outcomes.slices) == [("mo",)]
     assert outcomes.slices.n.tolist() == [5]

@@ -24,22 +24,16 @@ def weighed(rows=slice(None), **options):
     )
 
 
-def test_whole_numbers_are_frequencies_unless_said_otherwise():
-    assert read_weights([1.0, 2.0], None, 2).counts.tolist() == [1, 2]
-    assert read_weights([1, 2], "importance", 2).importance.tolist() == [1.0, 2.0]
-    assert read_weights([1, 2.5], None, 2).counts is None
-    with pytest.raises(DataError, match=r"whole numbers; got 2.5"):
-        read_weights([1, 2.5], "frequency", 2)
+@pytest.mark.parametrize("number", [int, float, np.uint8])
+def test_whole_numbers_are_importance_too(number):
+    weights = [number(weight) for weight in (4, 1, 4, 4, 1, 10)]
+    seen = Outcomes.from_labels(TRUTH, MODELS, sample_weight=weights)
+    assert (seen.n, seen.weighted, seen.findings) == (6, True, ())
+    assert seen.groups.n_even == pytest.approx(24**2 / (3 * 16 + 2 * 1 + 100), rel=1e-14)
+    nearly = Outcomes.from_labels(TRUTH, MODELS, sample_weight=[1.000001 * w for w in weights])
+    assert nearly.groups.repeats.tolist() == seen.groups.repeats.tolist()
 
 
-def test_the_kind_must_be_known_and_have_weights():
-    with pytest.raises(UsageError, match="unknown weight_kind 'freq'; did you mean 'frequency'"):
-        read_weights([1], "freq", 1)
-    with pytest.raises(UsageError, match="there are no weights"):
-        read_weights(None, "importance", 3)
-
-
-@pytest.mark.parametrize("kind", ["frequency", "importance"])
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
@@ -52,9 +46,9 @@ def test_the_kind_must_be_known_and_have_weights():
         ([True, False], "truth values"),
     ],
 )
-def test_weights_of_either_kind_are_checked(weights, words, kind):
+def test_weights_are_checked(weights, words):
     with pytest.raises(DataError, match=f"sample_weight.*{words}"):
-        read_weights(weights, kind, 2)
+        read_weights(weights, 2)
 
 
 def test_documents_are_counted_and_weights_are_kept():
@@ -123,15 +117,13 @@ def test_weights_are_never_lost_silently():
 def test_right_or_wrong_takes_weights_too():
     seen = Outcomes.from_correct({"m": [1, 0, 1]}, sample_weight=[0.5, 1, 2])
     assert (seen.n, seen.weighted) == (3, True)
-    twice = Outcomes.from_correct({"m": [1, 0, 1]}, sample_weight=[2, 1, 0])
-    assert (twice.n, twice.weighted, twice.findings[0].name) == (3, False, "frequency_weights")
+    whole = Outcomes.from_correct({"m": [1, 0, 1]}, sample_weight=[2, 1, 0])
+    assert (whole.n, whole.weighted, whole.groups.n_even) == (2, True, pytest.approx(9 / 5))
 
 
 def test_scores_keep_weights_and_drop_rows_of_none():
     seen = Scores.from_arrays([1, 0, 1], {"m": [0.9, 0.1, 0.4]}, sample_weight=[0.5, 0, 2])
     assert (seen.n, seen.weights.tolist(), seen.counts) == (2, [0.5, 2.0], None)
     assert repr(seen).endswith("weighted=True)")
-    grades = Scores.from_values(
-        {"m": [1, 2, 3]}, sample_weight=[1, 0, 2], weight_kind="importance", groups=["p", "q", "r"]
-    )
+    grades = Scores.from_values({"m": [1, 2, 3]}, sample_weight=[1, 0, 2], groups=["p", "q", "r"])
     assert (grades.n_groups, grades.arranged().weights.tolist()) == (2, [2.0, 1.0])

@@ -158,10 +158,20 @@ ReadAs = Annotated[
     FileFormat | None,
     typer.Option(help="What the files are, if their names do not say it.", rich_help_panel=_DATA),
 ]
+Count = Annotated[
+    str | None,
+    typer.Option(
+        help="The column that says how many items a row stands for.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
+]
 Weight = Annotated[
     str | None,
     typer.Option(
-        help="The column that says how many documents a row stands for.", rich_help_panel=_DATA
+        help="The column that says how much an item matters, e.g. 1 / its sampling probability.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
     ),
 ]
 Groups = Annotated[
@@ -329,6 +339,7 @@ class OneTable:
 
     truth: Truth = None
     id: Id = None
+    count: Count = None
     weight: Weight = None
     groups: Groups = None
     where: Where = None
@@ -347,6 +358,7 @@ class OneTable:
 
         return {
             "id": self.id,
+            "count": self.count,
             "weight": self.weight,
             "groups": self.groups,
             "where": where_of(self.where),

@@ -10,6 +10,7 @@ _OPTIONS = {
     "agreement": "--agreement",
     "by": "--by",
     "candidate": "--candidate",
+    "count": "--count",
     "encoding": "--encoding",
     "format": "--read-as",
     "hdi_prob": "--hdi-prob",

@@ -18,7 +18,6 @@ from outperform.comparison.scored.asking import Seen, ask_any, seen_by, selected
 from outperform.decision import Rope, check_prob
 from outperform.errors import UsageError
 from outperform.outcomes import Outcomes, Scores
-from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 
@@ -42,7 +41,6 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
     engine: str = "exact",
     sampler: Any = None,
 ) -> Comparison:
@@ -98,11 +96,8 @@ def compare(
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        The weight of each row.
-    weight_kind
-        What it means: ``"frequency"``, how many documents the row stands for; or
-        ``"importance"``, how much its one document matters. By default whole numbers are
-        frequencies and anything else is importance.
+        How much the item of each row matters, as in scikit-learn. Rows that stand for several
+        items are counts: :meth:`Outcomes.from_counts`.
     engine
         ``"exact"``: independent draws and closed forms. ``"pymc"``: a Markov chain through
         the same model, written in PyMC.
@@ -122,8 +117,9 @@ def compare(
     0.0286 0.0
     """
     chosen = get_engine(engine, sampler, model)
-    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
-    seen = two_models(y_true, pred_a, pred_b, names, labels, groups, metric=metric, **weights)
+    seen = two_models(
+        y_true, pred_a, pred_b, names, labels, groups, metric=metric, sample_weight=sample_weight
+    )
     question = ask_any(
         seen,
         metric=metric,
@@ -173,11 +169,10 @@ def two_models(
     *,
     metric: Any = "f1",
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> Seen:
     """Return what was seen of two models, counted, kept as scores, or selected."""
     if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=sample_weight, weight_kind=weight_kind)
+        refuse_counted(groups=groups, sample_weight=sample_weight)
         return selected(y_true, [pred_a, pred_b], verb="compare")
     name_a, name_b = check_names(names)
     return seen_by(
@@ -186,7 +181,6 @@ def two_models(
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
-        weight_kind=weight_kind,
         groups=groups,
     )
 

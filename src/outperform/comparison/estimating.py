@@ -30,7 +30,6 @@ from outperform.comparison.tabular import Tabular
 from outperform.decision import Interval, check_prob, sd_error
 from outperform.findings import Finding
 from outperform.outcomes import Outcomes, Scores
-from outperform.outcomes.weights import WeightKind
 from outperform.posterior import Chain, seed_sequence
 
 
@@ -179,7 +178,6 @@ def estimate(
     name: str = "A",
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> Estimate:
     """Estimate one classifier's metric from its predictions.
 
@@ -219,11 +217,8 @@ def estimate(
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        The weight of each row.
-    weight_kind
-        What it means: ``"frequency"``, how many documents the row stands for; or
-        ``"importance"``, how much its one document matters. By default whole numbers are
-        frequencies and anything else is importance.
+        How much the item of each row matters, as in scikit-learn. Rows that stand for several
+        items are counts: :meth:`Outcomes.from_counts`.
 
     Examples
     --------
@@ -232,7 +227,7 @@ def estimate(
     >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
     0.8659
     """
-    seen = _one_model(y_true, prediction, name, labels, sample_weight, weight_kind, groups, metric)
+    seen = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
     question = ask_any(
@@ -315,12 +310,11 @@ def _one_model(
     name: str,
     labels: Sequence[Label] | None,
     weights: Any,
-    weight_kind: WeightKind | None,
     groups: Any,
     metric: Any,
 ) -> Seen:
     if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=weights, weight_kind=weight_kind)
+        refuse_counted(groups=groups, sample_weight=weights)
         return selected(y_true, [prediction], verb="estimate")
     return seen_by(
         y_true,
@@ -328,6 +322,5 @@ def _one_model(
         metric=metric,
         labels=labels,
         sample_weight=weights,
-        weight_kind=weight_kind,
         groups=groups,
     )

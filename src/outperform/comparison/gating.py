@@ -27,7 +27,6 @@ from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.errors import UsageError
 from outperform.findings import Finding
-from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 DEFAULT_SEED = 0
@@ -248,7 +247,6 @@ def gate(
     names: tuple[str, str] = ("candidate", "baseline"),
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
@@ -300,7 +298,7 @@ def gate(
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
-    sample_weight, weight_kind
+    sample_weight
         As for :func:`compare`.
 
     Examples
@@ -315,9 +313,15 @@ def gate(
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
     """
-    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
     outcomes = two_models(
-        y_true, candidate, baseline, names, labels, groups, metric=metric, **weights
+        y_true,
+        candidate,
+        baseline,
+        names,
+        labels,
+        groups,
+        metric=metric,
+        sample_weight=sample_weight,
     )
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,

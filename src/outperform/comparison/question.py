@@ -289,7 +289,7 @@ def _group(table: Outcomes, model: Model) -> tuple[Outcomes, tuple[Finding, ...]
     if table.weighted and model.name != "bootstrap":
         raise UsageError(
             f"model {model.name!r} counts documents and knows no importance weights; leave model "
-            "and prior out, or say weight_kind='frequency' if the weights are numbers of documents"
+            "and prior out; rows that stand for several items are counts, see Outcomes.from_counts"
         )
     if model.name == "bootstrap" and table.groups is not None:
         return table, _importance(table)

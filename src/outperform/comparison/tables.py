@@ -22,7 +22,6 @@ from outperform.comparison.views import of_one_class
 from outperform.decision import check_prob
 from outperform.errors import UsageError, unknown_name
 from outperform.outcomes.occurring import true_codes
-from outperform.outcomes.weights import WeightKind
 from outperform.posterior import child, seed_sequence
 
 
@@ -197,7 +196,6 @@ def scorecard(
     names: tuple[str, str] = ("A", "B"),
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> ComparisonTable:
     """Compare two classifiers in several metrics from one set of draws.
 
@@ -239,7 +237,7 @@ def scorecard(
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
-    sample_weight, weight_kind
+    sample_weight
         As for :func:`compare`.
 
     Examples
@@ -253,8 +251,16 @@ def scorecard(
     """
     if isinstance(metrics, str) or not metrics:
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    weights = {"sample_weight": sample_weight, "weight_kind": weight_kind}
-    seen = two_models(y_true, pred_a, pred_b, names, labels, groups, metric=metrics[0], **weights)
+    seen = two_models(
+        y_true,
+        pred_a,
+        pred_b,
+        names,
+        labels,
+        groups,
+        metric=metrics[0],
+        sample_weight=sample_weight,
+    )
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     questions = [
         ask_any(

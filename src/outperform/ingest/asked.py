@@ -17,7 +17,8 @@ class Asked:
     models: Mapping[str, str]  # column by model
     id: str | None = None
     where: Where = None
-    weight: str | None = None
+    count: str | None = None  # how many items a row stands for
+    weight: str | None = None  # how much each of them matters
     by: tuple[str, ...] = ()
     groups: str | None = None
     on_null: OnNull = "refuse"
@@ -29,16 +30,17 @@ class Asked:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, what divides the documents, then their group."""
-        return (*self.columns, *self.by, *(() if self.groups is None else (self.groups,)))
+        """The columns that are counted: labels, slices, then the group and the weight of items."""
+        others = (name for name in (self.groups, self.weight) if name is not None)
+        return (*self.columns, *self.by, *others)
 
 
-def not_weights(name: str, table: str, number: int = 0, example: object = None) -> str:
-    """Return the sentence for a column that cannot be weights."""
+def not_counts(name: str, table: str, number: int = 0, example: object = None) -> str:
+    """Return the sentence for a column that cannot be counts."""
     shown = "nothing" if example is None else repr(example)
     return (
-        f"weights say how many documents a row stands for: whole numbers, none below 0; column "
+        f"counts say how many items a row stands for: whole numbers, none below 0; column "
         f"{name!r} of {table} "
         + (f"has {shown} in {number} rows" if number else "has others")
-        + "; importance weights are for arrays: compare(…, sample_weight=…)"
+        + f"; if it says how much an item matters, give weight={name!r}"
     )

@@ -66,7 +66,7 @@ def names_an_owner(name: str) -> bool:
 
 def candidates(families: Mapping[str, str], asked: Asked) -> list[str]:
     """Return the columns to look at: called like an owner, of ids, and without another role."""
-    taken = {*asked.keys, asked.id, asked.weight}
+    taken = {*asked.keys, asked.id, asked.count}
     return [
         name
         for name, family in families.items()

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from outperform._typing import AnyArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
@@ -91,18 +91,20 @@ def settle(
     table: str,
     on_null: OnNull,
     groups: str | None = None,
+    weight: str | None = None,
     findings: Sequence[Finding] = (),
     first: Callable[[str], str] = lambda column: "",
 ) -> Outcomes:
     """Return outcomes from what was counted: the truth, the models, then what divides them.
 
-    ``names`` are those of the columns; that of the groups, if there is one, is the last. Where
-    values are missing and must not be, ``first`` says where the first one of a column is.
+    ``names`` are those of the columns; those of the groups and of the weights, if there are any,
+    are the last. Where values are missing and must not be, ``first`` says where the first one of
+    a column is.
     """
     labels = dict(zip(names[: 1 + len(models)], found.columns, strict=False))
     refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
     refuse_too_many(len(found.counts), table, groups=groups)
-    names = names if groups is None else names[:-1]
+    names = names[: len(names) - (groups is not None) - (weight is not None)]
     missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
@@ -116,15 +118,18 @@ def settle(
         [Coded(one.values, one.codes[kept]) for one in found.columns[: len(names)]],
         found.counts[kept],
     )
-    together = None
+    others = [Coded(one.values, one.codes[kept]) for one in found.columns[len(names) :]]
+    together = importance = None
     if groups is not None:
-        own = Coded(found.columns[-1].values, found.columns[-1].codes[kept])
-        together = group_of_rows(own, left.counts, name=groups, table=table)
+        together = group_of_rows(others[0], left.counts, name=groups, table=table)
+    if weight is not None:
+        importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
     return to_outcomes(
         left,
         models=models,
         by=names[1 + len(models) :],
         groups=together,
+        importance=importance,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
 
@@ -149,12 +154,38 @@ def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> I
     return np.array(places, dtype=np.int64)[group.codes]
 
 
+def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -> FloatArray:
+    """Return how much the items of each counted row matter, none of which may lack a weight."""
+    numbers = np.array([_weight(value) for value in weight.values], dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0))[weight.codes])
+    if bad.size:
+        value = weight.values[weight.codes[bad[0]]]
+        raise DataError(
+            "weights say how much an item matters: finite numbers, none below 0; column "
+            f"{name!r} of {table} has {'nothing' if value is None else repr(value)} in "
+            f"{total(counts[bad])} rows"
+        )
+    if not numbers[weight.codes].any():
+        raise DataError(
+            f"the weights in {name!r} of {table} are zero everywhere; at least one item must count"
+        )
+    return numbers[weight.codes]
+
+
+def _weight(value: Any) -> float:
+    try:
+        return math.nan if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def to_outcomes(
     found: Grouped,
     *,
     models: Sequence[str],
     by: Sequence[str] = (),
     groups: IntArray | None = None,
+    importance: FloatArray | None = None,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
     """Return outcomes from counted columns, and put doubts about the reading beside them."""
@@ -162,7 +193,8 @@ def to_outcomes(
     fields = of_columns(
         tuple(models),
         [_column(one, read_column, name) for one, name in zip(found.columns, names, strict=False)],
-        weights=found.counts,
+        counts=found.counts,
+        importance=importance,
         by={
             name: _column(one, slice_column, name)
             for one, name in zip(found.columns[len(names) :], by, strict=True)

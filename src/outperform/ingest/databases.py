@@ -302,7 +302,7 @@ def _refuse_twins(frame: Frame) -> None:
 
 def _refuse_loose_types(table: Any, frame: Frame, asked: Asked) -> None:
     """Refuse columns with values that are not what the column says, which SQLite permits."""
-    others = [name for name in (asked.weight, asked.groups) if name is not None]
+    others = [name for name in (asked.count, asked.weight, asked.groups) if name is not None]
     columns = (*asked.columns, *others)
     names = [name for name in columns if frame.column(name).family in _STORED]
     kinds = table.select(**{f"k{place}": table[name].typeof() for place, name in enumerate(names)})

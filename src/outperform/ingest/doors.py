@@ -19,7 +19,7 @@ from outperform.ingest.shards import holds_outcomes, read_shards
 from outperform.outcomes import Outcomes
 
 _FILES = {"format", "separator", "quote", "header", "encoding", "verify"}
-_TABLE = {"truth", "models", "id", "by", "where", "weight", "groups", "on_null"}
+_TABLE = {"truth", "models", "id", "by", "where", "count", "weight", "groups", "on_null"}
 
 
 class Door(NamedTuple):

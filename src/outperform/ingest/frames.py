@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
 from outperform.ingest import cells, grouped
-from outperform.ingest.asked import Asked, not_weights
+from outperform.ingest.asked import Asked, not_counts
 from outperform.ingest.belonging import MOST_ROWS, Repeats, beside, candidates
 from outperform.ingest.files.scan import Column, Family, no_column, refuse_twins
 from outperform.ingest.files.tables import SEVERAL, Where, no_label
@@ -108,12 +108,12 @@ def _count(frame: Frame, asked: Asked) -> Outcomes:
         if frame.column(name).family == "other":
             raise no_label(frame.column(name), name, frame.name)
     with _faults(frame.name), quiet():
-        others = (name for name in (asked.id, asked.weight) if name is not None)
+        others = (name for name in (asked.id, asked.count) if name is not None)
         plan = _kept(frame, (*asked.keys, *others), asked.where)
         _refuse_scores(plan, frame, asked)
         if asked.id is not None:
             _refuse_repeated(plan, asked.id, frame.name)
-        number = nw.len() if asked.weight is None else _weights(plan, frame, asked.weight)
+        number = nw.len() if asked.count is None else _summed(plan, frame, asked.count)
         found = _counted(plan, frame, asked, number)
     if not found.counts.any():
         raise DataError(f"{frame.name} has no rows" + (" left after where" if asked.where else ""))
@@ -124,6 +124,7 @@ def _count(frame: Frame, asked: Asked) -> Outcomes:
         table=frame.name,
         on_null=asked.on_null,
         groups=asked.groups,
+        weight=asked.weight,
     )
 
 
@@ -134,8 +135,8 @@ def _counted(plan: LazyFrame[Any], frame: Frame, asked: Asked, number: Expr) -> 
     # Columns go by place, so that no name of theirs is in the way of the count.
     places = {f"k{place}": name for place, name in enumerate(asked.keys)}
     keys = [_value(frame, name).alias(place) for place, name in places.items()]
-    weights = [] if asked.weight is None else [nw.col(asked.weight).alias("w")]
-    counts = plan.select(*keys, *weights).group_by(*places).agg(number.alias("n"))
+    summed = [] if asked.count is None else [nw.col(asked.count).alias("w")]
+    counts = plan.select(*keys, *summed).group_by(*places).agg(number.alias("n"))
     found = counts.head(grouped.MOST_CELLS + 1).collect()
     columns = [
         coded(_plain(found[place], frame.column(name), name, frame.name))
@@ -299,33 +300,33 @@ def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> None:
         )
 
 
-def _weights(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
-    """Return the expression that adds up the weights, once all of them are whole numbers."""
+def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
+    """Return the expression that adds up the counts, once all of them are whole numbers."""
     import narwhals.stable.v2 as nw
 
     family = frame.column(name).family
     if family not in ("whole numbers", "fractions"):
-        raise DataError(not_weights(name, frame.name))
+        raise DataError(not_counts(name, frame.name))
     is_whole = family == "whole numbers"
-    weight = nw.col(name).cast(nw.Int64 if is_whole else nw.Float64)
-    bad = weight < 0 if is_whole else (weight < 0) | (weight != weight.round(0))
+    count = nw.col(name).cast(nw.Int64 if is_whole else nw.Float64)
+    bad = count < 0 if is_whole else (count < 0) | (count != count.round(0))
     # In two parts, because some libraries start anew where a sum has more than 64 bits.
     found = plan.select(
-        missing=nw.len() - weight.count(),
+        missing=nw.len() - count.count(),
         bad=nw.when(bad).then(1).sum(),
-        worst=nw.when(bad).then(weight).min(),
-        high=(weight // _HALF).sum(),
-        low=(weight - weight // _HALF * _HALF).sum(),
+        worst=nw.when(bad).then(count).min(),
+        high=(count // _HALF).sum(),
+        low=(count - count // _HALF * _HALF).sum(),
     ).collect()
     numbers = ("missing", "bad", "worst", "high", "low")
     missing, number, worst, high, low = (found[one].to_list()[0] for one in numbers)
     if missing:
-        raise DataError(not_weights(name, frame.name, int(missing)))
+        raise DataError(not_counts(name, frame.name, int(missing)))
     total = 0 if high is None else high * _HALF + low
     if number or total != total:
-        raise DataError(not_weights(name, frame.name, int(number), worst))
+        raise DataError(not_counts(name, frame.name, int(number), worst))
     if total >= (2**63 if is_whole else 2**53):
-        raise DataError(f"the weights in {name!r} of {frame.name} add up to more than 64 bits hold")
+        raise DataError(f"the counts in {name!r} of {frame.name} add up to more than 64 bits hold")
     return nw.col("w").sum()
 
 

@@ -24,6 +24,7 @@ def read(
     score: str | None = None,
     by: str | Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
+    count: str | None = None,
     weight: str | None = None,
     groups: str | None = None,
     table: str | None = None,
@@ -75,8 +76,11 @@ def read(
         The columns that divide the documents into slices; see ``Outcomes.slices``.
     where
         The rows to keep: a value, or a list of them, for each column.
+    count
+        The column that says how many items a row stands for; one each by default.
     weight
-        The column that says how many documents a row stands for; one each by default.
+        The column that says how much an item matters, such as one over the probability with
+        which it was sampled; as ``sample_weight`` of :func:`compare`.
     groups
         The column that names the group of each document, such as its author or its prompt, if
         groups rather than documents should get one weight each; of a join, a column of the first
@@ -128,6 +132,7 @@ def read(
         score=score,
         by=by,
         where=where,
+        count=count,
         weight=weight,
         groups=groups,
         table=table,

@@ -30,6 +30,7 @@ class Request:
     score: str | None = None
     by: str | Sequence[str] | None = None
     where: Where = None
+    count: str | None = None
     weight: str | None = None
     groups: str | None = None
     table: str | None = None
@@ -52,6 +53,11 @@ class Request:
         _check_choice("on_null", self.on_null, get_args(OnNull))
         check_where(self.where)
         self._check_groups()
+        if self.weight is not None and self.weight == self.count:
+            raise UsageError(
+                f"{self.weight!r} is either how many items a row stands for, count=, or how much "
+                "an item matters, weight=; give one of them"
+            )
         self.dialect()
 
     def _check_groups(self) -> None:
@@ -64,7 +70,7 @@ class Request:
         if self.by is not None:
             raise UsageError("slices cannot keep groups together yet; give by= or groups=")
         models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        if self.groups in (self.truth, self.label, self.weight, *models):
+        if self.groups in (self.truth, self.label, self.count, self.weight, *models):
             raise UsageError(
                 f"every column has one role; groups={self.groups!r} has another one already"
             )
@@ -110,7 +116,7 @@ class Request:
     def wanted(self) -> list[str]:
         """The columns of one table that were named."""
         models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        others = (self.truth, *models, self.id, self.weight, self.groups)
+        others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
         named = [name for name in others if name is not None]
         return [*named, *self.slice_names, *(self.where or ())]
 
@@ -132,6 +138,7 @@ class Request:
             id=self.id,
             by=self.slice_names,
             where=self.where,
+            count=self.count,
             weight=self.weight,
             groups=self.groups,
             on_null=self.on_null,

@@ -21,7 +21,7 @@ def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
     if one.weighted != other.weighted:
         raise UsageError(
             "outcomes with and without importance weights do not add up; count the others with "
-            "sample_weight=[1, 1, …] and weight_kind='importance'"
+            "sample_weight=[1, 1, …]"
         )
     if (one.groups is None) != (other.groups is None):
         raise UsageError(

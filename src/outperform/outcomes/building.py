@@ -9,6 +9,8 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError
+from outperform.findings import Finding
+from outperform.outcomes.aligning import align, align_rows
 from outperform.outcomes.checking import check_labels, named, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
@@ -32,7 +34,7 @@ from outperform.outcomes.schemes import Scheme
 from outperform.outcomes.slices import count_slices, slice_column
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.outcomes.table import Table, place_rows
-from outperform.outcomes.weights import WeightKind, read_weights
+from outperform.outcomes.weights import read_weights
 
 Fields = dict[str, Any]
 
@@ -43,11 +45,11 @@ def of_labels(
     *,
     labels: Sequence[Label] | None,
     weights: Any,
-    weight_kind: WeightKind | None,
     by: Mapping[str, Any] | None,
     groups: Any,
 ) -> Fields:
     """Count label arrays of the same documents."""
+    predictions = named(predictions)
     if are_label_sets(y_true):
         if by:
             raise UsageError("documents with several labels cannot be sliced yet; leave by out")
@@ -59,26 +61,25 @@ def of_labels(
             predictions,
             labels=known,
             weights=weights,
-            weight_kind=weight_kind,
             groups=groups,
         )
-    columns = _columns("y_true", y_true, predictions)
-    read = read_weights(weights, weight_kind, len(columns[0].codes))
+    beside = {"groups": groups, "sample_weight": weights, **_slices_beside(by)}
+    rows = align(predictions, truth=y_true, beside=beside)
+    columns = _columns("y_true", rows.truth, rows.models)
     fields = of_columns(
         tuple(predictions),
         columns,
-        weights=read.counts,
-        importance=read.importance,
+        importance=read_weights(rows.beside["sample_weight"], len(columns[0].codes)),
         labels=labels,
-        by=_slice_columns(by),
-        groups=groups,
+        by=_slice_columns(by, rows.beside),
+        groups=rows.beside["groups"],
     )
-    return {**fields, "findings": fields["findings"] + read.findings}
+    return _with_findings(fields, rows.findings)
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
     """Refuse one label a document beside a truth that has several."""
-    for name, values in named(predictions).items():
+    for name, values in predictions.items():
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
             raise DataError(
@@ -93,26 +94,26 @@ def of_label_sets(
     *,
     labels: Sequence[Label] | None,
     weights: Any,
-    weight_kind: WeightKind | None,
     groups: Any,
 ) -> Fields:
     """Count documents with several labels each."""
-    columns = {"y_true": y_true}
-    columns |= {f"predictions of {m!r}": values for m, values in named(predictions).items()}
+    predictions = named(predictions)
+    rows = align(predictions, truth=y_true, beside={"groups": groups, "sample_weight": weights})
+    columns = {"y_true": rows.truth}
+    columns |= {f"predictions of {m!r}": values for m, values in rows.models.items()}
     known, sets, codes = code_label_sets(
         columns, labels=None if labels is None else check_labels(labels)
     )
-    read = read_weights(weights, weight_kind, len(codes[0]))
-    table = _counted(
-        codes, n_labels=len(sets), weights=read.counts, importance=read.importance, groups=groups
-    )
+    importance = read_weights(rows.beside["sample_weight"], len(codes[0]))
+    groups = rows.beside["groups"]
+    table = _counted(codes, n_labels=len(sets), importance=importance, groups=groups)
     tables, sets = prune_sets((table,), sets)
     return {
         "models": tuple(predictions),
         "labels": known,
         "tables": tables,
         "kind": "label_sets",
-        "findings": label_findings(known) + read.findings,
+        "findings": rows.findings + label_findings(known),
         "sets": sets,
     }
 
@@ -125,8 +126,16 @@ def of_pool(
     labels: Sequence[Label] | None,
 ) -> Fields:
     """Count the labelled documents of a pool, and the pool itself."""
-    asked = pool_columns(predictions)
-    values, places = labelled_rows(y_true, which, len(asked[0].codes))
+    predictions = named(predictions)
+    if which is None:
+        rows = align(predictions, truth=y_true, beside={})
+    else:
+        rows = align(predictions, beside={})
+        labelled, moved = align_rows({"y_true": y_true, "which": which})
+        y_true, which = labelled.values()
+        rows = rows._replace(truth=y_true, findings=moved + rows.findings)
+    asked = _pool_columns(rows.models)
+    values, places = labelled_rows(rows.truth, which, len(asked[0].codes))
     columns, findings = unify([read_column(values, name="y_true"), *asked])
     ordered = _known_labels(columns, labels)
     truth, *predicted = _coded(columns, ordered)
@@ -135,14 +144,14 @@ def of_pool(
         "models": tuple(predictions),
         "labels": ordered,
         "tables": (table,),
-        "findings": findings + label_findings(ordered),
+        "findings": rows.findings + findings + label_findings(ordered),
         "pool": pool,
     }
 
 
-def pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
+def _pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
     """Read the predictions of two models for the same pool."""
-    if len(named(predictions)) != 2:
+    if len(predictions) != 2:
         raise UsageError(f"a pool needs two models' predictions; got {list(predictions)}")
     columns = [read_column(one, name=f"predictions of {m!r}") for m, one in predictions.items()]
     same_length(columns)
@@ -151,7 +160,7 @@ def pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
 
 def code_pool(predictions: Mapping[str, Any], labels: tuple[Label, ...]) -> list[IntArray]:
     """Return the codes of both models' predictions among labels."""
-    columns, _ = unify(pool_columns(predictions))
+    columns, _ = unify(_pool_columns(align(named(predictions), beside={}).models))
     return _coded(columns, labels)
 
 
@@ -182,15 +191,18 @@ def of_counts(
     groups: Any,
 ) -> Fields:
     """Take a table that is already counted."""
-    columns = _columns("truth", truth, predictions)
-    return of_columns(
-        tuple(predictions),
+    beside = {"groups": groups, "counts": counts, **_slices_beside(by)}
+    rows = align(named(predictions), truth=truth, first="truth", beside=beside)
+    columns = _columns("truth", rows.truth, rows.models)
+    fields = of_columns(
+        tuple(rows.models),
         columns,
-        weights=_cell_counts(counts, len(columns[0].codes)),
+        counts=_cell_counts(rows.beside["counts"], len(columns[0].codes)),
         labels=labels,
-        by=_slice_columns(by),
-        groups=groups,
+        by=_slice_columns(by, rows.beside),
+        groups=rows.beside["groups"],
     )
+    return _with_findings(fields, rows.findings)
 
 
 def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Fields:
@@ -214,12 +226,12 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
     }
 
 
-def of_correct(
-    correct: Mapping[str, Any], *, groups: Any, weights: Any, weight_kind: WeightKind | None
-) -> Fields:
+def of_correct(correct: Mapping[str, Any], *, groups: Any, weights: Any) -> Fields:
     """Count documents of which only right or wrong is known."""
+    beside = {"groups": groups, "sample_weight": weights}
+    rows = align(named(correct), what="correct", beside=beside)
     columns = []
-    for name, values in named(correct).items():
+    for name, values in rows.models.items():
         column = read_column(values, name=f"correct of {name!r}")
         if not set(column.values) <= {0, 1}:
             raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
@@ -229,21 +241,22 @@ def of_correct(
     truth = Column(
         name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
     )
-    read = read_weights(weights, weight_kind, len(truth.codes))
     fields = of_columns(
-        tuple(correct),
+        tuple(rows.models),
         [truth, *columns],
-        weights=read.counts,
-        importance=read.importance,
-        groups=groups,
+        importance=read_weights(rows.beside["sample_weight"], len(truth.codes)),
+        groups=rows.beside["groups"],
     )
-    return {**fields, "kind": "correct", "findings": fields["findings"] + read.findings}
+    return {**_with_findings(fields, rows.findings), "kind": "correct"}
 
 
 def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any] | None) -> Fields:
     """Count spans that agree to the letter."""
-    labels, table = count_spans(gold, named(predictions), groups=groups)
-    return _of_spans(tuple(predictions), labels, (table,))
+    rows = align(
+        named(predictions), truth=gold, first="gold", what="spans", beside={"groups": groups}
+    )
+    labels, table = count_spans(rows.truth, rows.models, groups=rows.beside["groups"])
+    return _with_findings(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
 
 
 def of_tags(
@@ -255,32 +268,36 @@ def of_tags(
     groups: Sequence[Any] | None,
 ) -> Fields:
     """Read tag sequences into spans and count these."""
-    check_tag_lengths(gold, named(predictions))
-    truth, *findings = read_tags(gold, name="gold", scheme=scheme, strict=strict)
+    rows = align(
+        named(predictions), truth=gold, first="gold", what="tags", beside={"groups": groups}
+    )
+    check_tag_lengths(rows.truth, rows.models)
+    truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
     spans = {}
-    for model, tags in predictions.items():
+    for model, tags in rows.models.items():
         spans[model], doubt = read_tags(
             tags, name=f"tags of {model!r}", scheme=scheme, strict=strict
         )
         findings.append(doubt)
     doubts = tuple(doubt for doubt in findings if doubt is not None)
-    fields = of_spans(truth, spans, groups=groups)
-    return {**fields, "findings": doubts + fields["findings"]}
+    fields = of_spans(truth, spans, groups=rows.beside["groups"])
+    return _with_findings(fields, rows.findings + doubts)
 
 
 def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
     """Take counts of spans, None standing for "no span"."""
-    columns = [_cells(truth, "truth")]
-    columns += [_cells(values, f"predictions of {m!r}") for m, values in named(predictions).items()]
+    rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
+    columns = [_cells(rows.truth, "truth")]
+    columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
     if len({len(column) for column in columns}) != 1:
         raise DataError(
             "truth and predictions must have one value per cell; got "
             + ", ".join(str(len(column)) for column in columns)
         )
-    weights = _cell_counts(counts, len(columns[0]))
+    weights = _cell_counts(rows.beside["counts"], len(columns[0]))
     labels, codes = span_cells(columns, lambda value: check_label(value, name="types"))
     table = Table(*count_rows(codes, n_labels=len(labels) + 1, weights=weights))
-    return _of_spans(tuple(predictions), labels, (table,))
+    return _with_findings(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
 
 
 def of_tp_fp_fn(counts: Mapping[str, Any], *, label: Label) -> Fields:
@@ -328,7 +345,7 @@ def _triple(triple: Any, model: str) -> tuple[int, int, int]:
 
 def _columns(first: str, truth: Any, predictions: Mapping[str, Any]) -> list[Column]:
     columns = [read_column(truth, name=first)]
-    for name, values in named(predictions).items():
+    for name, values in predictions.items():
         columns.append(read_column(values, name=f"predictions of {name!r}"))
     return columns
 
@@ -348,13 +365,17 @@ def of_columns(
     models: tuple[str, ...],
     columns: Sequence[Column],
     *,
-    weights: AnyArray | None,
+    counts: AnyArray | None = None,
     importance: FloatArray | None = None,
     labels: Sequence[Label] | None = None,
     by: Mapping[str, Column] | None = None,
     groups: Any = None,
 ) -> Fields:
-    """Count columns of labels, the truth first, perhaps divided by slice or kept in groups."""
+    """Count columns of labels, the truth first, perhaps divided by slice or kept in groups.
+
+    ``counts`` says how many items each row stands for, ``importance`` how much each of them
+    matters.
+    """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
     ordered = _known_labels(columns, labels)
@@ -365,11 +386,11 @@ def of_columns(
     if by and importance is not None:
         raise UsageError("slices count documents, so importance weights have no place in them yet")
     if by:
-        slices = count_slices(by, codes, n_labels=len(ordered), weights=weights)
+        slices = count_slices(by, codes, n_labels=len(ordered), weights=counts)
         table = slices.whole(n_labels=len(ordered))
     else:
         table = _counted(
-            codes, n_labels=len(ordered), weights=weights, importance=importance, groups=groups
+            codes, n_labels=len(ordered), counts=counts, importance=importance, groups=groups
         )
     return {
         "models": models,
@@ -384,44 +405,51 @@ def _counted(
     codes: Sequence[IntArray],
     *,
     n_labels: int,
-    weights: AnyArray | None,
+    counts: AnyArray | None = None,
     importance: FloatArray | None,
     groups: Any,
 ) -> Table:
-    """Count rows of codes; where documents differ in importance each is a group of its own."""
-    if importance is not None:
-        own = np.arange(len(codes[0])) if groups is None else groups
-        return _grouped(codes, own, n_labels=n_labels, weights=importance)
-    if groups is not None:
-        return _grouped(codes, groups, n_labels=n_labels, weights=weights)
-    return Table(*count_rows(codes, n_labels=n_labels, weights=weights))
-
-
-def _grouped(
-    codes: Sequence[IntArray], groups: Any, *, n_labels: int, weights: AnyArray | None
-) -> Table:
     """Count rows of codes, and keep those of one group together.
 
-    Importance weights, which are floats, go into the groups; the cells count documents.
+    An item of another importance than others is a group of its own, unless it has one. Importance
+    goes into the groups; the cells count items.
     """
-    group, _ = group_codes(groups, len(codes[0]))
-    rows = np.stack(codes, axis=1)
-    if weights is not None:  # a row that stands for no document is in no cell
-        rows, group, weights = (one[weights != 0] for one in (rows, group, weights))
-    counted = None if weights is None or weights.dtype.kind == "f" else weights
-    cells, counts = count_rows(list(rows.T), n_labels=n_labels, weights=counted)
+    if groups is None and importance is None:
+        return Table(*count_rows(codes, n_labels=n_labels, weights=counts))
+    rows, times = np.stack(codes, axis=1), np.ones(len(codes[0]), dtype=np.int64)
+    times = times if counts is None else counts
+    group = np.arange(len(rows)) if groups is None else group_codes(groups, len(rows))[0]
+    kept = np.flatnonzero(times if importance is None else (times != 0) & (importance != 0))
+    rows, times, group = rows[kept], times[kept], group[kept]
+    cells, sums = count_rows(list(rows.T), n_labels=n_labels, weights=times)
     names, group = np.unique(group, return_inverse=True)
+    repeats = None
+    if importance is not None:
+        if groups is None:
+            repeats, times = times, importance[kept]
+        else:
+            times = importance[kept] * times.astype(np.float64)
     together = group_rows(
         group,
         place_rows(rows, cells),
         n_groups=len(names),
         n_cells=len(cells),
-        weights=weights,
+        times=times,
+        repeats=repeats,
     )
-    return Table(cells, counts, together)
+    return Table(cells, sums, together)
 
 
-def _slice_columns(by: Mapping[str, Any] | None) -> dict[str, Column]:
+def _slices_beside(by: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the columns that divide the rows, by what to call them."""
     if by is not None and not isinstance(by, Mapping):
         raise UsageError(f"by must give the slices' columns by name, {{'day': …}}; got {by!r}")
-    return {name: slice_column(values, name=f"by[{name!r}]") for name, values in (by or {}).items()}
+    return {f"by[{name!r}]": values for name, values in (by or {}).items()}
+
+
+def _slice_columns(by: Mapping[str, Any] | None, aligned: Mapping[str, Any]) -> dict[str, Column]:
+    return {name: slice_column(aligned[f"by[{name!r}]"], name=f"by[{name!r}]") for name in by or {}}
+
+
+def _with_findings(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
+    return {**fields, "findings": findings + fields["findings"]}

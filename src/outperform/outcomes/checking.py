@@ -7,13 +7,16 @@ from typing import Any
 
 from outperform._typing import Label
 from outperform.errors import DataError, UsageError
+from outperform.outcomes.aligning import frame_columns, is_frame
 from outperform.outcomes.labels import Column, check_label
 
 
 def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return models by name, or say how to give them."""
+    """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
+    if is_frame(columns):
+        columns = frame_columns(columns, name="the frame of models")
     if not isinstance(columns, Mapping) or not columns:
-        raise UsageError("give the models by name, e.g. {'bert': predictions}")
+        raise UsageError("give the models by name, e.g. {'bert': predictions}, or as a frame")
     for name in columns:
         if not isinstance(name, str):
             raise UsageError(f"model names must be text; got {name!r}")

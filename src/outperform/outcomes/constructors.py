@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from outperform._typing import Label
 from outperform.outcomes import building, schemes
-from outperform.outcomes.weights import WeightKind
 
 
 class Constructors:
@@ -21,7 +20,6 @@ class Constructors:
         *,
         labels: Sequence[Label] | None = None,
         sample_weight: Any = None,
-        weight_kind: WeightKind | None = None,
         by: Mapping[str, Any] | None = None,
         groups: Any = None,
     ) -> Self:
@@ -38,11 +36,8 @@ class Constructors:
         labels
             Classes that must be in the table even if they never occur.
         sample_weight
-            The weight of each row.
-        weight_kind
-            What it means: ``"frequency"``, how many documents the row stands for; or
-            ``"importance"``, how much its one document matters. By default whole numbers are
-            frequencies and anything else is importance.
+            How much the item of each row matters, as in scikit-learn; rows that stand for
+            several items are counts: :meth:`from_counts`.
         by
             Columns that divide the documents into slices, by name.
         groups
@@ -63,7 +58,6 @@ class Constructors:
             predictions,
             labels=labels,
             weights=sample_weight,
-            weight_kind=weight_kind,
             by=by,
             groups=groups,
         )
@@ -176,7 +170,6 @@ class Constructors:
         *,
         groups: Any = None,
         sample_weight: Any = None,
-        weight_kind: WeightKind | None = None,
     ) -> Self:
         """Count documents of which only right or wrong is known, per model.
 
@@ -187,7 +180,7 @@ class Constructors:
         groups
             The group of each document, such as the question that several samples answer, if
             groups rather than documents should get one weight each.
-        sample_weight, weight_kind
+        sample_weight
             As for :meth:`from_labels`.
 
         Examples
@@ -196,10 +189,7 @@ class Constructors:
         >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
         'correct'
         """
-        fields = building.of_correct(
-            correct, groups=groups, weights=sample_weight, weight_kind=weight_kind
-        )
-        return cls(**fields)
+        return cls(**building.of_correct(correct, groups=groups, weights=sample_weight))
 
     @classmethod
     def from_label_sets(
@@ -210,7 +200,6 @@ class Constructors:
         labels: Sequence[Label] | None = None,
         groups: Any = None,
         sample_weight: Any = None,
-        weight_kind: WeightKind | None = None,
     ) -> Self:
         """Count documents that have several labels, or none.
 
@@ -231,7 +220,7 @@ class Constructors:
         groups
             The group of each document, such as its author, if groups rather than documents
             should get one weight each.
-        sample_weight, weight_kind
+        sample_weight
             As in :meth:`from_labels`.
 
         Examples
@@ -249,7 +238,6 @@ class Constructors:
             predictions,
             labels=labels,
             weights=sample_weight,
-            weight_kind=weight_kind,
             groups=groups,
         )
         return cls(**fields)

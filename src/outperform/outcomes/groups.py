@@ -119,7 +119,9 @@ def group_codes(groups: Any, n_documents: int) -> tuple[IntArray, int]:
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
         names, places = np.unique(groups, return_inverse=True)
         return places.astype(np.int64), len(names)
-    values: Any = groups.tolist() if hasattr(groups, "tolist") else groups
+    # What numpy and Arrow hold are scalars of their own, which hide what is missing.
+    listed = getattr(groups, "tolist", None) or getattr(groups, "to_pylist", None)
+    values: Any = groups if listed is None else listed()
     codes: dict[Any, int] = {}
     try:
         found = [codes.setdefault(group, len(codes)) for group in values]
@@ -147,9 +149,13 @@ def group_rows(
     *,
     n_groups: int,
     n_cells: int,
-    weights: AnyArray | None = None,
+    times: AnyArray | None = None,
+    repeats: AnyArray | None = None,
 ) -> Groups:
-    """Collect rows that each know their group and their cell, and perhaps how often they count.
+    """Collect rows that each know their group and their cell.
+
+    ``times`` says how often each row counts, or how much; ``repeats`` how many groups each group
+    stands for.
 
     Examples
     --------
@@ -159,8 +165,9 @@ def group_rows(
     >>> groups.repeats.tolist()  # nothing, one of cell 5, one of 5 and one of 6
     [1, 2, 1]
     """
-    times = np.ones(len(group), dtype=np.int64) if weights is None else weights
-    return _joined(group, cell, times, np.ones(n_groups, dtype=np.int64), n_cells=n_cells)
+    times = np.ones(len(group), dtype=np.int64) if times is None else times
+    repeats = np.ones(n_groups, dtype=np.int64) if repeats is None else repeats
+    return _joined(group, cell, times, repeats, n_cells=n_cells)
 
 
 def _joined(

@@ -15,6 +15,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError
+from outperform.outcomes.aligning import column_names, is_frame
 from outperform.outcomes.labels import check_label, sort_labels
 from outperform.outcomes.table import ClassCounts, Table
 
@@ -48,8 +49,8 @@ def are_label_sets(values: Any) -> bool:
     """
     if hasattr(values, "tocsr"):
         return True
-    if _is_frame(values):
-        return _is_indicator(values.to_numpy())
+    if is_frame(values):
+        return _is_indicator(np.asarray(values))
     n_axes = getattr(values, "ndim", 1)
     if n_axes == 2:
         return _is_indicator(np.asarray(values))
@@ -60,7 +61,7 @@ def are_label_sets(values: Any) -> bool:
 
 def is_matrix(values: Any) -> bool:
     """Return whether a column of label sets is a matrix: dense, sparse, a frame or nested lists."""
-    if hasattr(values, "tocsr") or _is_frame(values) or getattr(values, "ndim", None) == 2:
+    if hasattr(values, "tocsr") or is_frame(values) or getattr(values, "ndim", None) == 2:
         return True
     return _is_nested_indicator(values)
 
@@ -69,10 +70,6 @@ def _is_indicator(array: AnyArray) -> bool:
     if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
         return False
     return bool(((array == 0) | (array == 1)).all())
-
-
-def _is_frame(values: Any) -> bool:
-    return hasattr(values, "columns") and hasattr(values, "to_numpy")
 
 
 def _is_collection(value: Any) -> bool:
@@ -85,9 +82,9 @@ def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -
     """Read one column of label sets; ``labels`` names the columns of a matrix."""
     if hasattr(values, "tocsr"):
         return _read_sparse(values, name=name, labels=labels)
-    if _is_frame(values):
+    if is_frame(values):
         own = _column_names(values, name=name)
-        return _read_matrix(values.to_numpy(), name=name, labels=own)
+        return _read_matrix(np.asarray(values), name=name, labels=own)
     if getattr(values, "ndim", None) == 2 or _is_nested_indicator(values):
         return _read_matrix(np.asarray(values), name=name, labels=labels)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
@@ -112,10 +109,8 @@ def _is_nested_indicator(values: Any) -> bool:
 
 
 def _column_names(frame: Any, *, name: str) -> tuple[Label, ...]:
-    own = tuple(check_label(label, name=f"columns of {name}") for label in frame.columns)
-    if len(set(own)) != len(own):
-        raise DataError(f"{name} has two columns of the same name; each column is one label")
-    return own
+    own = column_names(frame, name=name)
+    return tuple(check_label(label, name=f"columns of {name}") for label in own)
 
 
 def _named(labels: Sequence[Label] | None, n_columns: int, *, name: str) -> tuple[Label, ...]:
@@ -247,7 +242,7 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
 
     ``labels`` names the columns of matrices; beside collections it adds what never occurs.
     """
-    frames = [_column_names(one, name=name) for name, one in columns.items() if _is_frame(one)]
+    frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
     names = frames[0] if labels is None and frames else labels  # by place, as scikit-learn has it
     read = {
         name: read_label_sets(values, name=name, labels=names) for name, values in columns.items()

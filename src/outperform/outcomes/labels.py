@@ -14,6 +14,7 @@ import numpy as np
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
+from outperform.outcomes.aligning import is_frame, only_column
 
 Kind = Literal["text", "int", "bool", "float"]
 
@@ -41,6 +42,7 @@ class _Codes(dict[Any, int]):
 
 def read_column(values: Any, *, name: str) -> Column:
     """Read one column of labels; refuse what cannot be a class."""
+    values = only_column(values, name=name)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
     if isinstance(values, (list, tuple)):
@@ -53,7 +55,10 @@ def read_column(values: Any, *, name: str) -> Column:
             "or apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
         )
     if array.ndim != 1:
-        raise DataError(f"{name} must be one-dimensional; got shape {array.shape}")
+        raise DataError(
+            f"{name} must be one-dimensional; got shape {array.shape}"
+            + ("; give one column of the frame" if is_frame(values) else "")
+        )
     if array.dtype.kind in "iu":
         distinct, codes = np.unique(array, return_inverse=True)
         return Column(name=name, kind="int", values=tuple(distinct.tolist()), codes=codes)

@@ -11,11 +11,12 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
+from outperform.outcomes.aligning import align, in_class_order, only_column
 from outperform.outcomes.checking import named
 from outperform.outcomes.counting import total
 from outperform.outcomes.groups import group_codes
 from outperform.outcomes.score_columns import read_scores, read_truth
-from outperform.outcomes.weights import WeightKind, read_weights
+from outperform.outcomes.weights import read_weights
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
 _WORTH_MERGING = 16
@@ -78,7 +79,6 @@ class Scores:
         labels: Sequence[Label] | None = None,
         groups: Any = None,
         sample_weight: Any = None,
-        weight_kind: WeightKind | None = None,
     ) -> Scores:
         """Take the truth and the scores of each model on the same documents.
 
@@ -95,11 +95,7 @@ class Scores:
             The group of each document, such as its author or its prompt, if groups rather than
             documents should get one weight each.
         sample_weight
-            The weight of each row.
-        weight_kind
-            What it means: ``"frequency"``, how many documents the row stands for; or
-            ``"importance"``, how much its one document matters. By default whole numbers are
-            frequencies and anything else is importance.
+            How much the item of each row matters, as in scikit-learn.
 
         Examples
         --------
@@ -107,8 +103,15 @@ class Scores:
         >>> op.Scores.from_arrays(["ham", "spam"], {"m": [0.1, 0.7]}).n_classes
         2
         """
-        arrays = read_scores(named(scores))
-        truth, ordered, findings = read_truth(y_true, labels)
+        beside = {"groups": groups, "sample_weight": sample_weight}
+        rows = align(named(scores), truth=y_true, what="scores", beside=beside)
+        truth, ordered, findings = read_truth(rows.truth, labels)
+        arrays = read_scores(
+            {
+                model: in_class_order(values, ordered, name=f"scores of {model!r}")
+                for model, values in rows.models.items()
+            }
+        )
         n_rows = len(next(iter(arrays.values())))
         if len(truth) != n_rows:
             raise DataError(
@@ -126,9 +129,9 @@ class Scores:
             labels=ordered,
             truth=truth,
             values=tuple(arrays.values()),
-            findings=findings,
+            findings=rows.findings + findings,
         )
-        return made._weighed(groups, sample_weight, weight_kind)
+        return made._weighed(**rows.beside)
 
     @classmethod
     def from_values(
@@ -137,7 +140,6 @@ class Scores:
         *,
         groups: Any = None,
         sample_weight: Any = None,
-        weight_kind: WeightKind | None = None,
     ) -> Scores:
         """Take grades of the same items, such as those of answers, which need no truth.
 
@@ -147,7 +149,7 @@ class Scores:
             For each model, by name, one number an item.
         groups
             The group of each row, such as the item that several samples answer.
-        sample_weight, weight_kind
+        sample_weight
             As for :meth:`from_arrays`.
 
         Examples
@@ -157,28 +159,35 @@ class Scores:
         >>> seen.n, seen.n_groups
         (3, 2)
         """
-        arrays = read_scores(named(values))
+        beside = {"groups": groups, "sample_weight": sample_weight}
+        rows = align(named(values), what="scores", beside=beside)
+        arrays = read_scores(
+            {
+                model: only_column(one, name=f"values of {model!r}")
+                for model, one in rows.models.items()
+            }
+        )
         for name, array in arrays.items():
             if array.ndim != 1:
                 raise DataError(
                     f"values of {name!r} must be one number an item; got shape {array.shape}"
                 )
-        made = cls(models=tuple(arrays), labels=(), truth=None, values=tuple(arrays.values()))
-        return made._weighed(groups, sample_weight, weight_kind)
-
-    def _weighed(self, groups: Any, sample_weight: Any, weight_kind: WeightKind | None) -> Scores:
-        read = read_weights(sample_weight, weight_kind, self.n_rows)
-        found = replace(
-            self,
-            counts=read.counts,
-            weights=read.importance,
-            group=None if groups is None else group_codes(groups, self.n_rows)[0],
-            findings=self.findings + read.findings,
+        made = cls(
+            models=tuple(arrays),
+            labels=(),
+            truth=None,
+            values=tuple(arrays.values()),
+            findings=rows.findings,
         )
-        weight = read.counts if read.importance is None else read.importance
-        if weight is None or weight.all():
+        return made._weighed(**rows.beside)
+
+    def _weighed(self, groups: Any, sample_weight: Any) -> Scores:
+        weights = read_weights(sample_weight, self.n_rows)
+        group = None if groups is None else group_codes(groups, self.n_rows)[0]
+        found = replace(self, weights=weights, group=group)
+        if weights is None or weights.all():
             return found
-        kept = found.take(np.flatnonzero(weight != 0))  # a row that stands for no document
+        kept = found.take(np.flatnonzero(weights))  # an item of no weight is left out
         if kept.group is None:
             return kept
         return replace(kept, group=np.unique(kept.group, return_inverse=True)[1])

@@ -79,7 +79,7 @@ def compare_slices(
     pos_label
         The positive class of a binary metric.
     **reading
-        Whatever else :func:`read` takes: ``where``, ``weight``, ``id``, ``on_null``, …
+        Whatever else :func:`read` takes: ``where``, ``count``, ``id``, ``on_null``, …
 
     Examples
     --------

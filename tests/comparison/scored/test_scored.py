@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,10 +137,11 @@ def test_equal_rows_weigh_what_they_would_apart():
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "brier_score"])
-def test_frequency_weights_are_repeated_documents(metric):
+def test_counts_are_repeated_items(metric):
     y, a, b = scores(300)
     times = np.random.default_rng(2).integers(1, 4, 300)
-    weighed = compared(y, a, b, metric, sample_weight=times, n_draws=20_000)
+    seen = replace(op.Scores.from_arrays(y, {"a": a, "b": b}), counts=times)
+    weighed = op.compare(seen, "a", "b", metric=metric, rope=0.01, n_draws=20_000, random_state=1)
     apart = compared(*(np.repeat(one, times) for one in (y, a, b)), metric, n_draws=20_000)
     assert weighed.n == apart.n
     assert weighed.observed == pytest.approx(apart.observed, abs=1e-12)

@@ -242,15 +242,20 @@ def _count(
 ) -> tuple[Outcomes, ...]:
     found = []
     for fold, (_, test) in enumerate(splits):
-        truth = take(y, test)
-        answers = {name: predicted[model][fold] for model, name in enumerate(names)}
-        own = None if groups is None else take(groups, test)
+        truth = _unindexed(take(y, test))
+        answers = {name: _unindexed(predicted[model][fold]) for model, name in enumerate(names)}
+        own = None if groups is None else _unindexed(take(groups, test))
         if scheme is None:
             found.append(Outcomes.from_labels(truth, answers, groups=own))
         else:
             found.append(Outcomes.from_tags(truth, answers, scheme=scheme, groups=own))
     labels = reduce(add, found).labels
     return tuple(one.with_labels(labels) for one in found)
+
+
+def _unindexed(values: Any) -> Any:
+    """Forget the index of pandas: what an estimator predicts is in the order of its rows."""
+    return values.reset_index(drop=True) if hasattr(values, "reset_index") else values
 
 
 def _folds(question: Question, outcomes: Sequence[Outcomes]) -> Folds:

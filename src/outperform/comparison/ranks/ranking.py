@@ -15,7 +15,8 @@ from outperform.comparison.scored.asking import Seen, ask_any, seen_by
 from outperform.decision import check_prob
 from outperform.errors import ResourceError, UsageError
 from outperform.outcomes import Outcomes, Scores
-from outperform.outcomes.weights import WeightKind
+from outperform.outcomes.aligning import is_frame
+from outperform.outcomes.checking import named
 from outperform.posterior import seed_sequence
 
 _MOST_VALUES = 200_000_000
@@ -40,7 +41,6 @@ def rank(
     prevalence: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> Ranking:
     """Rank many classifiers from one set of weights of the same documents.
 
@@ -52,8 +52,8 @@ def rank(
     y_true
         The true labels, :class:`Outcomes` or :class:`Scores`; None where grades have no truth.
     predictions
-        The predicted labels, or scores, of each model, by name. Of outcomes the names of the
-        models to rank; all if None.
+        The predicted labels, or scores, of each model: a mapping from names, or a frame with a
+        column for each model. Of outcomes the names of the models to rank; all if None.
     metric
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     rope
@@ -86,11 +86,8 @@ def rank(
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
     sample_weight
-        The weight of each row.
-    weight_kind
-        What it means: ``"frequency"``, how many documents the row stands for; or
-        ``"importance"``, how much its one document matters. By default whole numbers are
-        frequencies and anything else is importance.
+        How much the item of each row matters, as in scikit-learn. Rows that stand for several
+        items are counts: :meth:`Outcomes.from_counts`.
 
     Examples
     --------
@@ -109,7 +106,6 @@ def rank(
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
-        weight_kind=weight_kind,
         groups=groups,
     )
     question = ask_many(
@@ -134,28 +130,28 @@ def _models(
     *,
     groups: Any,
     sample_weight: Any,
-    weight_kind: WeightKind | None,
     **columns: Any,
 ) -> Seen:
     """Return what was seen of all models, in the order of their names.
 
     The order in which they were given then changes nothing at all, not even the draws.
     """
-    rows = {"groups": groups, "sample_weight": sample_weight, "weight_kind": weight_kind}
+    rows = {"groups": groups, "sample_weight": sample_weight}
     seen: Seen
     if isinstance(y_true, (Outcomes, Scores)):
-        if isinstance(predictions, (str, Mapping)):
+        if isinstance(predictions, (str, Mapping)) or is_frame(predictions):
             raise UsageError("with outcomes, name the models, e.g. rank(outcomes, ['bert', 'gpt'])")
         refuse_counted(**rows)
         names, seen = y_true.models if predictions is None else tuple(predictions), y_true
     else:
-        if not isinstance(predictions, Mapping):
+        if not isinstance(predictions, Mapping) and not is_frame(predictions):
             raise UsageError(
                 "give the predictions of each model by name, e.g. "
-                "rank(y_true, {'bert': pred_1, 'gpt': pred_2})"
+                "rank(y_true, {'bert': pred_1, 'gpt': pred_2}), or as a frame"
             )
-        names = tuple(predictions)
-        seen = seen_by(y_true, dict(predictions), **rows, **columns)
+        models = named(predictions)
+        names = tuple(models)
+        seen = seen_by(y_true, models, **rows, **columns)
     if len(names) < 2:
         raise UsageError(f"a ranking needs at least two models; got {list(names)}")
     return seen.select(sorted(names))

@@ -17,7 +17,6 @@ from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import Seen
 from outperform.decision import check_prob
 from outperform.errors import UsageError
-from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
 
@@ -39,7 +38,6 @@ def compare_runs(
     names: tuple[str, str] | None = None,
     groups: Any = None,
     sample_weight: Any = None,
-    weight_kind: WeightKind | None = None,
 ) -> RunComparison:
     r"""Compare two models by several training runs of each on the same documents.
 
@@ -62,8 +60,8 @@ def compare_runs(
         The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     runs_a, runs_b
         The predictions of each run of A and of B: a list of arrays, an array with a row for each
-        run, or a mapping from names; of outcomes, the names of the runs. For a metric of scores,
-        their scores. One of the two may have a single run.
+        run, a frame with a column for each, or a mapping from names; of outcomes, the names of
+        the runs. For a metric of scores, their scores. One of the two may have a single run.
     metric
         scikit-learn's scorer name, a metric object, or a function of a confusion array, or of
         truth, score and weight.
@@ -91,8 +89,8 @@ def compare_runs(
     groups
         The group of each document, such as its author or its prompt, if groups rather than
         documents should get one weight each.
-    sample_weight, weight_kind
-        The weight of each row, and what it means, as in :func:`compare`.
+    sample_weight
+        As for :func:`compare`.
 
     Examples
     --------
@@ -118,7 +116,6 @@ def compare_runs(
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
-        weight_kind=weight_kind,
         groups=groups,
     )
     question = _ask(

@@ -15,7 +15,7 @@ from outperform.comparison.question import refuse_counted
 from outperform.comparison.scored.asking import Seen, seen_by
 from outperform.errors import DataError, UsageError
 from outperform.outcomes import Outcomes, Scores
-from outperform.outcomes.weights import WeightKind
+from outperform.outcomes.aligning import frame_columns, is_frame
 
 
 class Side(NamedTuple):
@@ -53,12 +53,11 @@ def read_runs(
     metric: Any,
     labels: Sequence[Label] | None,
     sample_weight: Any,
-    weight_kind: WeightKind | None,
     groups: Any,
 ) -> Runs:
     """Return what was seen of all runs, counted, kept as scores, or selected."""
     if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=sample_weight, weight_kind=weight_kind)
+        refuse_counted(groups=groups, sample_weight=sample_weight)
         of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
         called = _common_names(of_a, of_b) if names is None else check_names(names)
         _refuse_shared(of_a, of_b)
@@ -67,6 +66,8 @@ def read_runs(
         called = check_names(("A", "B") if names is None else names)
         columns_a = _columns(runs_a, called[0], "a")
         columns_b = _columns(runs_b, called[1], "b")
+        if is_frame(runs_a) or is_frame(runs_b):
+            columns_a, columns_b = _apart(called, columns_a, columns_b)
         of_a, of_b = tuple(columns_a), tuple(columns_b)
         _refuse_shared(of_a, of_b)
         seen = seen_by(
@@ -75,7 +76,6 @@ def read_runs(
             metric=metric,
             labels=labels,
             sample_weight=sample_weight,
-            weight_kind=weight_kind,
             groups=groups,
         )
     _refuse_unpaired(seen)
@@ -100,7 +100,10 @@ def _named(runs: Any, side: str) -> tuple[str, ...]:
 
 
 def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
-    if isinstance(runs, Mapping):
+    if is_frame(runs):
+        named = frame_columns(runs, name=f"runs_{side}").items()
+        found = {str(run): answers for run, answers in named}
+    elif isinstance(runs, Mapping):
         found = {str(run): answers for run, answers in runs.items()}
     elif isinstance(runs, (str, bytes)) or not hasattr(runs, "__len__"):
         found = {}
@@ -109,9 +112,22 @@ def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
     if not found or any(np.ndim(answers) == 0 for answers in found.values()):
         raise UsageError(
             f"runs_{side} must hold the predictions of each run: a list of arrays, an array with "
-            f"a row for each run, or a mapping from names; got {_shown(runs)}"
+            "a row for each run, a frame with a column for each, or a mapping from names; got "
+            f"{_shown(runs)}"
         )
     return found
+
+
+def _apart(
+    names: tuple[str, str], runs_a: dict[str, Any], runs_b: dict[str, Any]
+) -> tuple[dict[str, Any], ...]:
+    """Put the model's name before each run where frames call runs of both models the same."""
+    if not runs_a.keys() & runs_b.keys():
+        return runs_a, runs_b
+    return tuple(
+        {f"{name}-{run}": answers for run, answers in runs.items()}
+        for name, runs in zip(names, (runs_a, runs_b), strict=True)
+    )
 
 
 def _shown(runs: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outperform import metrics
@@ -13,7 +13,6 @@ from outperform.comparison.scored.question import Asked, ask_scores
 from outperform.comparison.scored.reading import refuse_labels_metric
 from outperform.errors import UsageError
 from outperform.outcomes import Outcomes, Scores
-from outperform.outcomes.weights import WeightKind
 
 Seen = Outcomes | Scores
 
@@ -67,19 +66,17 @@ def ask_any(
 
 def seen_by(
     y_true: Any,
-    columns: dict[str, Any],
+    columns: Mapping[str, Any],
     *,
     metric: Any,
     labels: Sequence[Label] | None,
     sample_weight: Any,
-    weight_kind: WeightKind | None,
     groups: Any,
 ) -> Seen:
     """Count labels, or keep scores, as the metric reads them."""
     rows: dict[str, Any] = {
         "groups": groups,
         "sample_weight": sample_weight,
-        "weight_kind": weight_kind,
     }
     if not metrics.is_of_scores(metric):
         if y_true is None:

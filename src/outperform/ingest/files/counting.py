@@ -7,7 +7,7 @@ from typing import Any
 
 from outperform.errors import DataError
 from outperform.ingest import cells
-from outperform.ingest.asked import Asked, not_weights
+from outperform.ingest.asked import Asked, not_counts
 from outperform.ingest.belonging import MOST_BYTES, MOST_ROWS, Repeats, beside, candidates
 from outperform.ingest.files.engine import Engine
 from outperform.ingest.files.scan import Scan
@@ -17,7 +17,7 @@ from outperform.outcomes import Outcomes
 
 # Text such as "1.5" would be rounded if it were cast as it is.
 _DIGITS = "CASE WHEN regexp_full_match({0}, '[0-9]+') THEN TRY_CAST({0} AS HUGEINT) END"
-_WEIGHTS = {
+_COUNTS = {
     "text": _DIGITS,
     "json": _DIGITS,
     "whole numbers": "CASE WHEN {0} >= 0 THEN CAST({0} AS HUGEINT) END",
@@ -62,9 +62,9 @@ def _count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
     _refuse_fractions(table, asked, engine)
     if asked.id is not None:
         refuse_repeated_ids(table, asked.id, asked.where, engine)
-    number = "count(*)" if asked.weight is None else weighed(table, asked, engine)
-    weights = () if asked.weight is None else (asked.weight,)
-    inner = table.select((*asked.keys, *weights), where=asked.where)
+    number = "count(*)" if asked.count is None else _summed(table, asked, engine)
+    counts = () if asked.count is None else (asked.count,)
+    inner = table.select((*asked.keys, *counts), where=asked.where)
     keys = [f"k{place}" for place in range(len(asked.keys))]
     found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
     if not len(found.counts):
@@ -80,6 +80,7 @@ def _count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
         table=table.name,
         on_null=asked.on_null,
         groups=asked.groups,
+        weight=asked.weight,
         findings=table.findings,
         first=lambda name: _first_place(table, asked, name, engine),
     )
@@ -126,21 +127,21 @@ def _refuse_fractions(table: Table, asked: Asked, engine: Engine) -> None:
     )
 
 
-def weighed(table: Table, asked: Asked, engine: Engine) -> str:
-    """Return the expression that adds up the weights, once all of them are whole numbers."""
-    name = str(asked.weight)
-    weight = _WEIGHTS.get(table.family(name))
-    if weight is None or len({scan.column(name).family for scan in table.scans}) > 1:
-        raise DataError(not_weights(name, table.name))
+def _summed(table: Table, asked: Asked, engine: Engine) -> str:
+    """Return the expression that adds up the counts, once all of them are whole numbers."""
+    name = str(asked.count)
+    whole = _COUNTS.get(table.family(name))
+    if whole is None or len({scan.column(name).family for scan in table.scans}) > 1:
+        raise DataError(not_counts(name, table.name))
     inner = table.select((name,), where=asked.where)
     number, example = engine.fetch(
         f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
-        f"WHERE ({weight.format('k0')}) IS NULL",
+        f"WHERE ({whole.format('k0')}) IS NULL",
         inner.parameters,
     )[0]
     if number:
-        raise DataError(not_weights(name, table.name, number, example))
-    return f"sum({weight.format(f'k{len(asked.keys)}')})"
+        raise DataError(not_counts(name, table.name, number, example))
+    return f"sum({whole.format(f'k{len(asked.keys)}')})"
 
 
 def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
