@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -150,7 +150,7 @@ def _best(limit: Limit, generator: np.random.Generator) -> Best:
     luck = np.sqrt(0.7) * shared + np.sqrt(0.3) * own
     right = luck < norm.ppf(accuracies)[:, None]
     outcomes = op.Outcomes.from_correct({f"m{place}": one for place, one in enumerate(right)})
-    asked = {"metric": "accuracy", "rope": 0.01, "n_draws": _N_DRAWS}
+    asked: dict[str, Any] = {"metric": "accuracy", "rope": 0.01, "n_draws": _N_DRAWS}
     ranking = op.rank(outcomes, random_state=generator, **asked)
     leader, best = ranking.names[0], f"m{int(np.argmax(accuracies))}"
     return Best(ranking[leader].p_best, float(leader == best), best not in ranking.tied)
@@ -164,7 +164,12 @@ def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     bad = slices == 0
     right_a[bad] &= generator.random(limit.n) >= limit.effect / 0.85
     frame = pd.DataFrame({"y": True, "a": right_a, "b": right_b, "slice": slices})
-    asked = {"metric": "accuracy", "rope": 0.01, "n_draws": _N_DRAWS, "random_state": generator}
+    asked: dict[str, Any] = {
+        "metric": "accuracy",
+        "rope": 0.01,
+        "n_draws": _N_DRAWS,
+        "random_state": generator,
+    }
     pooled = op.compare_slices(frame, truth="y", a="a", b="b", by="slice", **asked)
     row = pooled["0"]
     seen = op.Outcomes.from_correct({"a": right_a[bad], "b": right_b[bad]})
@@ -191,7 +196,7 @@ def _level(limit: Limit, generator: np.random.Generator) -> Level:
     right = generator.random((2, limit.n)) < limit.effect
     truth = generator.integers(0, 2, limit.n)
     a, b = np.where(right, truth, 1 - truth)
-    asked = {"metric": "accuracy", "n_draws": _N_DRAWS, "random_state": generator}
+    asked: dict[str, Any] = {"metric": "accuracy", "n_draws": _N_DRAWS, "random_state": generator}
     c = op.compare(truth, a, b, rope=0.01, **asked)
     e = op.estimate(truth, a, **asked)
     return Level(

@@ -13,7 +13,7 @@ from outperform.ingest.files.tables import Where
 class Asked:
     """Which columns of a table are what."""
 
-    truth: str
+    truth: str | None  # None where the models' columns say right or wrong
     models: Mapping[str, str]  # column by model
     id: str | None = None
     where: Where = None
@@ -25,8 +25,8 @@ class Asked:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of labels, the truth first."""
-        return (self.truth, *self.models.values())
+        """The columns of labels, the truth first if there is one."""
+        return (*(() if self.truth is None else (self.truth,)), *self.models.values())
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,12 @@ from outperform.outcomes.counting import total
 from outperform.outcomes.labels import Column, read_column
 from outperform.outcomes.slices import slice_column
 
+if TYPE_CHECKING:
+    from outperform.ingest.asked import Asked
+
 OnNull = Literal["refuse", "drop"]
+# pandas writes booleans beside missing values as 1.0 and 0.0.
+_SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -69,6 +74,56 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
             )
 
 
+def as_right(column: Coded, counts: AnyArray, name: str, first: Callable[[str, Any], str]) -> Coded:
+    """Return a column that says right or wrong as booleans; the empty text is a missing value."""
+    strange = [code for code, value in enumerate(column.values) if not _says_right(value)]
+    if strange:
+        value = column.values[strange[0]]
+        number = total(counts[np.isin(column.codes, strange)])
+        raise DataError(
+            not_right(name, value, f"in {number} of {total(counts)} rows{first(name, value)}")
+        )
+    return Coded([_right(value) for value in column.values], column.codes)
+
+
+def not_right(name: str, value: Any, where: str) -> str:
+    """Return the sentence for a value that is neither right nor wrong."""
+    hint = (
+        "if these are grades, read them with op.read_scores and compare metric='mean'"
+        if not isinstance(value, str) or _DECIMAL.fullmatch(value)
+        else "if these are predictions, name the column of the true labels with truth= instead"
+    )
+    return (
+        f"column {name!r} must say right or wrong, as true and false or as 1 and 0, but says "
+        f"something else {where}, e.g. {str(value)[:60]!r}; {hint}"
+    )
+
+
+def _says_right(value: Any) -> bool:
+    try:
+        _right(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _right(value: Any) -> bool | None:
+    """Return whether a value says right; None for what is missing.
+
+    Examples
+    --------
+    >>> [_right(one) for one in (True, 0, 1.0, "TRUE", "false", "1", "")]
+    [True, False, True, True, False, True, None]
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, (bool, int, float)) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, str) and value.lower() in _SAYS_RIGHT:
+        return _SAYS_RIGHT[value.lower()]
+    raise ValueError(value)
+
+
 def _is_number(value: Any) -> bool:
     return not isinstance(value, str) or bool(_DECIMAL.fullmatch(value))
 
@@ -85,26 +140,26 @@ def _number(text: str) -> float:
 
 def settle(
     found: Grouped,
-    names: Sequence[str],
+    asked: Asked,
     *,
-    models: Sequence[str],
     table: str,
-    on_null: OnNull,
-    groups: str | None = None,
-    weight: str | None = None,
     findings: Sequence[Finding] = (),
-    first: Callable[[str], str] = lambda column: "",
+    first: Callable[[str, Any], str] = lambda column, value: "",
 ) -> Outcomes:
-    """Return outcomes from what was counted: the truth, the models, then what divides them.
+    """Return outcomes from what was counted, one column for each of the keys that were asked.
 
-    ``names`` are those of the columns; those of the groups and of the weights, if there are any,
-    are the last. Where values are missing and must not be, ``first`` says where the first one of
-    a column is.
+    Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
+    the first one is.
     """
-    labels = dict(zip(names[: 1 + len(models)], found.columns, strict=False))
-    refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
+    groups, weight, on_null = asked.groups, asked.weight, asked.on_null
+    labels = dict(zip(asked.columns, found.columns, strict=False))
+    if asked.truth is None:
+        columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
+        found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
+    else:
+        refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
     refuse_too_many(len(found.counts), table, groups=groups)
-    names = names[: len(names) - (groups is not None) - (weight is not None)]
+    names = (*asked.columns, *asked.by)
     missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
@@ -126,10 +181,11 @@ def settle(
         importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
     return to_outcomes(
         left,
-        models=models,
-        by=names[1 + len(models) :],
+        models=tuple(asked.models),
+        by=asked.by,
         groups=together,
         importance=importance,
+        correct=asked.truth is None,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
 
@@ -186,10 +242,17 @@ def to_outcomes(
     by: Sequence[str] = (),
     groups: IntArray | None = None,
     importance: FloatArray | None = None,
+    correct: bool = False,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from counted columns, and put doubts about the reading beside them."""
+    """Return outcomes from counted columns, and put doubts about the reading beside them.
+
+    The columns begin with the truth or, if ``correct``, with whether the first model was right.
+    """
     names = ["truth", *(f"predictions of {model!r}" for model in models)]
+    if correct:
+        truth = Coded([True], np.zeros(len(found.counts), dtype=np.int64))
+        found = found._replace(columns=[truth, *found.columns])
     fields = of_columns(
         tuple(models),
         [_column(one, read_column, name) for one, name in zip(found.columns, names, strict=False)],
@@ -201,7 +264,8 @@ def to_outcomes(
         },
         groups=groups,
     )
-    return Outcomes(**{**fields, "findings": (*findings, *fields["findings"])})
+    kind = {"kind": "correct"} if correct else {}
+    return Outcomes(**{**fields, **kind, "findings": (*findings, *fields["findings"])})
 
 
 def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
@@ -216,11 +280,11 @@ def _plain(value: Any, read: Callable[..., Column]) -> Any:
     return value if read is read_column else str(value)
 
 
-def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str], str]) -> str:
+def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str, Any], str]) -> str:
     name = next(iter(lost))
     others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name)}{others}. "
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, None)}{others}. "
         'Give them a class, or leave these rows out with on_null="drop"'
     )
 

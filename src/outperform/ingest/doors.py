@@ -14,12 +14,12 @@ from outperform.ingest.files.finding import stem
 from outperform.ingest.files.joining import Join, join
 from outperform.ingest.files.opening import opened
 from outperform.ingest.frames import Frame, count_frame, known_frame
-from outperform.ingest.request import Request, check_names
+from outperform.ingest.request import Request, check_columns
 from outperform.ingest.shards import holds_outcomes, read_shards
 from outperform.outcomes import Outcomes
 
 _FILES = {"format", "separator", "quote", "header", "encoding", "verify"}
-_TABLE = {"truth", "models", "id", "by", "where", "count", "weight", "groups", "on_null"}
+_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", "on_null"}
 
 
 class Door(NamedTuple):
@@ -72,12 +72,14 @@ def _read_logs(source: Any, request: Request) -> Outcomes:
 
 
 def _joined(source: Any, request: Request) -> tuple[Join, Any] | None:
-    is_join = request.label is not None or isinstance(source, Mapping)
+    is_list = isinstance(source, (list, tuple)) and len(source) > 1
+    of_files = isinstance(request.correct, str) and is_list
+    is_join = request.label is not None or isinstance(source, Mapping) or of_files
     return (request.join(), source) if is_join else None
 
 
 def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
-    asked, sources = found[0], _named(found[1])
+    asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
     named = (asked.id, asked.label, asked.truth, asked.groups)
     columns = [name for name in named if name is not None]
     # Which columns tell the separator is not the same for gold and for models.
@@ -85,7 +87,7 @@ def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
         return tables.ask(lambda found, engine: join(found, asked, engine))
 
 
-def _named(source: Any) -> Mapping[str, Any]:
+def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         for name in source:
             if not isinstance(name, str):
@@ -100,7 +102,7 @@ def _named(source: Any) -> Mapping[str, Any]:
         sources = dict(zip(names, source, strict=True))
     else:
         raise UsageError("label= is for a join: give gold and one file per model")
-    if len(sources) < 2:
+    if len(sources) < fewest:
         raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
     return sources
 
@@ -120,7 +122,8 @@ def _read_shards(source: Any, request: Request) -> Outcomes:
 
 
 def _database(source: Any, request: Request) -> Database | None:
-    check_names(request.models, request.truth)
+    if request.models is not None:
+        check_columns(request.models, "models")
     return known_database(source, table=request.table, query=request.query)
 
 
@@ -142,7 +145,8 @@ def _files(source: Any, request: Request) -> Any:
 
 
 def _read_files(source: Any, request: Request) -> Outcomes:
-    dialect = request.dialect(None if request.models is None else request.wanted)
+    named = request.models is not None or request.correct is not None
+    dialect = request.dialect(request.wanted if named else None)
     with opened({"": source}, request.wanted, dialect, progress=request.progress) as tables:
         return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
 
@@ -158,7 +162,7 @@ DOORS = (
     Door(
         _joined,
         _read_join,
-        {"id", "label", "truth", "groups", "on_missing", "on_null", *_FILES},
+        {"id", "label", "correct", "truth", "groups", "on_missing", "on_null", *_FILES},
         "{names} can be given for one table; in a join every file is a model",
     ),
     Door(

@@ -119,12 +119,8 @@ def _count(frame: Frame, asked: Asked) -> Outcomes:
         raise DataError(f"{frame.name} has no rows" + (" left after where" if asked.where else ""))
     return cells.settle(
         found,
-        asked.keys,
-        models=tuple(asked.models),
+        asked,
         table=frame.name,
-        on_null=asked.on_null,
-        groups=asked.groups,
-        weight=asked.weight,
     )
 
 
@@ -249,7 +245,7 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, asked: Asked) -> None:
     import narwhals.stable.v2 as nw
 
     names = [name for name in asked.columns if frame.column(name).family == "fractions"]
-    if names:
+    if names and asked.truth is not None:
         values = [_value(frame, name) for name in names]
         found = plan.select(
             *(

@@ -19,6 +19,7 @@ def read(
     *,
     truth: str | None = None,
     models: Sequence[str] | Mapping[str, str] | None = None,
+    correct: str | Sequence[str] | Mapping[str, str] | None = None,
     id: str | None = None,
     label: str | None = None,
     score: str | None = None,
@@ -47,28 +48,37 @@ def read(
     or folders of these; frames are those of pandas, polars, pyarrow, DuckDB and whatever else
     narwhals knows, eager or lazy.
     Either one table has the truth and a column per model, or there is a file of gold labels and
-    one for each model, which are joined on an id. In CSV and TSV every value is text, so that
-    ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values keep their
-    types.
+    one for each model, which are joined on an id. Where only right or wrong is known of each
+    model, ``correct`` names these columns and there is no truth. In CSV and TSV every value is
+    text, so that ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values
+    keep their types.
 
     Parameters
     ----------
     source
         A path, a folder, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an
         open file, or a list of these with the same columns. For a join, a mapping of names to files
-        or a list of paths, gold first. Or a frame, or a database: the file of SQLite or DuckDB,
-        or an address such as ``"postgresql://user@host/name"``. Or files of outcomes that
-        ``outperform count`` or ``Outcomes.to_json`` wrote, which are added up; they need no
-        ``truth``. Or logs of LLM evaluations, a file or folder for each model, with ``format``.
+        or a list of paths; gold is the one called ``gold``, ``truth``, ``ground_truth``,
+        ``y_true``, ``labels`` or ``reference``, or named by ``truth``. Or a frame, or a database:
+        the file of SQLite or DuckDB, or an address such as ``"postgresql://user@host/name"``. Or
+        files of outcomes that ``outperform count`` or ``Outcomes.to_json`` wrote, which are added
+        up; they need no ``truth``. Or logs of LLM evaluations, a file or folder for each model,
+        with ``format``.
     truth
-        The column of the true labels.
+        The column of the true labels. For a join, the column that some files have them in, or the
+        name of the file that is gold.
     models
-        The columns of the predictions, or columns by name of the model; by default all others.
+        The columns of the predictions, or columns by name of the model; by default all others,
+        which must then hold labels of the truth.
+    correct
+        Instead of ``truth`` and ``models``: the columns of one table that say right or wrong, one
+        for each model, or columns by name of the model; for a join, the one column that says so
+        in every file. Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
     id
         The column that names the documents: needed for a join; in one table, no id may repeat.
     label
-        The column of the labels in every file of a join. With ``truth`` as well, files that
-        have both columns must agree on the truth, and the first may be a model too.
+        The column of the labels in every file of a join. With ``truth`` as well, a file that
+        has both columns is a model, and all that have the truth must agree on it.
     score
         In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
         the only one that does. A key of a score that is a dictionary is ``"scorer.key"``.
@@ -83,8 +93,9 @@ def read(
         which it was sampled; as ``sample_weight`` of :func:`compare`.
     groups
         The column that names the group of each document, such as its author or its prompt, if
-        groups rather than documents should get one weight each; of a join, a column of the first
-        file. Where it is left out and a column that looks like one repeats, a finding says so.
+        groups rather than documents should get one weight each; of a join, a column of the gold
+        file, or of the first file if none is gold. Where it is left out and a column that looks
+        like one repeats, a finding says so.
     table
         The table of a database, perhaps with its schema.
     query
@@ -123,10 +134,14 @@ def read(
     >>> file = io.StringIO("label,old,new\nspam,ham,spam\nham,ham,ham\nspam,spam,spam\n")
     >>> op.read(file, truth="label", models=["old", "new"])
     Outcomes(n=3, models=('old', 'new'), labels=('ham', 'spam'), paired=True, cells=3)
+    >>> file = io.StringIO("question,bert,gpt\n1,true,false\n2,true,true\n3,false,true\n")
+    >>> op.read(file, correct=["bert", "gpt"]).kind
+    'correct'
     """
     request = Request(
         truth=truth,
         models=models,
+        correct=correct,
         id=id,
         label=label,
         score=score,

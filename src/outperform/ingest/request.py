@@ -12,11 +12,13 @@ from outperform.ingest.cells import OnNull
 from outperform.ingest.evaluations import FORMATS as LOGS
 from outperform.ingest.files.dialect import FORMATS, Dialect
 from outperform.ingest.files.engine import Progress
-from outperform.ingest.files.joining import Join, OnMissing
+from outperform.ingest.files.joining import GOLD, Join, OnMissing
+from outperform.ingest.files.scan import listed
 from outperform.ingest.files.tables import Table, Where, check_where
 from outperform.ingest.frames import Frame
 
 Models = Sequence[str] | Mapping[str, str] | None
+Correct = str | Models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class Request:
 
     truth: str | None = None
     models: Models = None
+    correct: Correct = None
     id: str | None = None
     label: str | None = None
     score: str | None = None
@@ -52,6 +55,7 @@ class Request:
         _check_choice("on_missing", self.on_missing, get_args(OnMissing))
         _check_choice("on_null", self.on_null, get_args(OnNull))
         check_where(self.where)
+        self._check_correct()
         self._check_groups()
         if self.weight is not None and self.weight == self.count:
             raise UsageError(
@@ -59,6 +63,19 @@ class Request:
                 "an item matters, weight=; give one of them"
             )
         self.dialect()
+
+    def _check_correct(self) -> None:
+        if self.correct is None:
+            return
+        if not isinstance(self.correct, str):
+            check_columns(self.correct, "correct")
+        others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
+        if others:
+            names = " and ".join(f"{name}=" for name in others)
+            raise UsageError(
+                "correct= names columns that say right or wrong, which have neither a truth nor "
+                f"predictions; leave {names} out"
+            )
 
     def _check_groups(self) -> None:
         if self.groups is None:
@@ -69,8 +86,8 @@ class Request:
             )
         if self.by is not None:
             raise UsageError("slices cannot keep groups together yet; give by= or groups=")
-        models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
-        if self.groups in (self.truth, self.label, self.count, self.weight, *models):
+        named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
+        if self.groups in named:
             raise UsageError(
                 f"every column has one role; groups={self.groups!r} has another one already"
             )
@@ -113,27 +130,34 @@ class Request:
         return tuple(names)
 
     @property
+    def columns_by_model(self) -> dict[str, str]:
+        """The columns of the models that were named: predictions, or right or wrong."""
+        named = self.models if self.correct is None else self.correct
+        if isinstance(named, Mapping):
+            return dict(named)
+        return {name: name for name in ([named] if isinstance(named, str) else named or ())}
+
+    @property
     def wanted(self) -> list[str]:
         """The columns of one table that were named."""
-        models = self.models.values() if isinstance(self.models, Mapping) else self.models or ()
+        models = self.columns_by_model.values()
         others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
         named = [name for name in others if name is not None]
         return [*named, *self.slice_names, *(self.where or ())]
 
     def of(self, table: Table | Frame) -> Asked:
         """Return which columns of one table are what."""
-        check_names(self.models, self.truth)
+        if self.correct is None:
+            check_names(self.models, self.truth, table)
         for name in self.wanted:
             table.column(name)
-        if isinstance(self.models, Mapping):
-            models = dict(self.models)
-        else:
-            rest = [name for name in table.names if name not in self.wanted]
-            models = {name: name for name in (rest if self.models is None else self.models)}
+        models = self.columns_by_model
+        if self.models is None and self.correct is None:
+            models = {name: name for name in table.names if name not in self.wanted}
         if not models:
             raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
         return Asked(
-            truth=str(self.truth),
+            truth=self.truth,
             models=models,
             id=self.id,
             by=self.slice_names,
@@ -146,33 +170,59 @@ class Request:
 
     def join(self) -> Join:
         """Return how files are to be joined."""
-        if self.id is None or self.label is None:
+        label = self.label if self.correct is None else self.correct
+        if self.id is None or label is None:
             raise UsageError(
-                "files of several models are joined on an id: name the columns with id= and label="
+                "files of several models are joined on an id: name the columns with id= and "
+                "label=, or with id= and correct= if they say right or wrong"
+            )
+        if not isinstance(label, str):
+            raise UsageError(
+                "files that are joined have one column each that says right or wrong: name it, "
+                f"e.g. correct='correct'; got {self.correct!r}"
             )
         return Join(
             id=self.id,
-            label=self.label,
+            label=label,
             truth=self.truth,
+            correct=self.correct is not None,
             groups=self.groups,
             on_missing=self.on_missing,
             on_null=self.on_null,
         )
 
 
-def check_names(models: Any, truth: str | None) -> None:
+def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
     """Refuse names of columns that are none, or that are given twice."""
     if truth is None:
-        raise UsageError("name the column of the true labels, e.g. truth='label'")
+        raise UsageError(_no_truth(table))
     if models is None:
         return
-    if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
-        raise UsageError(f"models must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}")
+    check_columns(models, "models")
     columns = list(models.values() if isinstance(models, Mapping) else models)
-    if not columns or not all(isinstance(name, str) for name in (*columns, *models)):
-        raise UsageError(f"models must name at least one column, as text; got {models!r}")
-    if len(set(columns)) != len(columns) or truth in columns:
+    if truth in columns:
         raise UsageError(f"every column has one role; got truth={truth!r} and models={columns}")
+
+
+def check_columns(named: Any, what: str) -> None:
+    """Refuse what is no list of columns, or names one of them twice."""
+    if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
+        raise UsageError(f"{what} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}")
+    columns = list(named.values() if isinstance(named, Mapping) else named)
+    if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
+        raise UsageError(f"{what} must name at least one column, as text; got {named!r}")
+    if len(set(columns)) != len(columns):
+        raise UsageError(f"every column has one role; got {what}={columns}")
+
+
+def _no_truth(table: Table | Frame) -> str:
+    """Return the sentence for a truth that nobody named: which columns there are."""
+    names = list(table.names)
+    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
+    return (
+        f"name the column of the true labels, e.g. truth={guess!r}; if the models' columns say "
+        f"right or wrong, name these with correct=. Columns of {table.name}: {listed(names)}"
+    )
 
 
 def _check_choice(what: str, value: object, known: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from outperform.ingest import cells
 from outperform.ingest.asked import Asked, not_counts
 from outperform.ingest.belonging import MOST_BYTES, MOST_ROWS, Repeats, beside, candidates
 from outperform.ingest.files.engine import Engine
-from outperform.ingest.files.scan import Scan
+from outperform.ingest.files.scan import Column, Scan
 from outperform.ingest.files.tables import Table, Where, check_family, numbered
 from outperform.ingest.grouped import Coded, Grouped, group
 from outperform.outcomes import Outcomes
@@ -75,46 +75,53 @@ def _count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
     ]
     return cells.settle(
         Grouped(columns, found.counts),
-        asked.keys,
-        models=tuple(asked.models),
+        asked,
         table=table.name,
-        on_null=asked.on_null,
-        groups=asked.groups,
-        weight=asked.weight,
         findings=table.findings,
-        first=lambda name: _first_place(table, asked, name, engine),
+        first=lambda name, value: _first_place(table, asked, name, value, engine),
     )
 
 
-def _first_place(table: Table, asked: Asked, name: str, engine: Engine) -> str:
+def _first_place(table: Table, asked: Asked, name: str, value: Any, engine: Engine) -> str:
+    """Say in which row a column first has a value, or has none."""
     return next(
         (
             f", the first in row {row} of {scan.file.name} (counted from 1)"
             for scan in table.scans
-            if (row := _first_missing(scan, name, asked.where, engine))
+            if (row := _first_row(scan, name, value, asked, engine))
         ),
         "",
     )
 
 
-def _first_missing(scan: Scan, name: str, where: Where, engine: Engine) -> int | None:
-    inner = numbered(scan, name, where)
-    tests = ["k0 IS NULL"]
-    family = scan.column(name).family
-    if family == "fractions":
-        tests.append("isnan(k0)")
-    if family == "json":
-        tests.append("k0 IN ('null', 'NaN')")
+def _first_row(scan: Scan, name: str, value: Any, asked: Asked, engine: Engine) -> int | None:
+    inner = numbered(scan, name, asked.where)
+    column = Column("k0", scan.column(name).family)
+    test, given = f"{column.as_text} = ?", (str(value),)
+    if value is None:
+        test, given = is_missing(column, empty=asked.truth is None), ()
     ((row,),) = engine.fetch(
-        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({' OR '.join(tests)})", inner.parameters
+        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", (*inner.parameters, *given)
     )
     return None if row is None else int(row)
+
+
+def is_missing(column: Column, *, empty: bool) -> str:
+    """Return the test for a missing value, the empty text among these if that is no class."""
+    tests = [f"{column.expression} IS NULL"]
+    if column.family == "fractions":
+        tests.append(f"isnan({column.expression})")
+    if column.family == "json":
+        tests.append(f"{column.expression} IN ('null', 'NaN')")
+    if empty and column.family in ("text", "json"):
+        tests.append(f"{column.as_text} = ''")
+    return " OR ".join(tests)
 
 
 def _refuse_fractions(table: Table, asked: Asked, engine: Engine) -> None:
     """Look for scores before they are counted one by one."""
     names = [name for name in asked.columns if table.family(name) == "fractions"]
-    if not names:
+    if not names or asked.truth is None:
         return
     inner = table.select(names, where=asked.where)
     tests = ", ".join(

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
-from outperform.errors import DataError
+from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.ingest import cells
 from outperform.ingest.cells import OnNull
-from outperform.ingest.files.counting import repeated_ids
+from outperform.ingest.files.counting import is_missing, repeated_ids
 from outperform.ingest.files.engine import Engine
+from outperform.ingest.files.scan import Column
 from outperform.ingest.files.tables import Table, check_family
 from outperform.ingest.grouped import Coded, Grouped, group, refuse_too_many
 from outperform.outcomes import Outcomes
 
 OnMissing = Literal["refuse", "drop"]
+GOLD = ("gold", "truth", "ground_truth", "y_true", "labels", "reference")
+_VERDICTS = {"acc", "correct", "exact_match", "is_correct", "pass", "passed", "right"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +46,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """How tables are joined."""
+    """How tables are joined: what each has for a label, or whether it says right or wrong."""
 
     id: str
     label: str
     truth: str | None
+    correct: bool = False
     groups: str | None = None
     on_missing: OnMissing
     on_null: OnNull
@@ -59,43 +64,91 @@ def join(tables: Mapping[str, Table], asked: Join, engine: Engine) -> Outcomes:
     engine.fetch("CREATE OR REPLACE TEMP TABLE gone (id VARCHAR)")
     for place, side in enumerate(sides):
         _store(place, side, asked.id, engine)
-        findings += _without_null(place, side, asked.on_null, engine)
+        findings += _without_null(place, side, asked, engine)
     findings += _without_unmatched(sides, asked.on_missing, engine)
     _refuse_disagreement(sides, engine)
-    return _outcomes(sides, _count(sides, engine), findings)
+    return _outcomes(sides, _count(sides, engine), asked, findings, engine)
 
 
 def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
-    """Decide who brings the truth: the first table, and every other that has its column."""
-    (owner, first), *others = tables.items()
-    truth, label = asked.truth or asked.label, asked.label
-    is_model = truth != label and label in first.names
-    prediction = label if is_model else None
-    sides = [
-        Side(owner=owner, table=first, truth=truth, prediction=prediction, groups=asked.groups)
-    ]
-    for owner, table in others:
-        also = truth if truth != label and truth in table.names else None
-        sides.append(Side(owner=owner, table=table, truth=also, prediction=label))
+    """Decide who brings what; a table that is gold alone comes first."""
+    label = asked.label
+    gold, truth = (None, None) if asked.correct else _find_truth(tables, asked)
+    ordered = sorted(tables, key=lambda owner: owner != gold)
+    sides = []
+    for owner in ordered:
+        brings = (
+            truth if owner == gold or (truth != label and truth in tables[owner].names) else None
+        )
+        prediction = None if owner == gold else label
+        sides.append(Side(owner=owner, table=tables[owner], truth=brings, prediction=prediction))
+    place = _truth_place(sides)
+    sides[place] = replace(sides[place], groups=asked.groups)
     for side in sides:
         for name in (asked.id, *side.stored):
             side.table.scans[0].column(name)
     return sides
 
 
-def _outcomes(sides: list[Side], found: Grouped, findings: list[Finding]) -> Outcomes:
+def _find_truth(tables: Mapping[str, Table], asked: Join) -> tuple[str | None, str]:
+    """Return which table is gold and no model, if one is, and the column of the true labels.
+
+    No table is taken for gold because of its place: it is called so, or ``truth`` names it, or
+    ``truth`` names a column that it has.
+    """
+    label, truth = asked.label, asked.truth
+    called = [owner for owner in tables if owner.lower() in GOLD]
+    if truth is not None and truth in tables:
+        return truth, truth if truth in tables[truth].names else label
+    if truth is not None and truth != label:
+        having = [owner for owner, table in tables.items() if truth in table.names]
+        if not having:
+            next(iter(tables.values())).column(truth)
+        alone = [one for one in having if one in called or label not in tables[one].names]
+        return next(iter(alone), None), truth
+    if len(called) == 1:
+        return called[0], label
+    names = ", ".join(map(repr, tables))
+    if called:
+        shown = " and ".join(map(repr, called))
+        raise UsageError(f"{shown} are both called gold; say which is, e.g. truth={called[0]!r}")
+    raise UsageError(
+        f"none of the files {names} is called gold, and a model's file is never taken for it. If "
+        f"they say whether each model was right, name that column: correct={label!r}. If one of "
+        f"them has the true labels, name it, e.g. truth={next(iter(tables))!r}, or call it 'gold'"
+    )
+
+
+def _truth_place(sides: Sequence[Side]) -> int:
+    """Return whose truth counts: that of the first that has it."""
+    return next((place for place, side in enumerate(sides) if side.truth is not None), 0)
+
+
+def _outcomes(
+    sides: list[Side], found: Grouped, asked: Join, findings: list[Finding], engine: Engine
+) -> Outcomes:
     names = _brought(sides)
-    first, groups = sides[0].table, sides[0].groups
+    owner = sides[_truth_place(sides)]
+    first, groups = owner.table, owner.groups
     columns = [
         Coded(cells.decode(one.values, sides[place].table.family(name), name=name), one.codes)
         for (place, name), one in zip(names, found.columns, strict=False)
     ]
-    truth = columns[0].values
-    owners = [sides[place].owner for place, _ in names[1:]]
-    cells.refuse_scores({names[0][1]: truth}, truth)
-    cells.refuse_scores(
-        {owner: one.values for owner, one in zip(owners, columns[1:], strict=True)}, truth
-    )
+    models = [sides[place].owner for place, _ in names[0 if asked.correct else 1 :]]
+    if asked.correct:
+        columns = [
+            cells.as_right(
+                one, found.counts, name, partial(_first_ids, sides[place], place, engine)
+            )
+            for (place, name), one in zip(names, columns, strict=True)
+        ]
+    else:
+        truth = columns[0].values
+        cells.refuse_scores({names[0][1]: truth}, truth)
+        cells.refuse_scores(
+            {model: one.values for model, one in zip(models, columns[1:], strict=True)}, truth
+        )
+        findings = [*findings, *_doubts(owner, truth)]
     refuse_too_many(len(found.counts), first.name, groups=groups)
     together = None
     if groups is not None:
@@ -104,14 +157,44 @@ def _outcomes(sides: list[Side], found: Grouped, findings: list[Finding]) -> Out
             Coded(own, found.columns[-1].codes), found.counts, name=groups, table=first.name
         )
     return cells.to_outcomes(
-        Grouped(columns, found.counts), models=owners, groups=together, findings=findings
+        Grouped(columns, found.counts),
+        models=models,
+        groups=together,
+        correct=asked.correct,
+        findings=findings,
     )
+
+
+def _first_ids(side: Side, place: int, engine: Engine, name: str, value: Any) -> str:
+    """Say which ids have a value."""
+    column = Column(f"k{len(side.columns) - 1}", side.table.family(name))
+    rows = engine.fetch(
+        f"SELECT id FROM j{place} WHERE {column.as_text} = ? ORDER BY id LIMIT 5", (str(value),)
+    )
+    return f" of {side.table.name}, as for the ids {_shown(rows)}"
+
+
+def _doubts(gold: Side, truth: Sequence[Any]) -> list[Finding]:
+    """Say so if the true labels look like whether a model was right."""
+    if gold.prediction is not None:
+        return []
+    said = {str(one).lower() for one in truth}
+    is_verdict = str(gold.truth).lower() in _VERDICTS and said <= {"true", "false", "0", "1"}
+    if not is_verdict and not said <= {"true", "false"}:
+        return []
+    message = (
+        f"The true labels in {gold.truth!r} of {gold.table.name} are {' or '.join(sorted(said))}. "
+        "If they say whether a model was right, this file is no gold: read the files with "
+        f"correct={gold.truth!r}."
+    )
+    return [Finding("right_or_wrong_as_gold", "warning" if is_verdict else "note", message)]
 
 
 def _brought(sides: list[Side]) -> list[tuple[int, str]]:
     """Return whose column is which: the truth, then each model's."""
+    owner = _truth_place(sides)
     predictions = ((place, side.prediction) for place, side in enumerate(sides))
-    every = [(0, sides[0].truth), *predictions]
+    every = [(owner, sides[owner].truth), *predictions]
     return [(place, name) for place, name in every if name is not None]
 
 
@@ -136,22 +219,18 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
         raise DataError(repeated_ids(name, id, rows - distinct, examples))
 
 
-def _without_null(place: int, side: Side, on_null: OnNull, engine: Engine) -> list[Finding]:
+def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[Finding]:
     """Refuse rows without a label, or leave them out and say so."""
-    tests = []
-    for number, column in enumerate(side.columns):
-        tests.append(f"k{number} IS NULL")
-        if side.table.family(column) == "fractions":
-            tests.append(f"isnan(k{number})")
-        if side.table.family(column) == "json":
-            tests.append(f"k{number} IN ('null', 'NaN')")
-    test = " OR ".join(tests)
+    test = " OR ".join(
+        is_missing(Column(f"k{number}", side.table.family(column)), empty=asked.correct)
+        for number, column in enumerate(side.columns)
+    )
     ((lost,),) = engine.fetch(f"SELECT count(*) FROM j{place} WHERE {test}")
     if not lost:
         return []
     ids = _shown(engine.fetch(f"SELECT id FROM j{place} WHERE {test} ORDER BY id LIMIT 5"))
     names = " or ".join(map(repr, side.columns))
-    if on_null == "refuse":
+    if asked.on_null == "refuse":
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
             'Give them a class, or leave these rows out with on_null="drop"'
@@ -208,19 +287,19 @@ def _only_in(one: int, other: int, engine: Engine) -> tuple[int, str]:
 
 def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
     """Refuse tables that do not agree on the truth of the same document."""
-    left = _plain(sides[0], "j0")
-    for place, side in enumerate(sides[1:], 1):
-        if side.truth is None:
+    first = _truth_place(sides)
+    for place, side in enumerate(sides):
+        if side.truth is None or place == first:
             continue
         query = (
-            f"FROM j0 JOIN j{place} USING (id) "
-            f"WHERE {left} IS DISTINCT FROM {_plain(side, f'j{place}')}"
+            f"FROM j{first} JOIN j{place} USING (id) WHERE {_plain(sides[first], f'j{first}')} "
+            f"IS DISTINCT FROM {_plain(side, f'j{place}')}"
         )
         ((number,),) = engine.fetch(f"SELECT count(*) {query}")
         if number:
             ids = _shown(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
             raise DataError(
-                f"{sides[0].table.name} and {side.table.name} disagree on {side.truth!r} in "
+                f"{sides[first].table.name} and {side.table.name} disagree on {side.truth!r} in "
                 f"{number} rows, e.g. of the ids {ids}; they must be of the same documents"
             )
 
@@ -236,12 +315,13 @@ def _joined(count: int) -> str:
 
 
 def _count(sides: list[Side], engine: Engine) -> Grouped:
-    keys = ["j0.k0"]
+    owner = _truth_place(sides)
+    keys = [] if sides[owner].truth is None else [f"j{owner}.k0"]
     for place, side in enumerate(sides):
         if side.prediction is not None:
             keys.append(f"j{place}.k{len(side.columns) - 1}")
-    if sides[0].groups is not None:
-        keys.append(f"j0.k{len(sides[0].columns)}")
+    if sides[owner].groups is not None:
+        keys.append(f"j{owner}.k{len(sides[owner].columns)}")
     found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
     if not len(found.counts):
         raise DataError("no document is left in all files")

@@ -120,9 +120,13 @@ def no_column(name: str, known: Sequence[str], file: str, hint: str = "") -> str
     by_lower = {one.lower(): one for one in known}
     close = get_close_matches(str(name).lower(), by_lower, n=1)
     guess = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
-    shown = ", ".join(repr(one[:60]) for one in known[:_SHOWN])
-    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    return f"no column {name!r} in {file}{guess} Columns: {shown}{more}{'' if close else hint}"
+    return f"no column {name!r} in {file}{guess} Columns: {listed(known)}{'' if close else hint}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names of columns for a message, the first of them if there are many."""
+    shown = ", ".join(repr(one[:60]) for one in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def refuse_twins(names: Sequence[str], file: str, hint: str = "") -> None:
