@@ -354,6 +354,7 @@ def _settled(found: Comparison, require: Require, n_jobs: int | None) -> Compari
     """Draw more until no end of the HDI is too near to the edge that decides, up to a limit."""
     n_draws = found.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
+    _refuse_idle(found, require)
     if withheld(found):
         return found
     while n_draws < most and (wanted := draws_to_settle(found, require)) > n_draws:
@@ -367,6 +368,17 @@ def _settled(found: Comparison, require: Require, n_jobs: int | None) -> Compari
             n_jobs=n_jobs,
         )
     return found
+
+
+def _refuse_idle(found: Comparison, require: Require) -> None:
+    """Refuse an edge that no difference can lie beyond: the answer would not depend on the data."""
+    bounds, edge = found.question.metric.bounds, edge_of(found, require)
+    if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
+        raise UsageError(
+            f"rope must leave room for a difference: none of {found.metric} can be beyond "
+            f"{edge:+g}, so every model would get the same answer; give it in the metric's units, "
+            "e.g. 0.01"
+        )
 
 
 def _one_class(guard: Guard) -> Label | None:

@@ -64,6 +64,11 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
     claim = claim_of(comparison, require)
     if claim.near_edge or serious(findings_of(comparison, require)):
         return Judgement.UNDECIDED
+    return _side(claim, require)
+
+
+def _side(claim: Claim, require: Require) -> Judgement:
+    """Return what the interval says, whatever there is to doubt."""
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
         return Judgement.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
@@ -84,7 +89,7 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     coarse = tuple(_too_coarse(comparison, require))
     # The doubt about the edge that decides says more than the one about any edge.
     told = [one for one in comparison.findings if not (coarse and one.name == TOO_COARSE)]
-    return (*told, *_unobserved(comparison), *coarse)
+    return (*told, *_unobserved(comparison), *_against_data(comparison, require), *coarse)
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:
@@ -118,6 +123,24 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
             "serious",
             f"No item defines {comparison.metric} of {' and of '.join(empty)}, so the prior alone "
             "would answer; get items of that class, or leave the check out.",
+        )
+
+
+def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]:
+    """Yield the doubt about an interval on the other side of the edge than what was observed."""
+    claim = claim_of(comparison, require)
+    greater = comparison.question.metric.greater_is_better
+    seen = comparison.observed if greater else -comparison.observed
+    said = _side(claim, require)
+    if (said is Judgement.PASS and seen < claim.edge) or (
+        said is Judgement.FAIL and seen > claim.edge
+    ):
+        yield Finding(
+            "prior_decides",
+            "serious",
+            f"The observed difference ({comparison.observed:+.4f}) is on the other side of the "
+            "edge that decides than the whole HDI, so the prior decides and not the data; use a "
+            "weaker prior or get more items.",
         )
 
 

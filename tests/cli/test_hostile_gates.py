@@ -1,0 +1,501 @@
+"""A table of hostile situations: no gate exits with 0 or with 1 unless that is its answer.
+
+Every row says which exit codes are right. ``worse`` are files on which the candidate is far worse
+than the baseline, so 0 is wrong whatever else is; on ``better`` ones 1 is wrong; on ``open`` ones
+nobody can tell.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+from pyarrow import feather
+
+import outperform as op
+from outperform.cli import app as commands
+from outperform.cli.main import main
+from outperform.ingest import write_outcomes
+
+HEADER = ("id", "label", "old", "new", "w", "g")
+KINDS = {"worse": ((0,), (1, 2, 3, 4, 5)), "better": ((1, 2, 3, 4, 5), (0,)), "open": ((0,), (1,))}
+RIGHT = {"worse": 1, "better": 0, "open": 4}
+MODELS = ["--candidate", "new", "--baseline", "old"]
+ASKED = ["--metric", "accuracy", "--rope", "0.01", "--draws", "400"]
+TABLE = ["--truth", "label", *MODELS, *ASKED]
+REFUSED = {2, 3, 5}
+UNUSUAL = {1, 2, 3, 4, 5}  # anything but a pass
+ANSWERS = {"ham": "spam", "spam": "ham"}
+
+
+class Row(NamedTuple):
+    """A command line, the exit codes that are right, and the surroundings."""
+
+    arguments: list[str]
+    codes: set[int]
+    environment: dict[str, str] = {}
+
+
+def items(kind, n=120):
+    """Return rows of id, truth, old, new, weight and group that follow from the row number."""
+    wrong_old, wrong_new = KINDS[kind]
+    rows = []
+    for k in range(n):
+        truth = ("ham", "spam")[k % 2]
+        old = ANSWERS[truth] if k % 10 in wrong_old else truth
+        new = ANSWERS[truth] if k % 10 in wrong_new else truth
+        rows.append((f"d{k}", truth, old, new, 1, f"g{k // 2}"))
+    return rows
+
+
+def as_csv(rows, header=HEADER, separator=","):
+    lines = [header, *rows]
+    return "".join(separator.join(map(str, row)) + "\n" for row in lines).encode("utf-8")
+
+
+def as_json_lines(rows, header=HEADER):
+    lines = (json.dumps(dict(zip(header, row, strict=True))) for row in rows)
+    return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def as_arrow(rows, header=HEADER):
+    return pa.table(dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def write_parquet(path, rows, header=HEADER):
+    pq.write_table(as_arrow(rows, header), path)
+
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz")
+
+
+def write_all(folder):
+    for kind in KINDS:
+        rows = items(kind)
+        (folder / f"{kind}.csv").write_bytes(as_csv(rows))
+        (folder / f"{kind}.tsv").write_bytes(as_csv(rows, separator="\t"))
+        (folder / f"{kind}.jsonl").write_bytes(as_json_lines(rows))
+        (folder / f"{kind}.csv.gz").write_bytes(gzip.compress(as_csv(rows), mtime=0))
+        write_parquet(folder / f"{kind}.parquet", rows)
+        feather.write_feather(as_arrow(rows), folder / f"{kind}.arrow", compression="uncompressed")
+        _, truth, old, new, _, _ = zip(*rows, strict=True)
+        seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
+        write_outcomes(folder / f"{kind}.json", seen)
+        for name, column in (("gold", 1), ("old", 2), ("new", 3)):
+            data = as_csv([(row[0], row[column]) for row in rows], ("id", "label"))
+            (folder / f"{kind}-{name}.csv").write_bytes(data)
+
+
+def gate(kind, *more):
+    """Ask about counted outcomes, which takes the least time."""
+    return ["gate", f"{kind}.json", *MODELS, *ASKED, *more]
+
+
+def table(file, *more):
+    return ["gate", file, *TABLE, *more]
+
+
+# The answer does not depend on how it is written
+
+
+def formats():
+    for style in ("text", "json", "markdown", "github"):
+        for kind, code in RIGHT.items():
+            yield f"{style} {kind}", Row(gate(kind, "--format", style), {code})
+            allowed = {0} if kind == "open" else {code}
+            more = ["--format", style, "--allow", "undecided"]
+            yield f"{style} {kind} allowed", Row(gate(kind, *more), allowed)
+            better = Row(gate(kind, "--format", style, "--require", "better"), {code})
+            yield f"{style} {kind} better", better
+        summary = Row(gate("worse", "-f", style), {1}, {"GITHUB_STEP_SUMMARY": "summary.md"})
+        yield f"{style} with a summary", summary
+        yield f"{style} to a file", Row(
+            gate("worse", "-f", style, "-o", "answer"), {2} if style == "github" else {1}
+        )
+        yield f"{style} junit", Row(gate("worse", "-f", style, "--junit", "junit.xml"), {1})
+
+
+SURROUNDINGS = {
+    "no colour": {"NO_COLOR": "1"},
+    "colour": {"FORCE_COLOR": "1"},
+    "C": {"LANG": "C", "LC_ALL": "C"},
+    "Turkish": {"LC_ALL": "tr_TR.UTF-8"},
+    "dumb": {"TERM": "dumb"},
+    "no terminal": {"TERM": ""},
+    "one column": {"COLUMNS": "1"},
+    "no columns": {"COLUMNS": "0"},
+    "columns in words": {"COLUMNS": "wide"},
+    "no home": {"HOME": "/nonexistent"},
+    "debugging": {"OUTPERFORM_DEBUG": "1"},
+    "another clock": {"TZ": "Pacific/Kiritimati"},
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "a seed": {"PYTHONHASHSEED": "1"},
+    "threads": {"OMP_NUM_THREADS": "x"},
+    "an empty summary": {"GITHUB_STEP_SUMMARY": ""},
+}
+
+
+def surroundings():
+    for name, changed in SURROUNDINGS.items():
+        for kind, code in RIGHT.items():
+            yield f"{name}: {kind}", Row(gate(kind), {code}, changed)
+    nowhere = {"GITHUB_STEP_SUMMARY": "/nonexistent/summary.md"}
+    yield "a summary nowhere", Row(gate("worse", "-f", "github"), {5}, nowhere)
+    yield "a summary nowhere, better", Row(gate("better", "-f", "github"), {5}, nowhere)
+    folder = {"GITHUB_STEP_SUMMARY": "."}
+    yield "a summary in a folder", Row(gate("better", "-f", "github"), {5}, folder)
+    for shell in ("bash", "zsh", "fish", "powershell"):
+        for step in ("complete", "source"):
+            completing = {"_OUTPERFORM_COMPLETE": f"{step}_{shell}", "COMP_WORDS": "outperform "}
+            changed = completing | {"COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "outperform "}
+            yield f"{step} {shell}", Row(gate("worse"), UNUSUAL, changed)
+
+
+# Options
+
+VALUES = {
+    "--rope": ["", " ", "nan", "inf", "-inf", "-0.01", "0.02,0.01", "1,2,3", "x", "1e400", "5",
+        "1", "-1,0", "-1,1", "0.01,", ",0.01", "0.01;0.02", "1%", "±0.01", "0x1", "１", "nan,nan",
+        "-inf,inf", "99", "1e308", "(0.01)", "--"],
+    "--hdi-prob": ["", "0", "1", "-0.1", "95", "1.5", "nan", "inf", "most", "95%", "1e-400", "2",
+        "0,95", "--"],
+    "--draws": ["", "0", "-1", "1", "99", "many", "1.5", "nan", "inf", "-1e9", "0x10", "1,000",
+        "--"],
+    "--seed": ["", "-1", "1.5", "x", str(2**64), str(10**40), "nan", "--"],
+    "--metric": ["", " ", "acuracy", "f1", "ACCURACY", "accuracy ", "recall", "precision",
+        "accuracy,f1", "None", "0", "__import__", "roc_auc", "log_loss", "mean", "../accuracy",
+        "accuracy\n", "f1_macro;", "*"],
+    "--prior": ["-1", "nan", "inf", "-inf", "x", "1e400", "jefreys", "", "[1,2]", "--"],
+    "--model": ["", "flt", "strata", "pymc", "None", "0", "Flat", "unit;", "--"],
+    "--prevalence": ["", "nan", "x", "2", "-0.1", "a=0.5", "ham=x", "ham=0.5,ham=0.5", "0.1,0.2",
+        "ham=-1,spam=2", "ham=0,spam=0", "inf", "ham=inf,spam=1", "=0.5", "ham=", "--"],
+    "--pos-label": ["sapm", "", " ", "Ham", "0", "None", "ham,spam"],
+    "--labels": ["spm", "", ",", "ham,,spam", "ham;spam", "Ham,Spam", "0,1"],
+    "--guard": ["", ":", "::", "recall", "recall:", ":0.1", "recall::0.1", "recall:spa:0.1",
+        "recall:spam:x", "recall:spam:nan", "recall:spam:-1", "recall:spam:2", "recall:spam:1",
+        "recal:spam:0.1", "accuracy:spam:0.1", "accuracy:0.01", "f1:0.1", "recall:spam",
+        "recall:spam:0.1:0.1", "roc_auc:0.1", "recall:spam:0.01,-0.01", "f1_macro:spam:0.1"],
+    "--require": ["", "superb", "BETTER", "worse", "not worse", "0", "pass", "--"],
+    "--allow": ["", "fail", "worse", "all", "UNDECIDED", "undecided,fail", "1", "pass", "--"],
+    "--format": ["", "latex", "html", "xml", "JSON", "txt", "0", "--"],
+    "--cost": ["", "x", "ham:spam", "ham:spam=", "ham:spam=x", "ham=1", "ham:eggs=1", ":=1",
+        "ham:spam=nan", "ham:spam=inf", "ham:spam=1"],
+    "--truth": ["label", "", "x"],
+    "--id": ["id", ""],
+    "--weight": ["w", ""],
+    "--groups": ["g", ""],
+    "--where": ["", "x", "=", "=x", "label=ham"],
+    "--table": ["t", ""],
+    "--query": ["SELECT 1", "DROP TABLE x", ""],
+    "--read-as": ["", "xlsx", "JSON", "exe"],
+    "--on-missing": ["", "ignore", "DROP", "keep"],
+    "--on-null": ["", "ignore", "zero"],
+    "--baseline-file": ["", "none", ".", "/dev/null", "worse.csv", "open.tsv", "\n"],
+    "--save-baseline": ["b.parquet", "", "."],
+    "--output": ["", ".", "none/answer", "/dev/null/x", "worse.csv/x"],
+    "--junit": ["", ".", "none/junit.xml", "/dev/null/x"],
+    "--pool": ["", "none.csv"],
+    "--unit": ["EUR", ""],
+    "--nonsense": ["", "x"],
+    "--candidate": ["", "old", "nwe", "label", "0", "New", "new "],
+    "--baseline": ["", "new", "odl", "label", "0", "Old", "old "],
+}  # fmt: skip
+# What is unusual and has an answer all the same, which on worse data is never a pass.
+ODD = {
+    "--rope": ["0", "0.0", "-0", "-0.0", "1e-300", "0.3,0.4", "-0.05,0.9", "-0.02,0.01", "1e-2",
+        " 0.01", "0_1e-2", "-0.01,-0.01", "0,1"],
+    "--hdi-prob": ["1e-9", "0.001", "0.5", "0.999999", "0.99999999999"],
+    "--draws": ["100", "101", "1e3", "1_000"],
+    "--seed": ["0", "1", str(2**64 - 1), "007"],
+    "--prior": ["0.5", "1e-9", "1e-300", "uniform", "jeffreys", "1e4", "1e9", "1e300", "0"],
+    "--model": ["flat", "unit", "hierarchical", "free", "bootstrap"],
+    "--prevalence": ["ham=0.5", "ham=1,spam=1", "ham=1e-9,spam=1", "ham=1,spam=0", "0.5", "0",
+        "1", "ham=1e300,spam=1", "ham=0.999999999"],
+    "--metric": ["balanced_accuracy", "f1_macro", "f1_micro", "f1_weighted", "matthews_corrcoef",
+        "jaccard_macro", "precision_macro", "recall_macro", "cohen_kappa"],
+    "--labels": ["ham", "spam", "ham,spam", "spam,ham", "ham,ham"],
+    "--guard": ["recall:spam:0.02", "recall:ham:0", "precision:spam:0.9", "f1_macro:0.5"],
+    "--unpaired": [],
+}  # fmt: skip
+FLAGS = ("--unpaired", "--new-truth", "--no-header", "--verify", "--isolate", "--confusion")
+
+
+def options():
+    for option, values in VALUES.items():
+        yield f"{option} without a value", Row(gate("worse", option), {2})
+        for value in values:
+            codes = REFUSED if option not in ("--labels", "--where", "--id") else UNUSUAL
+            arguments = gate("worse", option, value)
+            if option == "--prior":
+                arguments += ["--model", "flat"]
+            if option == "--cost":
+                arguments = [one for one in arguments if one not in ("--metric", "accuracy")]
+                codes = REFUSED | {1, 4}
+            if option in ("--truth", "--weight", "--groups", "--table", "--query"):
+                codes = UNUSUAL
+            if value == "--":  # ends the options, as everywhere
+                codes = REFUSED
+            yield f"{option} {value!r}", Row(arguments, codes)
+    for option, values in ODD.items():
+        for value in values:
+            more = ["--model", "flat"] if option == "--prior" else []
+            row = Row(gate("worse", option, value, *more), UNUSUAL)
+            yield f"odd {option} {value!r}", row
+    for flag in FLAGS:
+        yield flag, Row(gate("worse", flag), UNUSUAL)
+        yield f"{flag} with a value", Row(gate("worse", f"{flag}=yes"), {2})
+    for name, arguments in {
+        "nothing": ["gate"],
+        "no models": ["gate", "worse.json"],
+        "no file": ["gate", *MODELS, *ASKED],
+        "an empty file name": ["gate", "", *MODELS, *ASKED],
+        "a short option": gate("worse", "-x"),
+        "a shortened option": gate("worse", "--cand", "new"),
+        "an option of another command": gate("worse", "--sizes", "100"),
+        "two files": ["gate", "worse.json", "better.json", *MODELS, *ASKED],
+        "four files": ["gate", *["worse.csv"] * 4, *TABLE],
+        "a wrong command": ["gat", *gate("worse")[1:]],
+        "a command in capitals": ["GATE", *gate("worse")[1:]],
+        "options before the command": ["--rope", "0.01", *gate("worse")],
+        "no such table": ["gate", "none.json", *MODELS, *ASKED],
+        "draws beyond memory": gate("worse", "--draws", str(10**12)),
+        "draws of a googol": gate("worse", "--draws", "1" + "0" * 100),
+        "the same guard twice": gate("worse", *["--guard", "recall:spam:0.1"] * 2),
+        "a name of a megabyte": gate("worse", "--metric", "f" * 1_000_000),
+        "an address": ["gate", "postgresql://u@127.0.0.1:1/x", *TABLE],
+        "an address of nothing": ["gate", "bigquery://", *TABLE],
+        "a web page": ["gate", "https://127.0.0.1:1/x.csv", *TABLE],
+    }.items():
+        yield name, Row(arguments, REFUSED)
+    yield "the last of two files", Row(gate("worse", "--rope", "0.9", "--rope", "0.01"), {1})
+    # A wide ROPE is the user's; it passes what is not worse by more than that.
+    yield "a wide rope", Row(gate("worse", "--rope", "0.9"), {0})
+    yield "a guard that fails", Row(
+        gate("worse", "--rope", "0.9", "--guard", "recall:spam:0.01"), {1}
+    )
+    for asked in ("--help", "-h"):
+        yield f"gate {asked}", Row(["gate", asked], {0})
+
+
+# Files
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "one byte": lambda data: data[:1],
+    "a header": lambda data: data[:20],
+    "half": lambda data: data[: len(data) // 2],
+    "all but one byte": lambda data: data[:-1],
+    "all but the beginning": lambda data: data[10:],
+    "zeros": lambda data: bytes(len(data)),
+    "zeros behind it": lambda data: data + bytes(100),
+    "twice": lambda data: data + data,
+    "a mark in front": lambda data: b"\xef\xbb\xbf" + data,
+    "another mark in front": lambda data: b"\xff\xfe" + data,
+    "not text": lambda data: data.replace(b"ham", b"h\xffm"),
+    "a zero byte": lambda data: data.replace(b"ham", b"h\0m", 1),
+    "returns": lambda data: data.replace(b"\n", b"\r"),
+    "Windows": lambda data: data.replace(b"\n", b"\r\n"),
+    "no ends of lines": lambda data: data.replace(b"\n", b""),
+    "a quote": lambda data: data.replace(b"spam", b'"spam', 1),
+    "backwards": lambda data: data[::-1],
+}
+
+
+def files():
+    for kind in FORMATS:
+        for name, code in RIGHT.items():
+            yield f"{kind} {name}", Row(table(f"{name}.{kind}"), {code})
+        for other in FORMATS:
+            if other != kind:
+                Path(f"worse-{kind}-as.{other}").write_bytes(Path(f"worse.{kind}").read_bytes())
+                row = Row(table(f"worse-{kind}-as.{other}"), UNUSUAL)
+                yield f"{kind} called {other}", row
+    for kind in ("csv", "jsonl", "parquet", "arrow", "csv.gz"):
+        whole = Path(f"worse.{kind}").read_bytes()
+        for name, damage in DAMAGES.items():
+            path = f"{name.replace(' ', '-')}.{kind}"
+            Path(path).write_bytes(damage(whole))
+            yield f"{kind}: {name}", Row(table(path), UNUSUAL)
+        for place in range(7, len(whole) * 8, len(whole) * 8 // 8):
+            flipped = bytearray(whole)
+            flipped[place // 8] ^= 1 << place % 8
+            path = f"flip-{place}.{kind}"
+            Path(path).write_bytes(bytes(flipped))
+            yield f"{kind}: bit {place}", Row(table(path), UNUSUAL)
+    for place in (".", "/dev/null", "/dev/zero", "loop", "worse.csv/", "~/worse.csv", "worse.csv\n",
+                  "*.nothing", "//", "\N{SNOWMAN}.csv", "-"):  # fmt: skip
+        yield f"place {place!r}", Row(table(place), REFUSED)
+    for name in ("größe ☃.csv", "-worse.csv", "a b.csv", "a'b.csv", 'a"b.csv', "a;b.csv", "$(x).csv",
+                 "worse.csv.csv", "日本.csv"):  # fmt: skip
+        Path(name).write_bytes(Path("worse.csv").read_bytes())
+        yield f"named {name!r}", Row(["gate", f"./{name}", *TABLE], {1})
+
+
+def contents():
+    """Write columns that are not what they should be."""
+    rows = items("worse")
+
+    def changed(column, change, source=rows):
+        at = HEADER.index(column)
+        return [(*row[:at], change(k, row[at]), *row[at + 1 :]) for k, row in enumerate(source)]
+
+    half = [row for row in rows if int(row[0][1:]) < 60]
+    tables = {
+        "no rows": [],
+        "one row": rows[:1],
+        "two rows": rows[:2],
+        "one class": [(row[0], "ham", "ham", "ham", 1, "g") for row in rows],
+        "all the same": changed("new", lambda k, _: "ham"),
+        "a hole in new": changed("new", lambda k, value: "" if k == 7 else value),
+        "a hole in old": changed("old", lambda k, value: "" if k == 7 else value),
+        "a hole in the truth": changed("label", lambda k, value: "" if k == 7 else value),
+        "nan in new": changed("new", lambda k, value: "nan" if k == 7 else value),
+        "NaN everywhere": changed("new", lambda k, _: "NaN"),
+        "infinite": changed("new", lambda k, _: "inf"),
+        "a score": changed("new", lambda k, _: k / 1000),
+        "an id for a label": changed("new", lambda k, _: f"d{k}"),
+        "numbers for labels": changed("new", lambda k, _: k % 2),
+        "one more class": changed("new", lambda k, value: "eggs" if k == 7 else value),
+        "new in capitals": changed("new", lambda _, value: value.upper()),
+        "new with spaces": changed("new", lambda _, value: f"{value} "),
+        "a label of ten thousand": changed("new", lambda k, v: "x" * 10_000 if k == 7 else v),
+        "controls": changed("new", lambda k, value: "\x9b31m" if k == 7 else value),
+        "commands of a log": changed("new", lambda k, value: "::error::x" if k == 7 else value),
+        "ids twice": [*rows, *rows],
+        "ids repeated": changed("id", lambda k, _: "d0"),
+        "no ids": changed("id", lambda k, _: ""),
+    }
+    for name, made in tables.items():
+        path = f"content {name}.csv"
+        Path(path).write_bytes(as_csv(made))
+        for more in ([], ["--id", "id"], ["--on-null", "drop"], ["--groups", "g"]):
+            yield f"{name} {' '.join(more)}", Row(table(path, *more), UNUSUAL)
+    weights = {"negative": -1, "zero": 0, "nan": "nan", "infinite": "inf", "words": "x",
+               "fractions": 0.5, "huge": 10**30, "a hole": "", "tiny": 1e-300}  # fmt: skip
+    for name, weight in weights.items():
+        path = f"weights {name}.csv"
+        Path(path).write_bytes(as_csv(changed("w", lambda k, _, w=weight: w if k % 3 else 1)))
+        yield f"weights {name}", Row(table(path, "--weight", "w"), UNUSUAL)
+    Path("few.csv").write_bytes(as_csv([(row[0], row[3]) for row in half], ("id", "label")))
+    Path("others.csv").write_bytes(as_csv([(f"x{r[0]}", r[3]) for r in rows], ("id", "label")))
+    Path("again.csv").write_bytes(as_csv([(row[0], row[3]) for row in rows * 2], ("id", "label")))
+    joined = ["--id", "id", "--label", "label", "--baseline", "worse-old", *ASKED]
+    for name, code in (("worse-new", {1}), ("few", {3}), ("others", {3}), ("again", {3})):
+        sources = ["worse-gold.csv", "worse-old.csv", f"{name}.csv"]
+        asked = ["gate", *sources, *joined, "--candidate", name]
+        yield f"joined {name}", Row(asked, code)
+        dropped = {"worse-new": {1}, "few": UNUSUAL}.get(name, {3})
+        yield f"joined {name}, dropping", Row([*asked, "--on-missing", "drop"], dropped)
+    yield "joined without an id", Row(["gate", *sources, *joined[2:]], {2})
+    for role in ("--candidate", "--baseline", "--truth"):
+        for column in ("id", "w", "g", "label", "Label", "new", "old"):
+            if (role, column) not in (
+                ("--candidate", "new"), ("--baseline", "old"), ("--truth", "label"),
+                ("--baseline", "id"), ("--baseline", "w"), ("--baseline", "g"),
+                ("--truth", "id"), ("--truth", "w"), ("--truth", "g"),
+            ):  # fmt: skip
+                yield f"{role} {column}", Row(table("worse.csv", role, column), UNUSUAL)
+
+
+def baselines():
+    """Store baselines and damage them; the candidate is far worse than what is stored."""
+    stored = ["baseline", "worse.csv", "--truth", "label", "--of", "old"]
+    assert main([*stored, "--id", "id", "-o", "b.parquet"]) == 0
+    whole = Path("b.parquet").read_bytes()
+    asked = ["gate", "worse.csv", "--truth", "label", "--id", "id", "--candidate", "new", *ASKED]
+    yield "a stored baseline", Row([*asked, "--baseline-file", "b.parquet"], {1})
+    for name, damage in DAMAGES.items():
+        path = f"b-{name.replace(' ', '-')}.parquet"
+        Path(path).write_bytes(damage(whole))
+        yield f"baseline: {name}", Row([*asked, "--baseline-file", path], UNUSUAL)
+    for place in range(3, len(whole) * 8, len(whole) * 8 // 12):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        path = f"b-{place}.parquet"
+        Path(path).write_bytes(bytes(flipped))
+        yield f"baseline: bit {place}", Row([*asked, "--baseline-file", path], {1, 2, 3})
+    for name in ("worse.json", "better.csv", "worse.parquet", "worse.arrow"):
+        more = ["--baseline-file", name, "--baseline", "old"]
+        yield f"baseline {name}", Row([*asked, *more], UNUSUAL)
+    yield "kept nowhere", Row([*asked, "--baseline", "old", "--save-baseline", "none/b"], {1, 2})
+
+
+def undecided():
+    """Nothing but thin evidence is let through by ``--allow undecided``."""
+    allow = ["--allow", "undecided"]
+    yield "thin evidence", Row(gate("open", *allow), {0})
+    Path("rare.csv").write_bytes(
+        as_csv([(*row[:4], 1, "g") if k else ("d0", "ham", "ham", "rare", 1, "g")
+                for k, row in enumerate(items("open"))])
+    )  # fmt: skip
+    for guard in ("recall:rare:0.05", "recall:rare:0.9", "f1:rare:0.9"):
+        row = Row(table("rare.csv", "--guard", guard, *allow), UNUSUAL - {1})
+        yield f"no data for {guard}", row if guard[0] == "r" else Row(row.arguments, {0, 4})
+    yield "a prior that outweighs the data", Row(
+        gate("worse", "--model", "flat", "--prior", "1e9", *allow), {4}
+    )
+    yield "a prior that outweighs better data", Row(
+        gate("better", "--model", "flat", "--prior", "1e9", "--rope", "0.001", *allow), {0, 4}
+    )
+    for kind in ("worse", "better"):
+        yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
+
+
+CATEGORIES = (formats, surroundings, options, files, contents, baselines, undecided)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("gates")
+    write_all(made)
+    os.symlink("loop", made / "loop")
+    return made
+
+
+@pytest.fixture
+def parser(monkeypatch):
+    """Build the parser once; typer would build it for every row."""
+    monkeypatch.setattr(commands, "app", _parser())
+
+
+def _parser(built=[]):  # noqa: B006
+    if not built:
+        built.append(typer.main.get_command(commands.app))
+    return built[0]
+
+
+@pytest.mark.parametrize("category", CATEGORIES, ids=lambda one: one.__name__)
+def test_no_gate_exits_with_0_or_1_unless_that_is_its_answer(
+    folder, monkeypatch, parser, capsys, category
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    wrong = {}
+    for name, row in category():
+        with monkeypatch.context() as around:
+            for variable, value in row.environment.items():
+                around.setenv(variable, value)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                code = main(row.arguments)
+        written = capsys.readouterr()
+        if code not in row.codes or "Traceback" in written.err:
+            wrong[name] = code, row.codes, written.err[-200:]
+    assert wrong == {}
+
+
+def test_the_table_is_long(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    named = [name for category in CATEGORIES for name, _ in category()]
+    assert len(named) >= 500
+    assert len(set(named)) == len(named)
