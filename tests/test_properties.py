@@ -240,7 +240,8 @@ def test_10_one_more_right_answer_never_lowers_accuracy(table, label, metric):
 def test_11_a_wider_rope_never_holds_less(table, metric, model, widths, skew):
     defined(metric, model)
     c = compare(table, metric, model=model)
-    inside = [c.with_rope((-width * skew, width)).p_equivalent for width in sorted(widths)]
+    ropes = [op.Rope(low=-width * skew, high=width) for width in sorted(widths)]
+    inside = [c.with_rope(rope).p_equivalent for rope in ropes]
     assert all(one <= two + 1e-12 for one, two in pairwise(inside))
 
 

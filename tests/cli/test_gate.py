@@ -195,7 +195,7 @@ def test_a_guard_with_a_class(folder, capsys):
     assert "and the guard holds" in capsys.readouterr().out
     assert gate("pass.csv", "--guard", "recall:spam:0.02", "--guard", "f1_macro:0.01") == 0
     assert "and 2 guards hold" in capsys.readouterr().out
-    assert gate("fail.csv", "--rope", "0.5", "--guard", "recall:spam:0.02") == 1
+    assert gate("fail.csv", "--rope", "0.4", "--guard", "recall:spam:0.02") == 1
     assert "Gate failed: new is worse than old in recall of spam." in capsys.readouterr().out
 
 

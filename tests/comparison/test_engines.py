@@ -85,7 +85,7 @@ def test_a_chain_that_did_not_converge_withholds_the_verdict(plain, names, place
     assert found.decision is op.Decision.UNDECIDED
     assert "chain_not_converged" in names(found)
     assert {step.decision for step in found.rope_curve()} == {op.Decision.UNDECIDED}
-    assert found.with_rope(0.9).decision is op.Decision.UNDECIDED
+    assert found.with_rope(0.4).decision is op.Decision.UNDECIDED
 
 
 def test_another_rope_keeps_what_the_chain_said(plain):
@@ -112,6 +112,22 @@ def test_rare_probabilities_rest_on_effective_draws(plain):
 def test_what_an_engine_cannot_do_is_refused(two, chosen, says):
     with pytest.raises(UsageError, match=says):
         op.compare(*two, metric="f1", **chosen)
+
+
+def test_a_refusal_names_only_models_that_would_answer(two):
+    chain = {"engine": "pymc", "n_draws": 200}
+    gold = [["B-PER", "O"], ["O", "B-ORG"]] * 10
+    spans = op.Outcomes.from_tags(gold, {"a": gold, "b": gold}, scheme="IOB2")
+    with pytest.raises(UsageError, match=r"does not know spans; use engine='exact'$"):
+        op.compare(spans, "a", "b", metric="f1", **chain)
+    sets = np.eye(3, dtype=int)[[0, 1, 2] * 10]
+    with pytest.raises(UsageError, match=r"'bootstrap'; .* or one of model='flat', 'unit'$"):
+        op.compare(sets, sets, sets, metric="f1_macro", **chain)
+    with pytest.raises(UsageError, match=r"'bootstrap'; use engine='exact'$"):
+        op.compare(sets, sets, sets, metric="f1_samples", **chain)
+    weights = np.linspace(0.5, 1.5, len(two[0]))
+    with pytest.raises(UsageError, match=r"'bootstrap'; use engine='exact'$"):
+        op.compare(*two, metric="f1", sample_weight=weights, weight_kind="importance", **chain)
 
 
 def test_scores_have_no_chain(two):

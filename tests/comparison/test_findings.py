@@ -156,6 +156,31 @@ def test_class_never_predicted(four, names):
     assert "class_never_predicted" not in names(op.compare(*four, metric="f1_macro", **FEW))
 
 
+def test_values_that_the_data_do_not_define_are_named():
+    truth, one, two = [0] * 30, [0] * 30, [0] * 25 + [1] * 5
+    kappa = op.compare(truth, one, two, metric="cohen_kappa", **FEW)
+    assert np.isnan(kappa.a.observed)
+    assert "cohen_kappa of A is 0/0 (NaN)" in message(kappa, "undefined_in_data")
+    alone = op.estimate([0] * 30, [0] * 30, metric="cohen_kappa", labels=[0, 1], n_draws=200)
+    assert "undefined_in_data" in {finding.name for finding in alone.findings}
+    mixed, constant = [0, 1] * 15, [0] * 30
+    matthews = op.compare(mixed, constant, mixed, metric="matthews_corrcoef", **FEW)
+    assert matthews.a.observed == 0.0
+    assert "of A is 0/0, because its predictions are one class" in message(
+        matthews, "undefined_in_data"
+    )
+    defined = op.compare(mixed, mixed[::-1], mixed, metric="cohen_kappa", **FEW)
+    assert "undefined_in_data" not in {finding.name for finding in defined.findings}
+
+
+def test_a_prior_pulls_only_where_there_is_one(four):
+    truth, a, b = (np.append(column[:30], ["rare"]) for column in four)
+    unit = op.compare(truth, a, b, metric="f1_macro", model="unit", **FEW)
+    none = op.compare(truth, a, b, metric="f1_macro", model="bootstrap", **FEW)
+    assert "prior_pull" in {finding.name for finding in unit.findings}
+    assert "prior_pull" not in {finding.name for finding in none.findings}
+
+
 def test_without_a_prior_nothing_rests_on_it(four):
     truth, a, b = four
     odd = a.copy()

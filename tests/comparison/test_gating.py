@@ -199,6 +199,12 @@ def three_classes():
     return op.Outcomes.from_labels(truth, {"old": old, "new": new})
 
 
+@pytest.mark.parametrize("rope", [1, 2, 0.5])
+def test_a_guard_in_per_cent_is_refused(three_classes, rope):
+    with pytest.raises(UsageError, match="did you mean"):
+        op.gate(three_classes, "new", "old", metric="accuracy", guards=[("recall", "ham", rope)])
+
+
 def test_a_guard_stops_what_the_main_metric_lets_through(three_classes):
     plain = op.gate(three_classes, "new", "old", metric="accuracy", random_state=0)
     guarded = op.gate(

@@ -79,7 +79,7 @@ def test_a_factor_from_draws_has_an_error_or_is_a_bound(two):
     assert c.p_equivalent == 0.0
     assert c.bayes_factor.bound == "upper"
     assert c.bayes_factor.bf10 > 10
-    wide = c.with_rope(0.9).bayes_factor
+    wide = c.with_rope(op.Rope(low=-0.9, high=0.9)).bayes_factor
     assert wide.bound == "lower"
     middle = c.with_rope(0.2).bayes_factor
     assert middle.bound is None
@@ -308,3 +308,21 @@ def test_results_are_frozen(two):
     c = op.compare(*two, **FEW)
     with pytest.raises(AttributeError):
         c.mean = 0.0
+
+
+def test_a_bayes_factor_against_the_probabilities_explains_itself():
+    truth = np.array([0, 1] * 114)
+    a, b = truth.copy(), truth.copy()
+    a[:8], b[8:11] = 1 - a[:8], 1 - b[8:11]
+    c = op.compare(truth, a, b, metric="accuracy", rope=0.01, n_draws=4_000, random_state=0)
+    assert c.p_worse > 0.5
+    assert c.bayes_factor.bf01 > 1
+    (said,) = c.bayes_factor.findings
+    assert said.name in {one["name"] for one in c.to_dict()["findings"]}
+    assert "because even less lay in the ROPE before the data" in " ".join(str(c).split())
+    assert "because even less lay in the ROPE before the data" in c.report()
+    folds_a = [[80, 10, 20], [82, 9, 18], [79, 11, 21], [81, 10, 19], [80, 12, 20], [80, 11, 20]]
+    folds_b = [[tp + 1, fp, fn - 1] for tp, fp, fn in folds_a]
+    blocked = op.bcv_compare(folds_a, folds_b, metric="f1", counts="tp_fp_fn", rope=0.01)
+    assert blocked.p_equivalent < 0.5
+    assert "because even less lay in the ROPE" in " ".join(str(blocked).split())

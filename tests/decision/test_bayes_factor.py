@@ -31,6 +31,40 @@ def test_the_interval_null_is_odds_over_odds():
     assert (found.kind, found.method, found.bound, found.mcse) == ("interval", "exact", None, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (0.01, 0.03, "favours equivalence, because the data raised"),
+        (0.90, 0.60, "favours a difference, because the data lowered"),
+        (0.01, 0.60, None),  # the factor and the probability agree
+        (0.60, 0.10, None),
+        (0.90, 0.95, None),
+        (0.10, 0.05, None),
+    ],
+)
+def test_a_factor_that_favours_the_less_probable_explains_itself(before, after, says):
+    posterior, prior = (Inside(inside=one, outside=1 - one) for one in (after, before))
+    found = interval_null(posterior, prior)
+    assert ((found.bf01 > 1) is (after > 0.5)) is (says is None)
+    if says is None:
+        assert not found.findings
+    else:
+        (said,) = found.findings
+        assert (said.name, said.level) == ("bayes_factor_against_probability", "note")
+        assert says in said.message
+        assert f"from {100 * before:.3g}% in the prior to {100 * after:.3g}%" in said.message
+
+
+def test_a_factor_within_its_errors_favours_nothing():
+    posterior, prior = (
+        Inside(inside=0.02, outside=0.98, n_draws=100),
+        Inside(inside=0.019, outside=0.981),
+    )
+    assert interval_null(posterior, prior).bf01 > 1
+    assert not interval_null(posterior, prior).findings
+    assert interval_null(Inside(inside=0.02, outside=0.98), prior).findings
+
+
 def test_tiny_odds_keep_their_digits():
     found = interval_null(Inside(inside=1e-200, outside=1.0), Inside(inside=0.5, outside=0.5))
     assert found.log_bf01 == pytest.approx(-200 * math.log(10))

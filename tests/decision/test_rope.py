@@ -13,12 +13,11 @@ from outperform.errors import UsageError
     ("given", "low", "high"),
     [
         (0.01, -0.01, 0.01),
-        (1, -1.0, 1.0),
         (0, 0.0, 0.0),
         ((-0.02, 0.01), -0.02, 0.01),
         ([0.0, 0.05], 0.0, 0.05),
         (np.array([-0.03, 0.03]), -0.03, 0.03),
-        (np.float32(0.5), -0.5, 0.5),
+        (np.float32(0.25), -0.25, 0.25),
         ((0.01, 0.02), 0.01, 0.02),
     ],
 )
@@ -62,10 +61,39 @@ def test_what_is_no_rope_is_refused(given, words):
 
 @pytest.mark.parametrize("given", [1.5, 5, (-2, 0.1)])
 def test_a_rope_wider_than_any_difference_is_refused(given):
-    with pytest.raises(UsageError, match=r"wider than any difference.*0\.01"):
+    with pytest.raises(UsageError, match=r"wider than any difference.*did you mean"):
         Rope.from_param(given, bounds=(0.0, 1.0))
-    assert Rope.from_param(1.5, bounds=(-1.0, 1.0)).high == 1.5
     assert Rope.from_param(1.5, bounds=None).high == 1.5
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (1, "did you mean 0.01?"),
+        (1.0, "did you mean 0.01?"),
+        (0.5, "did you mean 0.005?"),
+        ((-1, 1), "did you mean 0.01?"),
+        ((-1, 0.5), r"did you mean \(-0.01, 0.005\)?"),
+        ((-2, 1), r"did you mean \(-0.02, 0.01\)?"),
+        (5, "did you mean 0.05?"),
+    ],
+)
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (-1.0, 0.0)])
+def test_per_cent_in_place_of_a_share_is_refused(given, meant, bounds):
+    with pytest.raises(UsageError, match=meant.replace("?", r"\?")):
+        Rope.from_param(given, bounds=bounds)
+
+
+@pytest.mark.parametrize("given", [0.4, 0.2, (-0.01, 1), (-1, 0.02), (-0.05, 0.8), 0])
+def test_wide_ropes_that_may_be_meant_are_taken(given):
+    assert Rope.from_param(given, bounds=(0.0, 1.0)).width >= 0
+
+
+def test_costs_have_units_of_their_own():
+    assert Rope.from_param(5, bounds=(0.0, 100.0)).high == 5
+    assert Rope.from_param(60, bounds=(0.0, 100.0)).high == 60
+    with pytest.raises(UsageError, match=r"wider than any difference.*metric's units$"):
+        Rope.from_param(200, bounds=(0.0, 100.0))
 
 
 def test_ropes_print_themselves():

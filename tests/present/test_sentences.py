@@ -142,6 +142,16 @@ def test_a_serious_finding_reaches_the_headline(facts):
             "undecided (?) up to ±0.02, ≈ from there on",
         ),
         ([("EQUIVALENT", "≈", 0, None)], None, "≈ for every width"),
+        ([("UNDECIDED", "?", 0, None)], None, "withheld for every width"),
+        (
+            [
+                ("UNDECIDED", "?", 0, 0.018),
+                ("LEANING_WORSE", "<", 0.018, 1.6376),
+                ("UNDECIDED", "?", 1.6376, None),
+            ],
+            {"low": -0.01, "high": 0.01},
+            "withheld for every width",
+        ),
         (
             [
                 ("BETTER", "≫", 0, 0.0),

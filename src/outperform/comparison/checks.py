@@ -49,6 +49,7 @@ def table_findings(question: Asked) -> Iterator[Finding]:
     yield from unit_findings(n_groups, weighted=weighted)
     yield from pool_findings(question)
     yield from _class_findings(question)
+    yield from _undefined(question)
     if question.measured.per_document:
         yield from undefined_findings(question)
     if question.positive is not None and question.view.kind != "correct":
@@ -92,6 +93,41 @@ def _class_findings(question: Question) -> Iterator[Finding]:
             "warning",
             _sparse(question, few.size),
         )
+
+
+def _undefined(question: Question) -> Iterator[Finding]:
+    """Yield ``undefined_in_data`` where a metric of the whole table is 0/0 as observed."""
+    values = zip(question.view.models, engine.observed(question), strict=True)
+    unknown = [model for model, value in values if np.isnan(value)]
+    known = "rests on the prior" if question.model.proper else "is unknown"
+    if unknown and question.placed is not None:
+        why = "a class that has a share in prevalence= is never true"
+    else:
+        why = "truth and predictions are one and the same class throughout"
+    if unknown:
+        yield Finding(
+            "undefined_in_data",
+            "warning",
+            f"The observed {question.metric.name} of {_several(unknown, ', ')} is 0/0 (NaN): "
+            f"{why}; what is said of it {known}.",
+        )
+    if question.measured.score != "matthews_corrcoef":
+        return
+    for model in question.view.models:
+        _, actual, predicted = question.view.margins(model)
+        one_sided = [
+            what
+            for what, counts in (("the truth is", actual), ("its predictions are", predicted))
+            if np.count_nonzero(counts) == 1
+        ]
+        if one_sided:
+            yield Finding(
+                "undefined_in_data",
+                "warning",
+                f"The observed {question.metric.name} of {model} is 0/0, because "
+                f"{' and '.join(one_sided)} one class throughout; it counts as 0, as in "
+                "scikit-learn.",
+            )
 
 
 def left_out_finding(question: Question, codes: IntArray) -> Finding:

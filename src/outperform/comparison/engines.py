@@ -8,6 +8,7 @@ from typing import Any
 
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
+from outperform.metrics import Metric
 from outperform.outcomes import Outcomes
 from outperform.posterior import Chain, Model, Sampler
 
@@ -72,22 +73,26 @@ def is_pymc_model(value: Any) -> bool:
     return hasattr(value, "named_vars")
 
 
-def refuse_chain(engine: Engine, table: Outcomes, *, model: Model, elsewhere: bool) -> None:
-    """Refuse what no PyMC model is there for."""
+def refuse_chain(
+    engine: Engine, table: Outcomes, *, measured: Metric, model: Model, elsewhere: bool
+) -> None:
+    """Refuse what no PyMC model is there for, and name only models that would answer."""
     if engine.sampler is None:
         return
-    what = None
+    what, instead = None, ""
     if table.kind == "spans":
         what = "spans"
+    elif table.pool is not None:
+        what = "documents that were chosen from a pool"
     elif not model.proper and engine.own is None:
         what = f"model {model.name!r}"
+        if not (measured.per_document or table.weighted):
+            others = "" if table.kind == "label_sets" else ", 'hierarchical'"
+            instead = f", or one of model='flat', 'unit'{others}"
     elif elsewhere:
         what = "prevalence="
     if what is not None:
-        raise UsageError(
-            f"engine 'pymc' does not know {what}; use engine='exact', or model='flat', 'unit' or "
-            "'hierarchical'"
-        )
+        raise UsageError(f"engine 'pymc' does not know {what}; use engine='exact'{instead}")
 
 
 def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def comparison_facts(c: Comparison) -> dict[str, Any]:
     """Return everything but the draws, with a schema version."""
-    lost, needed = c.regret, needed_to_decide(c)
+    lost, needed, factor = c.regret, needed_to_decide(c), c.bayes_factor
     return {
         "schema": SCHEMA,
         "kind": "comparison",
@@ -61,10 +61,10 @@ def comparison_facts(c: Comparison) -> dict[str, Any]:
             for step in c.rope_curve()
         ],
         **({} if needed is None else {"needed": needed._asdict()}),
-        "bayes_factor": factor_facts(c.bayes_factor),
+        "bayes_factor": factor_facts(factor),
         "a": c.a.to_dict(),
         "b": c.b.to_dict(),
-        "findings": finding_facts(c.findings),
+        "findings": finding_facts(c.findings + (() if factor is None else factor.findings)),
         "signature": c.signature,
     }
 

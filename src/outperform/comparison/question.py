@@ -191,7 +191,7 @@ def ask(
     together, doubts = _group(view.table, chosen)
     table, more = _pair(together, chosen, paired)
     refuse_unseen(table, chosen, placed)
-    refuse_chain(engine, table, model=chosen, elsewhere=placed is not None)
+    refuse_chain(engine, table, measured=view.measured, model=chosen, elsewhere=placed is not None)
     return Question(
         seen=view.seen,
         view=table,

@@ -18,6 +18,9 @@ Findings = tuple[Finding, ...]
 # A mass or a density below this may have lost its digits, or all of itself, to underflow.
 _SMALLEST = 1e-300
 
+# A factor within so many Monte Carlo errors of 1 favours nothing.
+_CLEAR_ERRORS = 2.0
+
 KDE_FINDING = Finding(
     "kde_bayes_factor",
     "warning",
@@ -142,12 +145,35 @@ def interval_null(posterior: Inside, prior: Inside) -> BayesFactor | None:
     elif outside <= 0:
         inside, outside, bound = 1 - least, least, "lower"
     sampled = posterior.n_draws is not None or prior.n_draws is not None
+    log_bf01 = _log_odds(inside, outside) - _log_odds(prior.inside, prior.outside)
+    mcse = math.hypot(_log_odds_error(posterior), _log_odds_error(prior))
+    clear = bound is None and abs(log_bf01) > _CLEAR_ERRORS * mcse
     return BayesFactor(
-        log_bf01=_log_odds(inside, outside) - _log_odds(prior.inside, prior.outside),
+        log_bf01=log_bf01,
         kind="interval",
         method="draws" if sampled else "exact",
         bound=bound,
-        mcse=math.hypot(_log_odds_error(posterior), _log_odds_error(prior)),
+        mcse=mcse,
+        findings=_against_probability(posterior, prior) if clear else (),
+    )
+
+
+def _against_probability(posterior: Inside, prior: Inside) -> Findings:
+    """Return why a factor favours what is less probable; nothing where it does not."""
+    before, after = prior.inside, posterior.inside
+    if (after > before) is (after > 0.5):
+        return ()
+    favoured, moved = ("equivalence", "raised") if after > before else ("a difference", "lowered")
+    still = "small" if after > before else "large"
+    return (
+        Finding(
+            "bayes_factor_against_probability",
+            "note",
+            f"The Bayes factor favours {favoured}, because the data {moved} the probability of the "
+            f"ROPE from {100 * before:.3g}% in the prior to {100 * after:.3g}%, which is still "
+            f"{still}. It says what the data changed, not what is probable; the verdict goes by "
+            "the interval.",
+        ),
     )
 
 

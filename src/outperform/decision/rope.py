@@ -9,6 +9,8 @@ from typing import Any
 from outperform.errors import UsageError
 
 DEFAULT_HALF_WIDTH = 0.01
+# Of a metric from 0 to 1 nobody means half of it by "too small to matter", but perhaps per cent.
+_TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +61,8 @@ class Rope:
         low, high = _ends(rope)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
             raise UsageError(f"rope must be finite and go from low to high; got {rope!r}")
-        if bounds is not None and max(abs(low), abs(high)) > bounds[1] - bounds[0]:
-            raise UsageError(
-                f"rope {rope!r} is wider than any difference of this metric "
-                f"(at most {bounds[1] - bounds[0]:g}); give it in the metric's units, e.g. 0.01"
-            )
+        if bounds is not None:
+            _refuse_wide(rope, low, high, bounds)
         return cls(low=low, high=high)
 
     @property
@@ -86,6 +85,27 @@ class Rope:
 
     def __repr__(self) -> str:
         return f"Rope({self})"
+
+
+def _refuse_wide(rope: Any, low: float, high: float, bounds: tuple[float, float]) -> None:
+    """Refuse a ROPE that holds nearly every difference; perhaps it was meant in per cent."""
+    span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
+    in_units = bounds[0] >= -1 and bounds[1] <= 1
+    hint = "give it in the metric's units"
+    if in_units:
+        ends = [f"{end / 100:g}" for end in (low, high)]
+        meant = ends[1] if low == -high else f"({', '.join(ends)})"
+        hint += f"; did you mean {meant}?"
+    if wide > span:
+        raise UsageError(
+            f"rope {rope!r} is wider than any difference of this metric (at most {span:g}); {hint}"
+        )
+    both_ways = low < 0 < high and narrow >= _TOO_WIDE_BOTH_WAYS
+    if in_units and both_ways and wide >= _TOO_WIDE:
+        raise UsageError(
+            f"rope {rope!r} holds nearly every difference of a metric from {bounds[0]:g} to "
+            f"{bounds[1]:g}, so any two models would be equivalent; {hint}"
+        )
 
 
 def _ends(rope: Any) -> tuple[float, float]:

@@ -88,6 +88,8 @@ def rope_curve_sentence(
     '≫ up to ±0.006, undecided (>) to ±0.038, ≈ from there on'
     """
     stretches = [s for s in curve if s["to"] is None or s["to"] > s["from"]]
+    if not any(stretch["decision"] in DECIDED for stretch in stretches):
+        return "withheld for every width"  # a ROPE that is wide enough decides everything else
     scaled = rope is not None and rope["low"] != -rope["high"]
     parts = []
     for position, stretch in enumerate(stretches):
@@ -158,7 +160,12 @@ def bayes_factor_text(facts: Facts) -> str | None:
     details = [f"{for_text(factor.get('kind', 'interval'))} null"]
     if factor.get("method") is not None:
         details.append(_METHODS.get(factor["method"], for_text(factor["method"])))
-    return f"{numbers.bayes_factor(factor)} ({', '.join(details)})"
+    text = f"{numbers.bayes_factor(factor)} ({', '.join(details)})"
+    against = "bayes_factor_against_probability"
+    if any(name == against for _, _, name in read.findings(facts, "note")):
+        than = "less" if factor["bf01"] > 1 else "more"
+        text += f", because even {than} lay in the ROPE before the data"
+    return text
 
 
 def _amount(facts: Facts) -> str:

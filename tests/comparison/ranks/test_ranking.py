@@ -317,7 +317,7 @@ def test_a_rope_that_is_not_symmetric_is_each_difference_own(ranking):
 
 
 def test_another_rope_needs_no_other_draws(ranking):
-    wide = ranking.with_rope(0.5)
+    wide = ranking.with_rope(0.4)
     np.testing.assert_array_equal(wide.draws, ranking.draws)
     assert wide.tied == ranking.names
     assert all(decision is None or decision.symbol == "≈" for decision in wide.verdicts[0])

@@ -416,5 +416,5 @@ def test_models_that_never_disagree_get_no_verdict():
     assert names_of(same_order)["few_disagreements"] == "serious"
     few = a.copy()
     few[:4] = 1 - few[:4]
-    c = compared(None, a, few, "mean", rope=0.5)
+    c = compared(None, a, few, "mean", rope=0.4)
     assert names_of(c)["few_disagreements"] == "serious"

@@ -64,7 +64,7 @@ def test_an_asymmetric_rope_is_scaled(ax, facts, texts):
 def test_one_verdict_for_all_widths(ax, facts):
     curve = [{"decision": "UNDECIDED", "symbol": "?", "from": 0.0, "to": None}]
     plot_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
-    assert ax.get_title() == "? for every width"
+    assert ax.get_title() == "withheld for every width"
     assert len([patch for patch in ax.patches if isinstance(patch, Rectangle)]) == 1
 
 

@@ -166,7 +166,7 @@ def _usual_ropes(own: Comparison) -> list[Rope]:
     for times in _TIMES:
         low, high = own.rope.low * times, own.rope.high * times
         if max(abs(low), abs(high)) <= widest:
-            found.append(rope_for(own.question, (low, high)))
+            found.append(Rope(low=low, high=high))
     return found
 
 

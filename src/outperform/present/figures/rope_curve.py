@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from outperform.present import numbers
 from outperform.present.facts import Facts
 from outperform.present.figures import style
+from outperform.present.sentences import DECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,6 +123,8 @@ def _mark_chosen(ax: Axes, facts: Facts) -> None:
 
 def _changes(facts: Facts) -> str:
     """Say where the verdict changes, on one short line."""
+    if not any(stretch["decision"] in DECIDED for stretch in facts["rope_curve"]):
+        return "withheld for every width"
     parts: list[str] = []
     even = facts["rope"]["low"] == -facts["rope"]["high"]
     for stretch in facts["rope_curve"]:
