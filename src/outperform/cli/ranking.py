@@ -51,8 +51,9 @@ def read_models(
     import outperform as op
     from outperform.errors import UsageError
     from outperform.ingest import holds_outcomes
-    from outperform.metrics import is_of_scores
+    from outperform.metrics import check_name, is_of_scores
 
+    check_name(metric)
     if is_of_scores(metric):
         if not of:
             raise UsageError("give --of once for each column of scores")

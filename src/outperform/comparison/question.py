@@ -137,6 +137,13 @@ class Question:
         return self.measured.costs
 
     @property
+    def rope_hint(self) -> str | None:
+        """What to say of the size of a ROPE where there is no default; None where there is."""
+        if self.costs is None:
+            return None
+        return f", in {self.costs.unit or 'the units of the costs'} a document"
+
+    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.view.paired and len(self.view.models) > 1
@@ -167,6 +174,8 @@ def ask(
     engine: Engine = EXACT,
 ) -> Question:
     """Check a question and choose the table and the model that answer it."""
+    of_sets = metrics.set_names() if outcomes.kind == "label_sets" else []
+    metrics.check_name(metric, metrics.names() + of_sets)
     asked = called(metrics.get(metric), outcomes)
     _refuse_of_pool(outcomes, paired=paired, prevalence=prevalence)
     view, placed = look(outcomes, asked, labels=labels, pos_label=pos_label), None
@@ -210,11 +219,11 @@ def ask(
 
 
 def rope_for(question: Any, rope: Any) -> Rope:
-    """Return the ROPE of a question; costs have no default, which nobody else could know."""
-    if rope is None and question.costs is not None:
+    """Return the ROPE of a question; where there is no default, say how to choose one."""
+    if rope is None and question.rope_hint is not None:
         raise UsageError(
             f"{question.metric.name!r} has no default ROPE; give rope=, the largest difference "
-            f"that does not matter, in {question.costs.unit or 'the units of the costs'} a document"
+            f"that does not matter{question.rope_hint}"
         )
     return Rope.from_param(rope, bounds=question.metric.bounds)
 

@@ -122,8 +122,10 @@ def read_scores(
     # In text files nothing is missing, so the empty text is no group either.
     grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
     if truth is None:
-        return Scores.from_values(scores, groups=grouped)
-    return Scores.from_arrays(rows[truth], scores, groups=grouped)
+        seen = Scores.from_values(scores, groups=grouped)
+    else:
+        seen = Scores.from_arrays(rows[truth], scores, groups=grouped)
+    return replace(seen, sources=tuple(named.values()))
 
 
 def _refuse_of_logs(**given: Any) -> None:

@@ -13,7 +13,17 @@ from outperform.metrics.of_scores import (
     score_names,
 )
 from outperform.metrics.share import Share
-from outperform.metrics.table import cost, fbeta, from_function, get, names, set_names, utility
+from outperform.metrics.table import (
+    check_name,
+    cost,
+    fbeta,
+    from_function,
+    get,
+    names,
+    set_names,
+    unknown_metric,
+    utility,
+)
 
 __all__ = [
     "Costs",
@@ -21,6 +31,7 @@ __all__ = [
     "Metric",
     "ScoreMetric",
     "Share",
+    "check_name",
     "cost",
     "fbeta",
     "from_function",
@@ -31,5 +42,6 @@ __all__ = [
     "names",
     "score_names",
     "set_names",
+    "unknown_metric",
     "utility",
 ]

@@ -15,7 +15,7 @@ from outperform.metrics.averages import AVERAGES, Average, Samples
 from outperform.metrics.costs import Costs
 from outperform.metrics.functions import ConfusionFunction
 from outperform.metrics.metric import Metric
-from outperform.metrics.of_scores.table import is_of_scores
+from outperform.metrics.of_scores.table import is_of_scores, score_names
 from outperform.metrics.scores import miss_weight
 from outperform.metrics.share import Share
 
@@ -27,6 +27,10 @@ _ADJECTIVES: dict[Average | Samples, str] = {
     "samples": "samples-averaged ",
 }
 
+# Names that scikit-learn has for them.
+_OF_SEVERAL_CLASSES = (
+    "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
+)  # fmt: skip
 _ACCURACY = Share("correct", (("wrong", 1.0),))
 
 
@@ -96,6 +100,54 @@ def names() -> list[str]:
     ['accuracy', 'balanced_accuracy', 'f1']
     """
     return list(_METRICS)
+
+
+def check_name(metric: Any, known: Sequence[str] | None = None) -> None:
+    """Refuse a name that no metric has, before anything is read or trained.
+
+    Parameters
+    ----------
+    metric
+        What was asked for; anything but a name passes.
+    known
+        The names to list; by default those of labels and of scores.
+
+    Examples
+    --------
+    >>> check_name("f0.5_macro")
+    >>> check_name("acuracy", ["accuracy"])
+    Traceback (most recent call last):
+    outperform.errors.UsageError: unknown metric 'acuracy'; did you mean 'accuracy'? Known: accuracy
+    """
+    if not isinstance(metric, str) or is_of_scores(metric) or metric in (*_METRICS, *_OF_SETS):
+        return
+    if _as_fbeta(metric) is None:
+        every = names() + set_names() + score_names()
+        raise unknown_metric(metric, every if known is None else known)
+
+
+def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
+    """Return what to say of a name that no metric has.
+
+    Parameters
+    ----------
+    name
+        The name.
+    known
+        The names that the data in question have.
+
+    Examples
+    --------
+    >>> str(unknown_metric("roc_auc_ovr", ["accuracy"])).partition(";")[0]
+    "metric 'roc_auc_ovr', ROC AUC of several classes, is not available"
+    """
+    if name in _OF_SEVERAL_CLASSES:
+        return UsageError(
+            f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
+            "a time with metric='roc_auc', pos_label= and the scores of that class, or use "
+            "log_loss or brier_score, which read one probability a class"
+        )
+    return UsageError(unknown_name("metric", name, known))
 
 
 def set_names() -> list[str]:
@@ -279,16 +331,21 @@ def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
 def _by_name(name: str) -> Metric:
     if name in _METRICS or name in _OF_SETS:
         return _METRICS[name] if name in _METRICS else _OF_SETS[name]
-    match = _FBETA_NAME.fullmatch(name)
     if is_of_scores(name):
         raise UsageError(
             f"{name!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
             "what was asked needs a metric of labels"
         )
-    if match is None or not 0.0 < float(match["beta"]) < math.inf:
-        raise UsageError(unknown_name("metric", name, names() + set_names()))
+    match = _as_fbeta(name)
+    if match is None:
+        raise unknown_metric(name, names() + set_names() + score_names())
     average = cast(Average | Samples, match["average"] or "binary")
     return fbeta(float(match["beta"]), average=average)
+
+
+def _as_fbeta(name: str) -> re.Match[str] | None:
+    match = _FBETA_NAME.fullmatch(name)
+    return match if match is not None and 0.0 < float(match["beta"]) < math.inf else None
 
 
 def _averaged(

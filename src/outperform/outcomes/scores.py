@@ -47,6 +47,8 @@ class Scores:
         The importance weight of each row's document; None for equal ones.
     findings
         Doubts about the data.
+    sources
+        The names of the score or of the columns that the values were read from, if known.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Scores:
     group: IntArray | None = None  # (n_rows,)
     weights: FloatArray | None = None  # (n_rows,)
     findings: tuple[Finding, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(

@@ -57,6 +57,22 @@ def metric(facts: Facts, *, of: str | None = None) -> str:
     return f"{name} at production prevalence" if facts.get("prevalence") else name
 
 
+def direction(facts: Facts) -> str | None:
+    """Return which way is better, where the name of the metric does not say it; else None.
+
+    Examples
+    --------
+    >>> direction({"metric": "log_loss", "greater_is_better": False})
+    'lower is better'
+    >>> direction({"metric": "mean"})
+    'higher is better'
+    >>> direction({"metric": "f1"})
+    """
+    if not facts.get("greater_is_better", True):
+        return "lower is better"
+    return "higher is better" if facts["metric"] == "mean" else None
+
+
 def hdi_label(facts: Facts) -> str:
     """Return the name of the interval with its mass.
 

@@ -205,12 +205,12 @@ def _more(check: Facts) -> str:
 
 def _difference(facts: Facts) -> str:
     a, b = read.names(facts, limit=_LIMIT)
-    lower = [
-        check_name(check)
-        for check in facts["checks"]
-        if not check["comparison"].get("greater_is_better", True)
-    ]
-    ending = f"; lower is better in {', '.join(lower)}" if lower else ""
+    ways: dict[str, list[str]] = {}
+    for check in facts["checks"]:
+        way = read.direction(check["comparison"])
+        if way is not None:
+            ways.setdefault(way, []).append(check_name(check))
+    ending = "".join(f"; {way} in {', '.join(names)}" for way, names in ways.items())
     return for_text(f"{a} − {b}{ending}")
 
 

@@ -147,11 +147,12 @@ def _sample(facts: Facts) -> str:
 
 
 def _estimate(facts: Facts) -> str:
-    lower = "" if facts.get("greater_is_better", True) else ", where lower is better"
+    way = read.direction(facts)
+    better = f", where {way}" if way else ""
     sample, how = _sample(facts), ", ".join(read.method(facts))
     seen = f",{sample}" if sample else ""
     return (
-        f"The difference is {read.difference(facts)} in {read.measure(facts)}{lower}{seen}"
+        f"The difference is {read.difference(facts)} in {read.measure(facts)}{better}{seen}"
         f"{f' ({how})' if how else ''}. Its posterior mean is {_mean_and_spread(facts, sign=True)}."
     )
 
@@ -159,7 +160,8 @@ def _estimate(facts: Facts) -> str:
 def _in_short(facts: Facts, *, subject: str | None = None) -> str:
     """Say what was seen, the mean and the interval in one sentence."""
     places = read.digits(facts)
-    lower = "" if facts.get("greater_is_better", True) else ", where lower is better,"
+    way = read.direction(facts)
+    better = f", where {way}," if way else ""
     sign = subject is None
     write = numbers.signed if sign else numbers.plain
     what = f"{read.difference(facts)} in {read.measure(facts)}" if subject is None else subject
@@ -169,7 +171,7 @@ def _in_short(facts: Facts, *, subject: str | None = None) -> str:
     details = [f"{level} highest-density interval, HDI, {_ends(facts, sign=sign)}"]
     details.append(", ".join(read.method(facts)))
     return (
-        f"{start} posterior mean of {what}{lower} is {write(facts['mean'], places)} "
+        f"{start} posterior mean of {what}{better} is {write(facts['mean'], places)} "
         f"({'; '.join(part for part in details if part)})."
     )
 

@@ -138,16 +138,15 @@ def pairs_table(facts: Facts, pairs: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _caption(facts: Facts) -> str:
-    lower = "" if facts.get("greater_is_better", True) else ", lower is better"
+    way = read.direction(facts)
     details = [
         *read.method(facts)[:2],
         f"{numbers.percent(facts['hdi_prob'])} HDI",
         f"ROPE {read.rope_text(facts)}",
     ]
     models = f"{numbers.count(len(facts['models']))} models"
-    return (
-        f"{models} in {read.measure(facts)}{lower}, on {read.sample(facts)} ({', '.join(details)})"
-    )
+    measure = f"{read.measure(facts)}{f', {way}' if way else ''}"
+    return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
 
 
 # Sentences

@@ -83,14 +83,14 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
     ...     "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}})[1]
     ('practically', 'worse 1.00%, equivalent 1.00%, better 98.00%; ROPE ±0.01')
     """
-    lower = "" if facts.get("greater_is_better", True) else ", lower is better"
+    way = read.direction(facts)
     subject = read.difference(facts, limit=NAME_LIMIT)
     shares = ", ".join(
         f"{word} {read.probability(facts, 'p_' + word)}"
         for word in ("worse", "equivalent", "better")
     )
     details = [
-        ("difference", f"{subject} in {read.metric(facts)}{lower}"),
+        ("difference", f"{subject} in {read.metric(facts)}{f', {way}' if way else ''}"),
         ("practically", f"{shares}; ROPE {read.rope_text(facts)}"),
     ]
     if facts.get("p_greater") is not None:

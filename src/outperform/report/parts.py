@@ -140,9 +140,11 @@ def picture_words(facts: Facts) -> str:
 
 
 def _subject(facts: Facts) -> str:
-    lower = "" if facts.get("greater_is_better", True) else ", lower is better"
+    way = read.direction(facts)
     difference = read.difference(facts, limit=_SHORT)
-    return f"{difference}, {for_text(read.metric(facts), limit=_SUBJECT)}{lower}"
+    return (
+        f"{difference}, {for_text(read.metric(facts), limit=_SUBJECT)}{f', {way}' if way else ''}"
+    )
 
 
 def _domain(lows: list[float], highs: list[float]) -> tuple[float, float]:

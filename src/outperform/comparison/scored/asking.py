@@ -45,7 +45,7 @@ def ask_any(
         if engine.sampler is not None:
             raise UsageError(f"engine {engine.name!r} is for labels; use engine='exact' for scores")
         if not metrics.is_of_scores(metric):
-            raise refuse_labels_metric(metric)
+            raise refuse_labels_metric(metric, graded=seen.truth is None)
         return ask_scores(seen, metric=metric, **rest)
     if metrics.is_of_scores(metric):
         name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
@@ -80,7 +80,10 @@ def seen_by(
     }
     if not metrics.is_of_scores(metric):
         if y_true is None:
-            raise UsageError("y_true is None; only grades, as for metric='mean', have no truth")
+            raise refuse_labels_metric(metric, graded=True)
+        metrics.check_name(
+            metric, metrics.names() + metrics.set_names() + metrics.score_names(graded=False)
+        )
         return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,10 @@ from outperform.findings import Finding
 from outperform.metrics.of_scores.losses import LEAST_PROBABILITY
 from outperform.outcomes.weights import effective_size
 
+# What a column is called where less is better; a plural counts too.
+_COSTS = {
+    "latency", "time", "duration", "ms", "second", "cost", "price", "token", "loss", "error",
+}  # fmt: skip
 # Ties are worth a word from this share of pairs on; from the second one they are suspicious.
 _SOME_TIES, _MANY_TIES = 0.01, 0.1
 
@@ -32,6 +37,27 @@ def score_findings(question: ScoreQuestion) -> Iterator[Finding]:
         yield from _ties(question)
     if question.metric.score == "log_loss":
         yield from _clipped(question)
+    if question.metric.name == "mean" and len(question.seen.models) > 1:
+        yield from _higher_is_better(question)
+
+
+def _higher_is_better(question: ScoreQuestion) -> Iterator[Finding]:
+    """Say which way is better where the scores may be costs."""
+    costs = [name for name in (*question.seen.sources, *question.seen.models) if _is_a_cost(name)]
+    if not costs and question.metric.bounds == (0.0, 1.0):
+        return
+    seen = f"{costs[0]!r} sounds like a cost" if costs else "the scores are not all from 0 to 1"
+    yield Finding(
+        "higher_is_better",
+        "note",
+        f"Metric 'mean' takes a higher score as better, and {seen}. If lower is better, as for a "
+        "latency or a price, use metric='mean_cost', or 'neg_mean' for its negative.",
+    )
+
+
+def _is_a_cost(name: str) -> bool:
+    words = re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    return any(word in _COSTS or word.removesuffix("s") in _COSTS for word in words)
 
 
 def _even_groups(question: ScoreQuestion) -> float:

@@ -51,7 +51,7 @@ def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking
 def values_of(metric: ScoreMetric, view: Scores, place: int, positive: int | None) -> FloatArray:
     """Return what each document adds to a mean."""
     if metric.score == "mean":
-        return view.values[place]
+        return metric.sign * view.values[place]
     truth, probability = probabilities(view, place, positive)
     return metric.sign * _LOSSES[str(metric.score)](truth, probability)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -99,6 +100,29 @@ class ScoreQuestion:
         if self.seen.weights is None:
             return None
         return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+
+    @property
+    def rope_hint(self) -> str | None:
+        """What to say of the size of a ROPE where there is no default; None where there is."""
+        if self.metric.score == "log_loss":
+            return (
+                ", e.g. rope=0.01: a log loss lower by 0.01 gives what is true a probability that "
+                "is 1% higher, as a geometric mean"
+            )
+        if self.metric.score == "brier_score" and self.metric.bounds[1] - self.metric.bounds[0] > 1:
+            return ", e.g. rope=0.01; over several classes a Brier score runs from 0 to 2"
+        if self.metric.score == "mean" and math.isinf(
+            self.metric.bounds[1] - self.metric.bounds[0]
+        ):
+            low = min(array.min() for array in self.seen.values)
+            high = max(array.max() for array in self.seen.values)
+            hundredth = (high - low) / 100
+            if hundredth > 0:
+                return (
+                    f" in the units of the scores; these run from {low:g} to {high:g}, and a "
+                    f"hundredth of that is rope={hundredth:.2g}"
+                )
+        return None
 
     @property
     def shapes(self) -> FloatArray | None:
@@ -207,7 +231,8 @@ def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
     if metric.score == "mean":
         grades = scores.values
         within = all(one.min() >= 0 and one.max() <= 1 for one in grades)
-        return (0.0, 1.0) if within else metric.bounds
+        unit = (0.0, 1.0) if metric.sign > 0 else (-1.0, 0.0)
+        return unit if within else metric.bounds
     if metric.score == "brier_score" and (scores.n_classes or 2) > 2:
         return metric.bounds[0] * 2, metric.bounds[1] * 2
     return metric.bounds

@@ -24,7 +24,8 @@ def check_kind(scores: Scores, metric: ScoreMetric) -> None:
         )
     if metric.reads in ("ranking", "probability") and scores.truth is None:
         raise UsageError(
-            f"metric {metric.name!r} needs the true labels; without them use metric='mean'"
+            f"metric {metric.name!r} needs the true labels; without them use one of "
+            f"{', '.join(metrics.score_names(graded=True))}"
         )
     if metric.reads == "probability":
         _check_probabilities(scores, metric)
@@ -104,16 +105,21 @@ def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
             )
 
 
-def refuse_labels_metric(metric: Any) -> UsageError:
-    """Return what to say where scores meet a metric of labels."""
+def refuse_labels_metric(metric: Any, *, graded: bool) -> UsageError:
+    """Return what to say where scores, or grades without a truth, meet another metric."""
     if callable(metric):
         return UsageError(
             "a function of scores must take y_true, score and weight; e.g. "
             "lambda y, s, w: roc_auc_score(y, s, sample_weight=w)"
         )
     name = metric if isinstance(metric, str) else getattr(metric, "name", repr(metric))
-    known = ", ".join(metrics.score_names())
+    known = metrics.score_names(graded=graded)
+    try:
+        metrics.check_name(metric, known)
+    except UsageError as error:
+        return UsageError(f"{error}; or a function of y_true, score and weight")
+    these = "grades without a truth (y_true is None)" if graded else "scores"
     return UsageError(
-        f"{name!r} is a metric of labels, and these are scores; use one of {known}, or a function "
-        "of y_true, score and weight"
+        f"{name!r} is a metric of labels, and these are {these}; use one of {', '.join(known)}, or "
+        "a function of y_true, score and weight"
     )

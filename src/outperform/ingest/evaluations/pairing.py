@@ -30,6 +30,7 @@ Answers = dict[Answer, float | None]
 class Paired(NamedTuple):
     """What every model scored on the same answers, side by side."""
 
+    score: str
     scores: dict[str, list[float]]
     items: list[Item] | None  # what each answer is to; None where every item has one
     findings: tuple[Finding, ...]
@@ -77,6 +78,7 @@ def pair(
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
     return Paired(
+        score,
         {model: _known(one, kept) for model, one in answers.items()},
         [answer.item for answer in kept] if naming.repeated else None,
         findings,

@@ -38,7 +38,7 @@ def read_grades(source: Any, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
     seen = Scores.from_values(paired.scores, groups=paired.items)
-    return replace(seen, findings=paired.findings + seen.findings)
+    return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
 
 
 def _read(

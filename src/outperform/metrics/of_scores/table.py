@@ -78,6 +78,7 @@ def _loss(score: str, label: str, most: float) -> tuple[ScoreMetric, ScoreMetric
     )
 
 
+_UNBOUNDED = (-math.inf, math.inf)
 _METRICS = {
     metric.name: metric
     for metric in (
@@ -95,21 +96,48 @@ _METRICS = {
             label="mean score",
             reads="grade",
             score="mean",
-            bounds=(-math.inf, math.inf),
+            bounds=_UNBOUNDED,
+        ),
+        ScoreMetric(
+            name="mean_cost",
+            label="mean cost",
+            reads="grade",
+            score="mean",
+            greater_is_better=False,
+            bounds=_UNBOUNDED,
+        ),
+        ScoreMetric(
+            name="neg_mean",
+            label="negative mean",
+            reads="grade",
+            score="mean",
+            sign=-1,
+            bounds=_UNBOUNDED,
         ),
     )
 }
 
 
-def score_names() -> list[str]:
+def score_names(*, graded: bool | None = None) -> list[str]:
     """Return the names of all metrics of scores.
+
+    Parameters
+    ----------
+    graded
+        True for those of grades, which have no truth, False for those that need a truth.
 
     Examples
     --------
     >>> score_names()[:2]
     ['roc_auc', 'average_precision']
+    >>> score_names(graded=True)
+    ['mean', 'mean_cost', 'neg_mean']
     """
-    return list(_METRICS)
+    return [
+        name
+        for name, metric in _METRICS.items()
+        if graded is None or graded is (metric.reads == "grade")
+    ]
 
 
 def get_score(metric: str | ScoreMetric | Callable[..., Any]) -> ScoreMetric:
