@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import outperform as op
 from outperform.errors import DataError, OutperformError, UsageError
-from outperform.ingest.databases import masked, secrets_in
 from tests.ingest.payloads import PAYLOADS, attempts
 
 FEW = settings.default.max_examples // 20
@@ -243,19 +242,3 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("y,m\na,a\n")
     with pytest.raises(DataError, match="neither a database of SQLite nor one of DuckDB"):
         op.read(tmp_path / "a.csv", table="t", truth="y", models=["m"])
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "postgresql://me:canary@host:5432/db",
-        "postgresql://me:can:ary/@host/db?sslmode=require",
-        "postgresql://host/db?user=me&password=canary&sslmode=require",
-        "snowflake://me:canary@account/db?TOKEN=canary",
-        "postgresql://:canary@/db",
-    ],
-)
-def test_passwords_are_masked(address):
-    assert "canary" not in masked(address)
-    assert "can:ary" not in masked(address)
-    assert secrets_in(address)[0] in ("canary", "can:ary/")

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from outperform._optional import require
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, unknown_name
 from outperform.ingest import postgresql
+from outperform.ingest.addresses import URL, check_address, masked, without_secrets
 from outperform.ingest.asked import Asked
 from outperform.ingest.files.engine import interruptible, text, workspace
 from outperform.ingest.files.scan import refuse_twins
@@ -36,8 +37,6 @@ SCHEMES = (
     "sqlite",
     "trino",
 )
-_URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_SECRETS = {"password", "passwd", "pwd", "token", "access_token", "private_key", "secret"}
 _KEYWORDS = re.compile(r"(?:^|\s)(?:host|dbname|user|password)\s*=", re.IGNORECASE)
 _ONE_SELECT = "a query must be one SELECT that changes nothing"
 # What counting does not need is taken away before it begins.
@@ -77,7 +76,7 @@ def known_database(source: Any, *, table: str | None, query: str | None) -> Data
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
         found = None
-    elif (text := os.fspath(source)) and (match := _URL.match(text)):
+    elif (text := os.fspath(source)) and (match := URL.match(text)):
         found = _by_address(match[1].lower(), text)
     elif _KEYWORDS.search(text) and not os.path.exists(text):
         raise UsageError("write a database as an address, e.g. 'postgresql://user@host/name'")
@@ -109,10 +108,10 @@ def count_database(database: Database, ask: Callable[[Frame], Asked]) -> Outcome
             count = partial(_counted, database, found, ask)
             return count() if interrupt is None else interruptible(count, interrupt)
     except OutperformError as error:
-        fault = type(error)(_without_secrets(str(error), database.address))
+        fault = type(error)(without_secrets(str(error), database.address))
     except Exception as error:  # every driver has exceptions of its own
         line = str(error).strip().partition("\n")[0] or type(error).__name__
-        told = _without_secrets(f"{database.name} cannot be read: {line}", database.address)
+        told = without_secrets(f"{database.name} cannot be read: {line}", database.address)
         fault = MissingExtra(told) if isinstance(error, ImportError) else DataError(told)
     raise fault  # here, so that it does not lead back to what the driver said
 
@@ -128,47 +127,18 @@ def _counted(database: Database, found: Any, ask: Callable[[Frame], Asked]) -> O
     return count_frame(frame, asked)
 
 
-def masked(address: str) -> str:
-    """Return an address without its passwords.
-
-    Examples
-    --------
-    >>> masked("postgresql://me:secret@host/db?sslmode=require&password=secret")
-    'postgresql://me:***@host/db?sslmode=require&password=***'
-    """
-    address = re.sub(r"(://[^:/?#@]*:).*(@)", r"\1***\2", address)
-    words = "|".join(sorted(_SECRETS))
-    return re.sub(rf"((?:^|[?&;])(?:{words})=)[^&;#]*", r"\1***", address, flags=re.IGNORECASE)
-
-
-def secrets_in(address: str) -> list[str]:
-    """Return the passwords of an address, as they are written and as they are meant.
-
-    Examples
-    --------
-    >>> secrets_in("postgresql://me:a%40b@host/db")
-    ['a%40b', 'a@b']
-    """
-    login = re.match(r"[^/]*://[^:/?#@]*:(.*)@", address)
-    found = [login[1]] if login else []
-    if _URL.match(address):
-        query = urlsplit(address).query
-        found += [value for key, value in parse_qsl(query) if key.lower() in _SECRETS]
-    every = [form for one in found for form in (one, unquote(one)) if form]
-    return sorted(dict.fromkeys(every), key=len, reverse=True)
-
-
 def _by_address(scheme: str, address: str) -> tuple[str, str]:
     if scheme not in SCHEMES:
         raise UsageError(
             f"{unknown_name('kind of database', scheme, SCHEMES)}. Files must lie on this machine"
         )
     if scheme not in ("sqlite", "duckdb"):
+        check_address(address)
         return "postgres" if scheme.startswith("postgres") else scheme, address
     path = unquote(address.partition("://")[2].partition("?")[0])
     path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a drive
     if _scheme_of(path) != scheme:
-        raise DataError(f"{path} is not a database of {scheme}")
+        raise DataError(f"{masked(path)} is not a database of {scheme}")
     return scheme, path
 
 
@@ -178,10 +148,10 @@ def _scheme_of(path: str) -> str:
         with open(path, "rb") as stream:
             head = stream.read(16)
     except FileNotFoundError:
-        raise UsageError(f"no file {path!r}") from None
+        raise UsageError(f"no file {masked(path)!r}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"{path!r} cannot be read: {reason}") from None
+        raise DataError(f"{masked(path)!r} cannot be read: {reason}") from None
     if head == b"SQLite format 3\x00":
         return "sqlite"
     if head[8:12] == b"DUCK":
@@ -315,9 +285,3 @@ def _refuse_loose_types(table: Any, frame: Frame, asked: Asked) -> None:
                 f"column {name!r} of {frame.name} says that it holds {family} but has values of "
                 f"type {', '.join(sorted(odd))}; cast it in a query"
             )
-
-
-def _without_secrets(text: str, address: str) -> str:
-    for secret in secrets_in(address):
-        text = text.replace(secret, "***")
-    return text

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from outperform import errors
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
-from outperform.ingest.databases import masked
+from outperform.ingest.addresses import masked
 from outperform.outcomes import Outcomes
 
 SECONDS = 600.0
@@ -136,7 +136,7 @@ def _signal(number: int) -> str:
 
 def _shown(source: Any) -> str:
     files = list(source.values()) if isinstance(source, dict) else source
-    return masked(", ".join(map(str, files)) if isinstance(files, list) else str(files))
+    return ", ".join(masked(str(one)) for one in (files if isinstance(files, list) else [files]))
 
 
 def _plain_source(source: Any) -> Any:

@@ -105,9 +105,9 @@ def _locks(paths: Sequence[str], folder: str) -> tuple[str, ...]:
 
 def interruptible(
     ask: Callable[[], T],
-    interrupt: Callable[[], None],
+    interrupt: Callable[[], object],
     *,
-    meanwhile: Callable[[], None] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> T:
     """Ask on another thread, so that a signal reaches Python at once and ends the question.
 

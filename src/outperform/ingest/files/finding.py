@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from uuid import uuid4
 
 from outperform.errors import DataError, UsageError
+from outperform.ingest.addresses import masked
 from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.folders import Partition, files_in
 from outperform.ingest.files.packing import PACKINGS, magic, order_mark, unpacked
@@ -105,7 +106,7 @@ def _paths(source: str) -> list[str]:
     if glob.has_magic(source) and not os.path.lexists(source):
         found = sorted(glob.glob(source, recursive=True))
         if not found:
-            raise UsageError(f"no file matches {source!r}")
+            raise UsageError(f"no file matches {masked(source)!r}")
         return found
     return [source]
 
@@ -152,7 +153,7 @@ def _stamp(path: str, name: str) -> tuple[int, ...]:
         raise UsageError(_no_file(path, name)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"{name!r} cannot be read: {reason}") from None
+        raise DataError(f"{masked(name)!r} cannot be read: {reason}") from None
     if stat.S_ISDIR(found.st_mode):
         raise DataError(f"{name} is a folder, where a file must be")
     if not stat.S_ISREG(found.st_mode):
@@ -168,7 +169,7 @@ def _no_file(path: str, name: str) -> str:
     except OSError:
         beside = []
     close = get_close_matches(os.path.basename(path), beside, n=1)
-    return f"no file {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+    return f"no file {masked(name)!r}" + (f"; did you mean {close[0]!r}?" if close else "")
 
 
 def _guess(path: str, found: str | None, packing: str, *, name: str) -> str:
