@@ -221,7 +221,7 @@ def test_why_nothing_is_counted_is_said(tmp_path):
     [
         (lambda text: text[:50], "these are not outcomes in JSON"),
         (lambda text: "", "these are not outcomes in JSON"),
-        (lambda text: text.replace('"schema": 1', '"schema": 2'), "update this one"),
+        (lambda text: text.replace('"schema": 2', '"schema": 3'), "update this one"),
     ],
     ids=["cut", "empty", "newer"],
 )

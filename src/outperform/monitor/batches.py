@@ -72,13 +72,11 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, Outcomes.from_json(data.decode("utf-8")), _digest(data))
+        return Batch(key, Outcomes.from_json(data).read_from(path.name), _digest(data))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is damaged: {error}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 

@@ -30,9 +30,10 @@ from outperform.outcomes.labels import (
 from outperform.outcomes.pool import count_pool, labelled_rows
 from outperform.outcomes.schemes import Scheme
 from outperform.outcomes.slices import count_slices, slice_column
+from outperform.outcomes.sources import row_findings
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.outcomes.table import Table, place_rows
-from outperform.outcomes.weights import WeightKind, read_weights
+from outperform.outcomes.weights import RowWeights, WeightKind, read_weights
 
 Fields = dict[str, Any]
 
@@ -73,7 +74,15 @@ def of_labels(
         by=_slice_columns(by),
         groups=groups,
     )
-    return {**fields, "findings": fields["findings"] + read.findings}
+    return _with_doubts(fields, read)
+
+
+def _with_doubts(fields: Fields, read: RowWeights) -> Fields:
+    """Put doubts about the weights beside the others, and about rows that were given one by one."""
+    findings = fields["findings"] + read.findings
+    if read.counts is None:
+        findings += row_findings(fields["tables"][0], kind=fields.get("kind", "classes"))
+    return {**fields, "findings": findings}
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
@@ -107,14 +116,15 @@ def of_label_sets(
         codes, n_labels=len(sets), weights=read.counts, importance=read.importance, groups=groups
     )
     tables, sets = prune_sets((table,), sets)
-    return {
+    fields = {
         "models": tuple(predictions),
         "labels": known,
         "tables": tables,
         "kind": "label_sets",
-        "findings": label_findings(known) + read.findings,
+        "findings": label_findings(known),
         "sets": sets,
     }
+    return _with_doubts(fields, read)
 
 
 def of_pool(
@@ -237,13 +247,14 @@ def of_correct(
         importance=read.importance,
         groups=groups,
     )
-    return {**fields, "kind": "correct", "findings": fields["findings"] + read.findings}
+    return _with_doubts({**fields, "kind": "correct"}, read)
 
 
 def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any] | None) -> Fields:
     """Count spans that agree to the letter."""
     labels, table = count_spans(gold, named(predictions), groups=groups)
-    return _of_spans(tuple(predictions), labels, (table,))
+    fields = _of_spans(tuple(predictions), labels, (table,))
+    return {**fields, "findings": fields["findings"] + row_findings(table, kind="spans")}
 
 
 def of_tags(
