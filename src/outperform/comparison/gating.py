@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outperform import metrics, present
@@ -25,6 +25,7 @@ from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.errors import UsageError
 from outperform.findings import Finding
+from outperform.outcomes.sources import made_serious
 from outperform.outcomes.weights import WeightKind
 from outperform.posterior import seed_sequence
 
@@ -314,6 +315,7 @@ def gate(
     outcomes = two_models(
         y_true, candidate, baseline, names, labels, groups, metric=metric, **weights
     )
+    outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
         "prior": prior,

@@ -7,7 +7,7 @@ from typing import Any
 
 from outperform._typing import Label
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.labels import Column, check_label
+from outperform.outcomes.labels import Column, check_label, refuse_half_characters
 
 
 def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -17,6 +17,7 @@ def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in columns:
         if not isinstance(name, str):
             raise UsageError(f"model names must be text; got {name!r}")
+        refuse_half_characters([name], name="models")
     return columns
 
 

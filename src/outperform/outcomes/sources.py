@@ -123,6 +123,17 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
     return (Finding(TWINS, "warning", message),)
 
 
+def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Let findings that items count twice withhold the verdict, as a gate does.
+
+    Examples
+    --------
+    >>> print(*made_serious([Finding(TWINS, "warning", "One is a copy.")]))
+    serious: One is a copy. [repeated_sources]
+    """
+    return tuple(replace(one, level="serious") if one.name in DOUBLED else one for one in findings)
+
+
 def _names(group: Sequence[Source]) -> str:
     names = list(dict.fromkeys(one.file or one.name for one in group))
     if names == [""]:
