@@ -15,6 +15,7 @@ from outperform import Outcomes
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.beside import stand_beside
 from outperform.outcomes.label_sets import are_label_sets
+from outperform.outcomes.serial import signed
 
 RNG = np.random.default_rng(5)
 Y, A, B = (RNG.random((60, 4)) < 0.4 for _ in range(3))
@@ -164,8 +165,8 @@ def test_json_and_back():
 def test_damaged_sets_are_refused(damage):
     data = json.loads(SEEN.to_json())
     damage(data)
-    with pytest.raises(DataError):
-        Outcomes.from_dict(data)
+    with pytest.raises(DataError, match=r"set|class"):
+        Outcomes.from_dict(signed(data))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outperform import metrics, present
@@ -27,6 +27,7 @@ from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.errors import UsageError
 from outperform.findings import Finding
+from outperform.outcomes.sources import made_serious
 from outperform.posterior import seed_sequence
 
 DEFAULT_SEED = 0
@@ -323,6 +324,7 @@ def gate(
         metric=metric,
         sample_weight=sample_weight,
     )
+    outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
         "prior": prior,

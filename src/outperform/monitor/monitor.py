@@ -20,6 +20,7 @@ from outperform.monitor.history import History
 from outperform.monitor.look import Look, look_at
 from outperform.monitor.stopping import Stop
 from outperform.outcomes import Outcomes
+from outperform.outcomes.sources import TWINS
 from outperform.posterior import child, seed_sequence
 
 
@@ -228,10 +229,14 @@ class Monitor(Tabular):
 
     def _doubts(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
+        # A copy that came after the look that is shown is a doubt about the folder all the same.
+        counted = () if self._history.total is None else self._history.total.findings
+        shown = self._shown().findings if self._looks else ()
         return (
             *folder_findings(self._history.left_out, self._history.unfinished),
+            *(one for one in counted if one.name == TWINS),
             *look_findings(self._looks, self._unanswered, self.stop, ends),
-            *(self._shown().findings if self._looks else ()),
+            *(one for one in shown if one.name != TWINS),
         )
 
     def _compare(self, number: int) -> Comparison:

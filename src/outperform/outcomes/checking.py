@@ -8,7 +8,7 @@ from typing import Any
 from outperform._typing import Label
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.aligning import frame_columns, is_frame
-from outperform.outcomes.labels import Column, check_label
+from outperform.outcomes.labels import Column, check_label, refuse_half_characters
 
 
 def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -20,6 +20,7 @@ def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in columns:
         if not isinstance(name, str):
             raise UsageError(f"model names must be text; got {name!r}")
+        refuse_half_characters([name], name="models")
     return columns
 
 

@@ -91,6 +91,8 @@ def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
         )
     kind = _kind(types)
     distinct = [value.item() if isinstance(value, np.generic) else value for value in index]
+    if kind == "text":
+        refuse_half_characters(distinct, name=name)
     if kind == "bool":
         bits = np.array(distinct, dtype=np.int64)[codes]
         return Column(name=name, kind=kind, values=(False, True), codes=bits)
@@ -164,6 +166,24 @@ def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
             f"(counted from 0){what}; drop those rows from all columns or give them a class of "
             "their own"
         )
+
+
+def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
+    """Refuse text with lone surrogates, which no file, frame or screen can hold.
+
+    Examples
+    --------
+    >>> refuse_half_characters(["spam", "ham"], name="y_true")
+    """
+    try:
+        "".join(texts).encode("utf-8")  # two halves in a row would stay two
+    except UnicodeEncodeError:
+        bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
+        raise DataError(
+            f"{name} holds {bad!a}, which is not valid Unicode text (a lone surrogate); read the "
+            "text in its own encoding, or replace such characters, e.g. with "
+            "text.encode('utf-8', 'replace').decode()"
+        ) from None
 
 
 def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
@@ -263,6 +283,8 @@ def check_label(value: Any, *, name: str) -> Label:
         value = int(value)
     if not isinstance(value, (str, int, bool)):
         raise DataError(f"{name} must be text, a whole number or a boolean; got {value!r}")
+    if isinstance(value, str):
+        refuse_half_characters([value], name=name)
     return value
 
 
