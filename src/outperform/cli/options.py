@@ -241,6 +241,14 @@ Confusion = Annotated[
     ),
 ]
 Metric = Annotated[
+    str | None,
+    typer.Option(
+        help="scikit-learn's name of the metric; by default f1 where the positive class is clear, "
+        "f1_macro where it is not.",
+        rich_help_panel=_QUESTION,
+    ),
+]
+NamedMetric = Annotated[
     str, typer.Option(help="scikit-learn's name of the metric.", rich_help_panel=_QUESTION)
 ]
 Cost = Annotated[
@@ -395,7 +403,7 @@ class Pricing:
     cost: Cost = None
     unit: Unit = None
 
-    def metric(self, seen: Outcomes | Scores, metric: str) -> Any:
+    def metric(self, seen: Outcomes | Scores, metric: str | None) -> Any:
         """Return the metric that was named, or the cost that was given instead."""
         from outperform.cli.pricing import priced
 

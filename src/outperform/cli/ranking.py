@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def rank(
     files: o.Sources,
     of: o.Models = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -45,7 +45,7 @@ def rank(
 
 
 def read_models(
-    files: list[str], of: list[str] | None, reading: o.Reading, metric: str
+    files: list[str], of: list[str] | None, reading: o.Reading, metric: str | None
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
     import outperform as op
@@ -54,7 +54,7 @@ def read_models(
     from outperform.metrics import check_name, is_of_scores
 
     check_name(metric)
-    if is_of_scores(metric):
+    if metric is not None and is_of_scores(metric):
         if not of:
             raise UsageError("give --of once for each column of scores")
         return read_columns(files, of, reading, metric)

@@ -58,7 +58,7 @@ def slices(
     a: o.ModelA = None,
     b: o.ModelB = None,
     by: o.By = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     labels: o.Labels = None,
     pos_label: o.PosLabel = None,

@@ -12,7 +12,7 @@ def runs(
     files: o.Sources,
     a: o.RunsOfA = None,
     b: o.RunsOfB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     *,
     reading: o.Reading,

@@ -38,13 +38,16 @@ def same_length(columns: Sequence[Column]) -> None:
 
 
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
-    """Return distinct labels of the type of the data."""
+    """Return distinct labels of the type of the data, in which True is 1."""
     if isinstance(labels, (str, bytes)):
         raise UsageError(f"labels must be a list of classes; got {labels!r}")
     checked = tuple(check_label(label, name="labels") for label in labels)
     if not checked or len(set(checked)) != len(checked):
         raise UsageError(f"labels must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
+    if kinds == {bool, int}:
+        as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
+        return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise DataError(f"labels must be of the type of the data; got a mixture of {names}")

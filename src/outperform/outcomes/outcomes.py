@@ -475,7 +475,7 @@ class Outcomes(Constructors):
             The class.
         """
         for code, known in enumerate(self.labels):
-            if known == label and isinstance(known, bool) == isinstance(label, (bool, np.bool_)):
+            if known == label:
                 return code
         noun = {"spans": "type", "label_sets": "label"}.get(self.kind, "class")
         raise UsageError(unknown_name(noun, label, [str(known) for known in self.labels]))
@@ -660,7 +660,7 @@ class Outcomes(Constructors):
         return replace(self, sources=tuple(replace(one, file=file) for one in self.origins))
 
     def __eq__(self, other: object) -> bool:
-        # As text, because True == 1 and the labels True and 1 are not the same.
+        # As text, which tells the labels True and 1 apart: they match, but are not written alike.
         return isinstance(other, Outcomes) and self._text() == other._text()
 
     def _text(self) -> str:

@@ -73,7 +73,7 @@ def plan(
         The wanted verdict: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
     metric
-        As for :func:`compare`; F1 by default. Accuracies are about accuracy.
+        As for :func:`compare`. Accuracies are about accuracy.
     rope
         The region of practical equivalence.
     target
