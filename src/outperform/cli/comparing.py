@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
-from outperform.cli.reading import rope_of
+from outperform.cli.reading import metric_of, rope_of
 from outperform.cli.scoring import read_seen
 from outperform.cli.writing import write_result
 
@@ -17,7 +17,7 @@ def compare(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -39,7 +39,7 @@ def compare(
 def estimate(
     files: o.Sources,
     of: o.OneModel = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     *,
     reading: o.Reading,
     asking: o.Asking,
@@ -52,14 +52,15 @@ def estimate(
     import outperform as op
 
     seen = read_seen(files, [of], reading, [metric])
-    write_result(op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen)), writing)
+    asked = metric_of(seen, metric)
+    write_result(op.estimate(seen, *seen.models, metric=asked, **asking.arguments(seen)), writing)
 
 
 def scorecard(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metrics: o.Metrics = "accuracy,f1_macro,matthews_corrcoef",
+    metrics: o.Metrics = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -73,7 +74,8 @@ def scorecard(
     """
     import outperform as op
 
-    asked = metrics.split(",")
+    usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
+    asked = usual if metrics is None else metrics.split(",")
     seen = read_seen(files, [a, b], reading, asked)
     card = op.scorecard(
         seen,
@@ -110,7 +112,7 @@ def compared(
     files: list[str],
     a: str | None,
     b: str | None,
-    metric: str,
+    metric: str | None,
     rope: str | None,
     unpaired: bool,
     reading: o.Reading,
@@ -124,7 +126,7 @@ def compared(
     return op.compare(
         seen,
         *seen.models,
-        metric=metric if pricing is None else pricing.metric(seen, metric),
+        metric=(pricing or o.Pricing()).metric(seen, metric),
         rope=rope_of(rope),
         paired=not unpaired,
         **asking.arguments(seen),

@@ -115,7 +115,7 @@ def gate(
     baseline_file: BaselineFile = None,
     save_baseline: SaveBaseline = None,
     new_truth: NewTruth = False,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     guard: Guards = None,
     require: Require = Requirement.NOT_WORSE,

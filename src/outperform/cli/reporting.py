@@ -15,7 +15,7 @@ def report(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     title: Annotated[str | None, typer.Option(help="What stands above the page.")] = None,

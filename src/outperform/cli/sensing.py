@@ -34,7 +34,7 @@ def sensitivity(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     ropes: Ropes = None,
     priors: Priors = None,

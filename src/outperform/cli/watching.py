@@ -12,7 +12,7 @@ import typer
 
 from outperform.cli import exits
 from outperform.cli import options as o
-from outperform.cli.reading import needed_columns, rope_of
+from outperform.cli.reading import metric_of, needed_columns, rope_of
 from outperform.cli.running import say
 from outperform.cli.writing import deliver
 from outperform.errors import DataError, UsageError, unknown_name
@@ -66,7 +66,7 @@ def watch(
     folder: Folder,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     stop: StopRule = None,
     once: Once = False,
@@ -96,7 +96,7 @@ def watch(
         folder,
         name_a,
         name_b,
-        metric=metric,
+        metric=metric_of(seen, metric),
         rope=region,
         stop=rule,
         paired=not unpaired,

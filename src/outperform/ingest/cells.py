@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from outperform.ingest.asked import Asked
 
 OnNull = Literal["refuse", "drop"]
+Fault = Literal["missing", "strange"]
+First = Callable[[str, Fault], str]
+"""Say where a column first has no value, or one that is neither right nor wrong."""
 # pandas writes booleans beside missing values as 1.0 and 0.0.
-_SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -74,19 +77,18 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
             )
 
 
-def as_right(column: Coded, counts: AnyArray, name: str, first: Callable[[str, Any], str]) -> Coded:
+def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
     """Return a column that says right or wrong as booleans; the empty text is a missing value."""
     strange = [code for code, value in enumerate(column.values) if not _says_right(value)]
     if strange:
-        value = column.values[strange[0]]
+        value = min((column.values[code] for code in strange), key=str)
         number = total(counts[np.isin(column.codes, strange)])
-        raise DataError(
-            not_right(name, value, f"in {number} of {total(counts)} rows{first(name, value)}")
-        )
+        where = f"in {number} of {total(counts)} rows{first(name, 'strange')}"
+        raise DataError(_not_right(name, value, where))
     return Coded([_right(value) for value in column.values], column.codes)
 
 
-def not_right(name: str, value: Any, where: str) -> str:
+def _not_right(name: str, value: Any, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
         "if these are grades, read them with op.read_scores and compare metric='mean'"
@@ -119,8 +121,8 @@ def _right(value: Any) -> bool | None:
         return None
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
-    if isinstance(value, str) and value.lower() in _SAYS_RIGHT:
-        return _SAYS_RIGHT[value.lower()]
+    if isinstance(value, str) and value.lower() in SAYS_RIGHT:
+        return SAYS_RIGHT[value.lower()]
     raise ValueError(value)
 
 
@@ -144,12 +146,12 @@ def settle(
     *,
     table: str,
     findings: Sequence[Finding] = (),
-    first: Callable[[str, Any], str] = lambda column, value: "",
+    first: First = lambda column, fault: "",
 ) -> Outcomes:
     """Return outcomes from what was counted, one column for each of the keys that were asked.
 
     Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
-    the first one is.
+    the first such value is.
     """
     groups, on_null = asked.groups, asked.on_null
     labels = dict(zip(asked.columns, found.columns, strict=False))
@@ -250,11 +252,12 @@ def _plain(value: Any, read: Callable[..., Column]) -> Any:
     return value if read is read_column else str(value)
 
 
-def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str, Any], str]) -> str:
+def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
     name = next(iter(lost))
     others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, None)}{others}. "
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, 'missing')}"
+        f"{others}. "
         'Give them a class, or leave these rows out with on_null="drop"'
     )
 
