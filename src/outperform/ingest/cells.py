@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray
-from outperform.errors import DataError
+from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
 from outperform.outcomes import Outcomes
 from outperform.outcomes.building import of_columns
+from outperform.outcomes.checking import compare_values
 from outperform.outcomes.counting import total
 from outperform.outcomes.labels import Column, read_column
 from outperform.outcomes.slices import slice_column
@@ -75,6 +76,62 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
                 "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0, or ask for "
                 "a metric of scores such as roc_auc"
             )
+
+
+def refuse_no_models(
+    labels: Mapping[str, Coded], counts: AnyArray, asked: Asked, table: str
+) -> None:
+    """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
+    (truth, actual), *models = labels.items()
+    found = {
+        name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
+    }
+    is_id = "if it identifies items, give id={0!r}"
+    ids = [name for name, one in found.items() if one.may_be_ids]
+    if asked.named:
+        ids = [name for name in ids if found[name].look_like_ids]
+        if ids:
+            why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+            raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
+        _refuse_truth_of_ids(labels, counts)
+        return
+    odd = [name for name, one in found.items() if name in ids or not one.n_shared]
+    if odd and len(odd) == len(found) and not ids:
+        raise UsageError(
+            f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
+            f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
+            "true labels with truth= and those of the predictions with models="
+        )
+    rest = [name for name in found if name not in odd]
+    if ids:
+        why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+        raise UsageError(name_models(table, f"{why}; {is_id.format(ids[0])}", rest))
+    if odd:
+        why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
+        raise UsageError(name_models(table, why, rest))
+
+
+def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
+    (truth, actual), *models = labels.items()
+    predicted = [value for _, one in models for value in one.values]
+    found = compare_values(actual.values, actual.codes, predicted, counts)
+    if found.look_like_ids and not found.n_shared:
+        raise UsageError(
+            f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
+            f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
+            "labels with truth="
+        )
+
+
+def name_models(table: str, why: str, rest: Sequence[str]) -> str:
+    """Return the sentence for a column that is taken for a model because none was named."""
+    advice = f"models={list(rest)}" if rest else "models="
+    return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
+
+
+def _some(column: Coded) -> str:
+    known = sorted({str(value) for value in column.values if value is not None})
+    return ", ".join(repr(one[:30]) for one in known[:3]) + (", …" if len(known) > 3 else "")
 
 
 def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
@@ -159,6 +216,7 @@ def settle(
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
+        refuse_no_models(labels, found.counts, asked, table)
         refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
     refuse_too_many(len(found.counts), table, groups=groups)
     names = asked.keys if groups is None else asked.keys[:-1]

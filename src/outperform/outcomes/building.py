@@ -9,7 +9,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.checking import check_labels, named, same_length
+from outperform.outcomes.checking import check_labels, named, refuse_ids, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import group_codes, group_rows
@@ -357,6 +357,7 @@ def of_columns(
     """Count columns of labels, the truth first, perhaps divided by slice or kept in groups."""
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
+    refuse_ids(columns, weights)
     ordered = _known_labels(columns, labels)
     codes = _coded(columns, ordered)
     slices = None
