@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
+from outperform.cli.progress import drawing
 from outperform.cli.reading import metric_of, rope_of
 from outperform.cli.scoring import read_seen
 from outperform.cli.writing import write_result
@@ -53,7 +54,9 @@ def estimate(
 
     seen = read_seen(files, [of], reading, [metric])
     asked = metric_of(seen, metric)
-    write_result(op.estimate(seen, *seen.models, metric=asked, **asking.arguments(seen)), writing)
+    with drawing():
+        found = op.estimate(seen, *seen.models, metric=asked, **asking.arguments(seen))
+    write_result(found, writing)
 
 
 def scorecard(
@@ -77,14 +80,15 @@ def scorecard(
     usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
     asked = usual if metrics is None else metrics.split(",")
     seen = read_seen(files, [a, b], reading, asked)
-    card = op.scorecard(
-        seen,
-        *seen.models,
-        metrics=asked,
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        card = op.scorecard(
+            seen,
+            *seen.models,
+            metrics=asked,
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
     write_result(card, writing)
 
 
@@ -105,7 +109,9 @@ def by_class(
     Example: outperform by-class preds.csv --truth label --a bert --b gpt --rope 0.05
     """
     whole = compared(files, a, b, metric, rope, unpaired, reading, asking)
-    write_result(whole.by_class(), writing)
+    with drawing("drawing classes"):
+        found = whole.by_class()
+    write_result(found, writing)
 
 
 def compared(
@@ -123,11 +129,12 @@ def compared(
     import outperform as op
 
     seen = read_seen(files, [a, b], reading, [metric])
-    return op.compare(
-        seen,
-        *seen.models,
-        metric=(pricing or o.Pricing()).metric(seen, metric),
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        return op.compare(
+            seen,
+            *seen.models,
+            metric=(pricing or o.Pricing()).metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )

@@ -12,6 +12,7 @@ import typer
 from outperform.cli import exits
 from outperform.cli import options as o
 from outperform.cli.baselines import Inputs, store
+from outperform.cli.progress import drawing
 from outperform.cli.reading import label_of, rope_of
 from outperform.cli.running import say
 from outperform.cli.scoring import read_gate
@@ -151,16 +152,17 @@ def gate(
         keep=save_baseline is not None,
     )
     seen, rows = read_gate(inputs, metric)
-    found = op.gate(
-        seen,
-        *seen.models,
-        metric=pricing.metric(seen, metric),
-        rope=rope_of(rope),
-        require=require.value,
-        guards=[guard_of(seen, text) for text in guard or ()],
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        found = op.gate(
+            seen,
+            *seen.models,
+            metric=pricing.metric(seen, metric),
+            rope=rope_of(rope),
+            require=require.value,
+            guards=[guard_of(seen, text) for text in guard or ()],
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
     allowed = allow is Allowed.UNDECIDED
     _write(found, style, output, junit, allowed)
     if save_baseline is not None and rows is not None:

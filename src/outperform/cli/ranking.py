@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
+from outperform.cli.progress import drawing
 from outperform.cli.reading import read_outcomes, rope_of
 from outperform.cli.scoring import read_columns
 from outperform.cli.writing import deliver, render
@@ -32,13 +33,14 @@ def rank(
     import outperform as op
 
     seen = read_models(files, of, reading, metric)
-    found = op.rank(
-        seen,
-        metric=pricing.metric(seen, metric),
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        found = op.rank(
+            seen,
+            metric=pricing.metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
     text = found.text(None) if writing.style is o.Format.TEXT else render(found, writing.style)
     deliver(text, writing.output)
 

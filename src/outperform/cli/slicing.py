@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from outperform.cli import options as o
+from outperform.cli.progress import drawing
 from outperform.cli.reading import columns_there, metric_of, read_table, rope_of
 from outperform.cli.writing import deliver
 from outperform.errors import UsageError
@@ -100,13 +101,14 @@ def slices(
         draws=draws,
         seed=seed,
     )
-    found = op.compare_slices(
-        seen,
-        *seen.models,
-        metric=metric_of(seen, metric),
-        rope=rope_of(rope),
-        **asking.arguments(seen),
-    )
+    with drawing("drawing slices"):
+        found = op.compare_slices(
+            seen,
+            *seen.models,
+            metric=metric_of(seen, metric),
+            rope=rope_of(rope),
+            **asking.arguments(seen),
+        )
     deliver(_render(found, style, top), output)
 
 

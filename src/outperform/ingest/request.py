@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
+from outperform._typing import Progress
 from outperform.errors import UsageError, unknown_name
 from outperform.ingest.asked import Asked
 from outperform.ingest.cells import OnNull, name_models
 from outperform.ingest.evaluations import FORMATS as LOGS
 from outperform.ingest.files.dialect import FORMATS, Dialect
-from outperform.ingest.files.engine import Progress
 from outperform.ingest.files.joining import GOLD, Join, OnMissing
 from outperform.ingest.files.scan import listed
 from outperform.ingest.files.tables import Table, Where, check_where

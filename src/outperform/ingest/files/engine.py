@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -12,12 +12,11 @@ from typing import Any
 from uuid import uuid4
 
 from outperform._optional import require
-from outperform._typing import AnyArray
+from outperform._typing import AnyArray, Progress
 from outperform.errors import MissingExtra, OutperformError, ResourceError
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
-Progress = Callable[[int, int], None]
 
 
 class EngineFault(OutperformError):
