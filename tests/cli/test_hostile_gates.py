@@ -119,8 +119,9 @@ def formats():
             yield f"{style} {kind} better", better
         summary = Row(gate("worse", "-f", style), {1}, {"GITHUB_STEP_SUMMARY": "summary.md"})
         yield f"{style} with a summary", summary
-        yield f"{style} to a file", Row(
-            gate("worse", "-f", style, "-o", "answer"), {2} if style == "github" else {1}
+        yield (
+            f"{style} to a file",
+            Row(gate("worse", "-f", style, "-o", "answer"), {2} if style == "github" else {1}),
         )
         yield f"{style} junit", Row(gate("worse", "-f", style, "--junit", "junit.xml"), {1})
 
@@ -280,8 +281,9 @@ def options():
     yield "the last of two files", Row(gate("worse", "--rope", "0.9", "--rope", "0.01"), {1})
     # A wide ROPE is the user's; it passes what is not worse by more than that.
     yield "a wide rope", Row(gate("worse", "--rope", "0.9"), {0})
-    yield "a guard that fails", Row(
-        gate("worse", "--rope", "0.9", "--guard", "recall:spam:0.01"), {1}
+    yield (
+        "a guard that fails",
+        Row(gate("worse", "--rope", "0.9", "--guard", "recall:spam:0.01"), {1}),
     )
     for asked in ("--help", "-h"):
         yield f"gate {asked}", Row(["gate", asked], {0})
@@ -441,11 +443,13 @@ def undecided():
     for guard in ("recall:rare:0.05", "recall:rare:0.9", "f1:rare:0.9"):
         row = Row(table("rare.csv", "--guard", guard, *allow), UNUSUAL - {1})
         yield f"no data for {guard}", row if guard[0] == "r" else Row(row.arguments, {0, 4})
-    yield "a prior that outweighs the data", Row(
-        gate("worse", "--model", "flat", "--prior", "1e9", *allow), {4}
+    yield (
+        "a prior that outweighs the data",
+        Row(gate("worse", "--model", "flat", "--prior", "1e9", *allow), {4}),
     )
-    yield "a prior that outweighs better data", Row(
-        gate("better", "--model", "flat", "--prior", "1e9", "--rope", "0.001", *allow), {0, 4}
+    yield (
+        "a prior that outweighs better data",
+        Row(gate("better", "--model", "flat", "--prior", "1e9", "--rope", "0.001", *allow), {0, 4}),
     )
     for kind in ("worse", "better"):
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})

@@ -9,6 +9,7 @@ import typer
 
 from outperform.cli import options as o
 from outperform.cli.comparing import compared
+from outperform.cli.progress import drawing
 
 
 def report(
@@ -36,5 +37,6 @@ def report(
     from outperform.cli.running import say
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
-    path = op.write_report(result, output, title=title, overwrite=force)
+    with drawing("writing the page"):
+        path = op.write_report(result, output, title=title, overwrite=force)
     say(f"wrote {path}: {present.headline(result.to_dict())}")

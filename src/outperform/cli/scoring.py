@@ -44,7 +44,7 @@ def read_columns(
     import outperform as op
 
     asked = reading.asked()
-    not_for_scores = ("count", "weight", "table", "query", "isolate")
+    not_for_scores = ("correct", "count", "weight", "table", "query", "isolate")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:
         what = f"; leave {', '.join(given)} out" if given else ""

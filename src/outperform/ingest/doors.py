@@ -11,9 +11,11 @@ from outperform.errors import UsageError
 from outperform.ingest.databases import Database, count_database, known_database
 from outperform.ingest.evaluations import read_evaluations
 from outperform.ingest.files.counting import count
+from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.finding import stem
 from outperform.ingest.files.joining import Join, join
 from outperform.ingest.files.opening import opened
+from outperform.ingest.files.scan import listed
 from outperform.ingest.frames import Frame, count_frame, known_frame
 from outperform.ingest.request import Request, check_columns
 from outperform.ingest.shards import holds_outcomes, read_shards
@@ -73,6 +75,22 @@ def _called(source: Any) -> str:
         name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
         return "standard input" if name == "-" else name
     return "a stream"
+
+
+def columns_of(source: Any, **dialect: Any) -> str | None:
+    """Return the names of the columns of files for a message; None for what is read only once.
+
+    Parameters
+    ----------
+    source
+        A path, a folder or a pattern, as for :func:`outperform.read`.
+    **dialect
+        ``format``, ``separator``, ``quote``, ``header``, ``encoding`` and ``verify``, too.
+    """
+    if source == "-" or known_database(source, table=None, query=None) is not None:
+        return None
+    with opened({"": source}, [], Dialect(**dialect)) as tables:
+        return listed(tables.tables[""].names)
 
 
 # Logs of evaluations

@@ -11,7 +11,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.outcomes.aligning import align, align_rows
-from outperform.outcomes.checking import check_labels, named, same_length
+from outperform.outcomes.checking import check_labels, named, refuse_ids, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import group_codes, group_rows
@@ -386,6 +386,7 @@ def of_columns(
     """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
+    refuse_ids(columns, counts)
     ordered = _known_labels(columns, labels)
     codes = _coded(columns, ordered)
     slices = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outperform._typing import Label, Seed
+from outperform._typing import Label, Progress, Seed
 from outperform.comparison.engine import check_draws
 from outperform.comparison.planning.given import (
     Analysis,
@@ -50,7 +50,7 @@ def plan(
     n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Find the number of test documents at which the wanted verdict probably comes.
 
