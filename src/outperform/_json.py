@@ -24,10 +24,11 @@ _SHOWN = 60
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-def parse(data: bytes | str) -> Any:
+def parse(data: bytes | str, *, constants: bool = False) -> Any:
     """Return the value of a JSON text, or say what is wrong with the text.
 
-    Beyond the grammar, keys must be distinct, and NaN and Infinity are no numbers.
+    Beyond the grammar, keys must be distinct, and NaN and Infinity are no numbers unless
+    ``constants`` says that they may occur.
 
     Examples
     --------
@@ -38,7 +39,8 @@ def parse(data: bytes | str) -> Any:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         if text.startswith("\ufeff"):
             raise DataError("the text begins with a byte order mark")
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+        number = float if constants else _refuse_constant
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=number)
     except UnicodeDecodeError as error:
         raise DataError(f"the text is not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:
@@ -72,6 +74,23 @@ def checksum(data: Mapping[str, Any]) -> str:
     """
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def signed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain values with the checksum of all others as ``sha256``."""
+    rest = {name: value for name, value in data.items() if name != "sha256"}
+    return {**rest, "sha256": checksum(rest)}
+
+
+def is_signed(data: Mapping[str, Any]) -> bool:
+    """Return whether plain values have the checksum that fits them.
+
+    Examples
+    --------
+    >>> is_signed(signed({"a": 1})), is_signed(signed({"a": 1}) | {"a": 2})
+    (True, False)
+    """
+    return bool(data.get("sha256") == signed(data)["sha256"])
 
 
 def shown(value: Any) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.monitor.history import History
-from outperform.outcomes.serial import signed
 
 NAMES = ("new", "old")
 

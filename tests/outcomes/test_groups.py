@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outperform import Outcomes
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.groups import group_rows
-from outperform.outcomes.serial import signed
 from outperform.outcomes.table import place_rows
 
 MODELS = ("a", "b", "c")

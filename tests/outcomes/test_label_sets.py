@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 import outperform as op
 from outperform import Outcomes
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.beside import stand_beside
 from outperform.outcomes.label_sets import are_label_sets
-from outperform.outcomes.serial import signed
 
 RNG = np.random.default_rng(5)
 Y, A, B = (RNG.random((60, 4)) < 0.4 for _ in range(3))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.serial import signed
 
 A = ["x", "x", "y", "y", "x", "z", "x", "y"]
 B = ["x", "y", "y", "x", "x", "z", "x", "y"]

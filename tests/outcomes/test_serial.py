@@ -8,8 +8,8 @@ import json
 import pytest
 
 from outperform import Outcomes
+from outperform._json import signed
 from outperform.errors import DataError
-from outperform.outcomes.serial import signed
 
 EXAMPLES = {
     "text": Outcomes.from_labels(["NA", "01", ""], {"a": ["NA", "1", ""], "b": ["x", "1", ""]}),

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
-from outperform.outcomes.serial import signed
 
 rows = st.lists(
     st.tuples(

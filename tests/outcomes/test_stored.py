@@ -9,9 +9,8 @@ import random
 import pytest
 
 from outperform import Outcomes
-from outperform._json import MOST
+from outperform._json import MOST, signed
 from outperform.errors import DataError
-from outperform.outcomes.serial import signed
 
 NAMES = {"a": ["NA", "1", "", "x"], "b": ["x", "1", "", "x"]}
 STORED = {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes, Scores
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.beside import stand_beside
-from outperform.outcomes.serial import signed
 from outperform.outcomes.weights import read_weights
 
 TRUTH = ["x", "x", "y", "y", "z", "x"]

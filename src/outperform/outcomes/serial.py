@@ -115,13 +115,7 @@ def content(outcomes: Outcomes) -> dict[str, Any]:
 def to_dict(outcomes: Outcomes) -> dict[str, Any]:
     """Return outcomes as JSON-able values with a checksum; whole numbers stay whole."""
     sources = sorted(outcomes.origins, key=lambda one: (one.name, one.sha256))
-    return signed({**content(outcomes), "sources": [one.to_dict() for one in sources]})
-
-
-def signed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain values with the checksum of all others."""
-    rest = {name: value for name, value in data.items() if name != "sha256"}
-    return {**rest, "sha256": read.checksum(rest)}
+    return read.signed({**content(outcomes), "sources": [one.to_dict() for one in sources]})
 
 
 def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +130,7 @@ def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         )
     try:
         found = _OUTCOMES(data, "")
-        if signed(data)["sha256"] != data["sha256"]:
+        if not read.is_signed(data):
             raise DataError("their content does not fit their checksum, so they were changed")
         return _fields(**found)
     except DataError as error:

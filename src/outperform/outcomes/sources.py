@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 # What happens by chance less often than this is taken as a copy.
 CHANCE = 1e-6
 TWINS = "repeated_sources"
-ROWS = "repeated_rows"
-DOUBLED = (TWINS, ROWS)  # items that may count twice; a gate does not pass with these
+DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; a gate does not pass with these
 _SHOWN = 3
 
 
@@ -120,7 +119,7 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
     told = "; ".join(f"{_names(group)}, of {group[0].n:,} items each" for group in twins[:_SHOWN])
     more = f"; and {len(twins) - _SHOWN:,} more" if len(twins) > _SHOWN else ""
     message = f"{told}{more}. If one is a copy, its items count twice: leave it out."
-    return (Finding(TWINS, "warning", message),)
+    return (Finding("repeated_sources", "warning", message),)
 
 
 def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -175,4 +174,4 @@ def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
         f"Every {seen} occurs a multiple of {times:,} times; were rows repeated? Count each item "
         "once. If a row stands for several items, say so by a weight or by counts."
     )
-    return (Finding(ROWS, "warning", message),)
+    return (Finding("repeated_rows", "warning", message),)
