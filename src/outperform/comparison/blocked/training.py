@@ -43,7 +43,7 @@ def predict_folds(
         for task in tasks
     )
     parallel = joblib.Parallel(
-        n_jobs=-1 if n_jobs is None else n_jobs, return_as="generator_unordered"
+        n_jobs=1 if n_jobs is None else n_jobs, return_as="generator_unordered"
     )
     found: list[list[Any]] = [[None] * len(splits) for _ in estimators]
     for done, (task, predicted) in enumerate(parallel(jobs), start=1):
