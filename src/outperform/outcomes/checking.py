@@ -11,7 +11,7 @@ from outperform.outcomes.aligning import frame_columns, is_frame
 from outperform.outcomes.labels import Column, check_label
 
 
-def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+def named(columns: Any) -> Mapping[str, Any]:
     """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")
