@@ -46,7 +46,8 @@ def compare(
 ) -> Comparison:
     """Compare two classifiers on the same documents.
 
-    The difference is always A − B, in the metric's own units.
+    The difference is always A − B, in the metric's own units. Series and frames with an index are
+    aligned by it, and what does not align is refused; arrays and lists go by position.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def compare(
         documents have several labels, an indicator matrix, or a collection of labels for each.
     pred_a, pred_b
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
-        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores.
+        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; the columns of a
+        frame of probabilities are called like the classes.
     metric
         By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object such as

@@ -165,10 +165,9 @@ def _label_sets(
             "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
             "binarize(label)"
         )
-    classes = tuple(range(table.n_classes))
-    if labels is None:
-        classes = _averaged(outcomes, metric, None)
-    return View(outcomes, table, metric, None, None, classes)
+    named = None if labels is None else tuple(range(table.n_classes))
+    averaged = _averaged(outcomes, metric, None) if named is None else named
+    return View(outcomes, table, metric, None, None, averaged)
 
 
 def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:

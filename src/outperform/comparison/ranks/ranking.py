@@ -25,7 +25,7 @@ _MOST_SPAN_CELLS = 1 << 16
 
 def rank(
     y_true: Any,
-    predictions: Mapping[str, Any] | Sequence[str] | None = None,
+    predictions: Any = None,
     *,
     metric: Any = None,
     rope: Any = None,
