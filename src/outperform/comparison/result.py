@@ -382,6 +382,8 @@ class Comparison(Tabular):
     def by_class(self) -> ComparisonTable:
         """Return one comparison per class, each class against the rest: the papers' table.
 
+        A class that is never true has no row, unless it was named in ``labels``.
+
         Examples
         --------
         >>> import outperform as op

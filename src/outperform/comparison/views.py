@@ -166,8 +166,8 @@ def _label_sets(
             "binarize(label)"
         )
     named = None if labels is None else tuple(range(table.n_classes))
-    averaged = _averaged(outcomes, metric, None) if named is None else named
-    return View(outcomes, table, metric, None, None, averaged)
+    classes = _averaged(outcomes, metric, None) if named is None else named
+    return View(outcomes, table, metric, None, None, classes)
 
 
 def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
