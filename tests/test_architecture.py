@@ -27,7 +27,7 @@ class Room:
     random: bool = False
 
 
-GROUND = {"_typing", "_files", "_optional", "_version", "errors", "findings"}
+GROUND = {"_typing", "_files", "_json", "_optional", "_version", "errors", "findings"}
 MIDDLE = {"posterior", "metrics", "decision", "nhst", "present"}
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
 BESIDE = {"datasets", "reproduce"}

@@ -282,8 +282,8 @@ def test_33_numbers_in_several_spellings():
         op.compare(TRUTH, A, [f"0{code}" for code in B], **FEW)
 
 
-@pytest.mark.parametrize("other", [[1, 0], ["true", "false"], ["True", "False"], [1.0, 0.0]])
-def test_34_booleans_and_numbers(other):
+@pytest.mark.parametrize("other", [["true", "false"], ["True", "False"], ["1", "0"]])
+def test_34_booleans_and_words(other):
     truth = [True, False] * 9
     with pytest.raises(DataError, match=r"True/False.*map one to the other"):
         op.compare(truth, truth, other * 9, **FEW)

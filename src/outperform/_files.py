@@ -12,6 +12,15 @@ from uuid import uuid4
 from outperform.errors import ResourceError, UsageError
 
 PART = ".part"
+_NO_LINKS = {
+    errno.EINVAL,
+    errno.EMLINK,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.EPERM,
+    errno.EXDEV,
+}
 _NOT_TO_BE_HAD = {
     errno.EACCES,
     errno.EDQUOT,
@@ -33,7 +42,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     Parameters
     ----------
     path
-        Where to write; a file that is there is replaced, and a link is followed.
+        Where to write; a file that is there is replaced, and a link is followed. The new file
+        keeps the permissions to read, write and execute, but no setuid and setgid bits, and it
+        belongs to whoever writes it.
     data
         What to write.
 
@@ -58,7 +69,8 @@ def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
     """Write a new file so that nobody ever sees half of it, unless the name is taken.
 
     The bytes go to a ``.part`` file first, as in :func:`write_atomically`, which then gets the
-    name by a link: of many processes that want one name, just one gets it.
+    name by a hard link: of many processes that want one name, just one gets it. A ResourceError
+    says so where the file system has no hard links.
 
     Parameters
     ----------
@@ -84,7 +96,8 @@ def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
     ('first', ['monday.json'])
     """
     try:
-        return _create(Path(path), data)
+        part = _unnamed(Path(path), data, mode=None)
+        return _named(part, Path(path))
     except (OSError, ValueError) as error:
         raise _refusal(path, error) from error
 
@@ -135,12 +148,22 @@ def _replace(target: Path, data: bytes) -> None:
     sync_folder(target.parent)
 
 
-def _create(target: Path, data: bytes) -> bool:
-    part = _unnamed(target, data, mode=None)
+def _named(part: Path, target: Path) -> bool:
+    """Give a file its name unless another has it; no other call gives a name just once."""
     try:
+        if not hasattr(os, "link"):
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         os.link(part, target)
     except FileExistsError:
         return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        raise ResourceError(
+            f"cannot write {os.fspath(target)!r}: its file system makes no hard links "
+            f"({error.strerror}), without which two processes could overwrite each other's files; "
+            "use a folder on one that does, such as ext4, XFS, APFS, NTFS or NFS"
+        ) from error
     finally:
         _remove(part)
     sync_folder(target.parent)
@@ -171,14 +194,17 @@ def _remove(part: Path) -> None:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of the file that will be replaced; refuse what is no file."""
+    """Return the permissions of the file that will be replaced; refuse what is no file.
+
+    What runs with another user's rights must not do so with new content.
+    """
     try:
         found = os.stat(target).st_mode
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(found):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    return stat.S_IMODE(found)
+    return stat.S_IMODE(found) & 0o777
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -36,3 +37,7 @@ class Distribution(Protocol):
     def pdf(self, value: float) -> float: ...
 
     def quantile(self, probability: float) -> float: ...
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how much is done, and with how much there is."""

@@ -155,6 +155,50 @@ def test_outcomes_and_arrays_are_asked_alike(two):
     assert by_name.names == ("new", "old")
 
 
+@pytest.mark.parametrize(
+    ("truth", "options", "metric"),
+    [
+        ([0, 1] * 20, {}, "f1"),
+        ([True, False] * 20, {}, "f1"),
+        ([1] * 40, {}, "f1"),
+        (["ham", "spam"] * 20, {}, "f1_macro"),
+        (["ham", "spam"] * 20, {"pos_label": "spam"}, "f1"),
+        (list(range(10)) * 4, {}, "f1_macro"),
+        (list(range(10)) * 4, {"pos_label": 3}, "f1"),
+        ([0, 1] * 20, {"labels": [0, 1, 2]}, "f1_macro"),
+        ([{"x"}, {"x", "y"}] * 20, {}, "f1_macro"),
+    ],
+)
+def test_the_most_obvious_call_works(truth, options, metric):
+    predicted = [*truth[1:], truth[0]]
+    few = {"rope": 0.01, "n_draws": 100, "random_state": 1, **options}
+    named = op.compare(truth, truth, predicted, metric=metric, **few)
+    c = op.compare(truth, truth, predicted, **few)
+    assert (c.metric, c.to_dict()["metric"]) == (metric, metric)
+    assert np.array_equal(c.draws, named.draws)
+    assert f"metric={metric}" in c.signature
+    assert named.question.metric.label in str(c)
+    assert op.rank(truth, {"a": truth, "b": predicted}, **few).question.metric.name == metric
+    one = {key: value for key, value in few.items() if key != "rope"}
+    assert op.estimate(truth, predicted, **one).metric == metric
+    assert op.gate(truth, truth, predicted, **few).main.metric == metric
+    assert op.compare_runs(truth, [truth, predicted], [predicted], **few).metric == metric
+
+
+def test_other_kinds_have_defaults_of_their_own():
+    right = op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]})
+    assert op.compare(right, "a", "b", n_draws=100).metric == "accuracy"
+    spans = op.Outcomes.from_tp_fp_fn({"A": (80, 10, 20), "B": (70, 15, 30)})
+    assert op.compare(spans, "A", "B", n_draws=100).metric == "f1"
+    grades = op.Scores.from_values({"a": [0.5, 1], "b": [0.2, 1]})
+    assert op.compare(grades, "a", "b", n_draws=100).metric == "mean"
+    scores = op.Scores.from_arrays([0, 1], {"a": [0.5, 1], "b": [0.2, 1]})
+    with pytest.raises(UsageError, match="name the metric of these scores.*roc_auc"):
+        op.compare(scores, "a", "b")
+    with pytest.raises(UsageError, match="asks for 'f1' twice"):
+        op.gate([1, 0] * 9, [1, 0] * 9, [1, 1] * 9, guards=[("f1", None, 0.01)])
+
+
 def test_counts_stand_for_items(two):
     truth, a, b = (column[:40] for column in two)
     weights = np.arange(40) % 4

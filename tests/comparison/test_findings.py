@@ -135,12 +135,19 @@ def test_class_without_truth(four, names):
     truth, a, b = four
     odd = a.copy()
     odd[:5] = "clam"
+    c = op.compare(truth, odd, b, metric="accuracy", **FEW)
+    assert "Class 'clam' is never true; what" in message(c, "class_without_truth")
     c = op.compare(truth, odd, b, metric="f1_macro", **FEW)
-    assert "Class 'clam' is never true" in message(c, "class_without_truth")
-    assert "class_without_truth" not in names(op.compare(*four, metric="f1_macro", **FEW))
+    assert "Class 'clam' is never true, so" in message(c, "predicted_never_true")
+    assert "class_without_truth" not in names(c)
+    plain = names(op.compare(*four, metric="f1_macro", **FEW))
+    assert {"class_without_truth", "predicted_never_true"}.isdisjoint(plain)
     odd[5:9] = "yam"
     c = op.compare(truth, odd, b, metric="f1_macro", **FEW)
-    assert "Classes 'clam', 'yam' are never true" in message(c, "class_without_truth")
+    assert "Classes 'clam', 'yam' are never true" in message(c, "predicted_never_true")
+    known = ["clam", "ham", "jam", "lamb", "spam"]
+    named = op.compare(truth, odd, b, metric="f1_macro", labels=known, **FEW)
+    assert "Class 'clam' is never true; what" in message(named, "class_without_truth")
     for positive, side in ((True, "positive"), (False, "negative")):
         c = op.compare([not positive] * 40, [True, False] * 20, [False] * 40, **FEW)
         assert f"The {side} class is never true" in message(c, "class_without_truth")
@@ -188,10 +195,11 @@ def test_without_a_prior_nothing_rests_on_it(four):
     silent = np.where(b == "jam", "ham", b)
     rare = [np.append(column, ["rare"] * 9) for column in (truth, odd, silent)]
     c = op.compare(*rare, metric="f1_macro", model="bootstrap", **FEW)
-    assert {"class_without_truth", "class_never_predicted", "sparse_classes"} <= {
+    assert {"predicted_never_true", "class_never_predicted", "sparse_classes"} <= {
         finding.name for finding in c.findings
     }
-    assert message(c, "class_without_truth").endswith("nothing is known of it.")
+    named = op.compare(*rare, metric="matthews_corrcoef", model="bootstrap", **FEW)
+    assert message(named, "class_without_truth").endswith("nothing is known of it.")
     assert message(c, "sparse_classes").endswith("averages over classes rest on few documents.")
     assert not any("prior" in finding.message for finding in c.findings)
     nearly = np.append("jam" if a[0] != "jam" else "ham", a[1:])

@@ -216,9 +216,10 @@ def test_a_type_that_is_never_true(names):
     made_up = [[(0, 1, "X"), (2, 3, "Y")]] * 20 + [[]] * 20
     seen = Outcomes.from_spans(gold, {"a": made_up, "b": gold})
     found = ask(seen, metric="f1_macro")
-    assert "class_without_truth" in names(found)
-    # as in scikit-learn, b's average leaves out the type that only a predicts
+    assert "predicted_never_true" in names(found)
+    # the average leaves out the type that only a predicts, for a too
     assert found.b.observed == 1.0
+    assert found.a.observed == pytest.approx(2 / 3)
     assert "class_never_predicted" not in names(ask(seen))
 
 
@@ -232,14 +233,18 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     silent = [[(2, 3, "Y")]] * 40
     two = Outcomes.from_spans(gold, {"a": made_up, "b": silent})
     found = ask(two, metric="f1_macro")
-    assert message(found, "class_without_truth") == (
+    assert message(found, "predicted_never_true").startswith(
+        "No true span is of type 'Y', so the average leaves it out, "
+    )
+    named = ask(two, metric="f1_macro", labels=["X", "Y"])
+    assert message(named, "class_without_truth") == (
         "No true span is of type 'Y'; nothing is known of it."
     )
     assert message(ask(two, pos_label="Y"), "class_without_truth").startswith(
         "No true span is of type 'Y'; "
     )
     assert "rests on the prior only" in message(
-        ask(two, metric="f1_macro", model="unit"), "class_without_truth"
+        ask(two, metric="f1_macro", model="unit", labels=["X", "Y"]), "class_without_truth"
     )
     assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
     of_type = message(ask(two, pos_label="X"), "class_never_predicted")

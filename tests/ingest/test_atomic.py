@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -138,6 +139,15 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["a.json"]
 
 
+@pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o6644, 0o1600])
+def test_no_rights_of_others_pass_to_new_content(tmp_path, mode):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    write_atomically(path, b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode & 0o777
+
+
 # New files, of which each name is given once
 
 RACER = """
@@ -176,6 +186,27 @@ def test_a_name_that_is_taken_stays_as_it_is(tmp_path):
     path.symlink_to(tmp_path / "nowhere")
     assert not create_atomically(path, b"third")
     assert os.listdir(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("number", ["ENOSYS", "EMLINK", "EINVAL", "EXDEV", "EPERM", "EOPNOTSUPP"])
+def test_a_file_system_without_hard_links_is_named_as_the_reason(tmp_path, monkeypatch, number):
+    def link(*_):
+        code = getattr(errno, number)
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(
+        ResourceError, match=r"makes no hard links .* use a folder on one that does"
+    ):
+        create_atomically(tmp_path / "a.json", b"data")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_system_without_hard_links_is_told(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "link")
+    with pytest.raises(ResourceError, match="makes no hard links"):
+        create_atomically(tmp_path / "a.json", b"data")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/a", "x" * 300, "nul\0"])

@@ -142,7 +142,9 @@ CASES = {
         parquet(y=[1, 2], m=[1.0, 2.0]), {(1, 1): 1, (2, 2): 1}, name=PQ
     ),
     "33 numbers and other text": bad(parquet(y=[1, 2], m=["01", "2"]), "'01'", name=PQ),
-    "34 booleans and numbers": bad(parquet(y=[True, False], m=[1, 0]), "True/False", name=PQ),
+    "34 booleans and numbers": fine(
+        parquet(y=[True, False], m=[1, 0]), {(1, 1): 1, (0, 0): 1}, name=PQ
+    ),
     "34 booleans and words": bad(
         jsonl((True, "true"), (False, "false")), "True/False", name=JL
     ),

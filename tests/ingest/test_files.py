@@ -359,7 +359,7 @@ def test_nothing_left_is_refused(read):
         ("a.csv", "y,m\n1,0.73\n0,0.1\n", r"'m' holds '0\.\d+', which looks like scores"),
         ("a.parquet", as_parquet(y=pa.array([0], pa.timestamp("s")), m=[1]), "TIMESTAMP"),
         ("a.parquet", as_parquet(y=[b"a"], m=[1]), "BLOB"),
-        ("a.parquet", as_parquet(y=[True], m=[1]), "True/False"),
+        ("a.parquet", as_parquet(y=[True], m=["yes"]), "True/False"),
         ("a.parquet", as_parquet(y=[1], m=["x"]), "holds text"),
     ],
 )

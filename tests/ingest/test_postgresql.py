@@ -161,6 +161,10 @@ CALLS = (
     "set_config('default_transaction_read_only', 'off', false)",
     "set_config('transaction_read_only', 'off', true)",
     "query_to_xml('DELETE FROM preds RETURNING y', true, true, '')",
+    "query_to_xmlschema('SELECT 1', true, true, '')",
+    "query_to_xml_and_xmlschema('SELECT 1', true, true, '')",
+    "ts_stat('SELECT to_tsvector(y) FROM preds')",
+    "ts_rewrite('a'::tsquery, $$SELECT 'a'::tsquery, 'b'::tsquery$$)",
     "pg_sleep(60)",
     "random()",
 )
@@ -177,6 +181,49 @@ def test_functions_that_may_do_something_are_refused(server):
             with pytest.raises(UsageError, match="must only read"):
                 op.read(server.address, query=query, **READ)
     assert server.dump() == before
+
+
+def _has(connection, extension):
+    name = connection.execute(
+        "SELECT name FROM pg_available_extensions WHERE name = %s", [extension]
+    ).fetchone()
+    if name is not None:
+        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+    return name is not None
+
+
+def test_functions_that_do_not_come_with_the_server_are_refused(server):
+    """What others call stable may run any text: crosstab reads files, and dblink commits."""
+    with server.connect() as connection:
+        if not all(_has(connection, name) for name in ("tablefunc", "dblink")):
+            pytest.skip("the server has no contributed extensions")
+        connection.execute("CREATE TABLE aim (y TEXT)")
+        connection.execute(
+            "CREATE FUNCTION mine(text) RETURNS text STABLE LANGUAGE sql AS 'SELECT $1'"
+        )
+    insert = f"dblink_exec($a${server.address}$a$, $a$INSERT INTO aim VALUES (1)$a$)"
+    write = f"$b$SELECT {insert}, 'x', '1'$b$"
+    file = "$b$SELECT pg_read_file('/etc/hostname'), 'x', '1'$b$"
+    calls = [
+        *(f"crosstab({text}) AS f(y text, m text)" for text in (write, file)),
+        f"crosstab({file}, 'SELECT 1') AS f(y text, m text)",
+        *(f"crosstab{number}({file}) AS f" for number in (2, 3, 4)),
+        f'public . "crosstab" ({file}) AS f(y text, m text)',
+        "connectby('aim', 'y', 'y', 'a', 0) AS f(y text, m text, level int)",
+        "dblink('', 'SELECT 1, 2') AS f(y text, m text)",
+    ]
+    before = server.dump()
+    for call in calls:
+        with pytest.raises(UsageError, match=r"must only read.*table="):
+            op.read(server.address, query=f"SELECT 'a' AS y, 'b' AS m FROM {call}", **READ)
+    with pytest.raises(UsageError, match="mine is a function that does not come with"):
+        op.read(server.address, query="SELECT y, mine(m) AS m FROM preds", **READ)
+    assert server.dump() == before
+    own = "SELECT lower(y) AS y, coalesce(nullif(m, 'x'), y)::varchar(9) AS m FROM preds"
+    assert op.read(server.address, query=own, **READ).n == len(ROWS)
+    with server.connect() as connection:
+        connection.execute("CREATE VIEW trusted AS SELECT y, mine(m) AS m FROM preds")
+    assert counts(op.read(server.address, table="trusted", **READ)) == COUNTS
 
 
 def test_a_view_that_writes_is_stopped_by_the_transaction(server):
@@ -284,7 +331,21 @@ def test_no_command_tells_the_password(server, options, code):
     _check_silence(done.stdout, done.stderr)
 
 
-# What happens when the line is cut
+# What happens when the line is cut, or whoever asked gives up
+
+
+def test_an_interrupt_ends_the_count(server):
+    op.read(server.address, table="preds", **READ)
+    sent = []
+
+    def interrupt():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.5, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        op.read(server.address, query=ENDLESS, **READ)
+    assert time.monotonic() - sent[0] < 2
 
 
 def _kill(server, how, *, state="%"):

@@ -108,7 +108,7 @@ def test_a_damaged_shard_is_named(shards, damage):
     path.write_bytes(
         {
             "cut": data[:-20],
-            "flipped": data.replace(b'"schema": 1', b'"schema": 9'),
+            "flipped": data.replace(b'"schema": 2', b'"schema": 9'),
             "rows": b'{"label": "ham", "old": "ham"}\n',
         }[damage]
     )

@@ -6,12 +6,12 @@ import json
 import math
 import os
 import stat
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.monitor.history import History
 
@@ -38,6 +38,15 @@ def both(values):
 
 def outcomes(number, **how):
     return op.Outcomes.from_labels(*labels(number, **how))
+
+
+def hostile(*path, value):
+    """Return a batch as text, with another value at a path and a checksum that fits."""
+    data = inside = outcomes(9).to_dict()
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = value
+    return json.dumps(signed(data))
 
 
 def watched(folder, **asked):
@@ -154,6 +163,19 @@ def test_unfinished_files_are_not_counted(tmp_path):
         ("half.json", outcomes(9).to_json()[:99], "these are not outcomes in JSON"),
         ("empty.json", "", "these are not outcomes in JSON"),
         ("odd.json", '{"a": 1}', "these are not outcomes: the field 'format'"),
+        ("deep.json", "[" * 100_000, "nested too deeply"),
+        ("digits.json", '{"schema": ' + "1" * 5_000 + "}", "digits"),
+        ("cell.json", hostile("tables", 0, "cells", 0, 0, value=2**70), "must be a whole number"),
+        ("count.json", hostile("tables", 0, "counts", 0, value=10**400), "must be a whole number"),
+        ("many.json", hostile("tables", 0, "counts", 0, value=10**30), "must be a whole number"),
+        ("level.json", hostile("findings", value=[["x", "bogus", "y"]]), "must be one of 'note'"),
+        ("serious.json", hostile("findings", value=[["x", "serious", "y"]]), "cannot bring along"),
+        (
+            "finding.json",
+            hostile("findings", value=[[["x"], "warning", {"a": 1}]]),
+            "findings[0][0] must be text",
+        ),
+        ("half.json", hostile("models", 0, value="\ud800"), "half characters"),
         ("preds.csv", "label,new,old\n1,1,1\n", "it is no .json file"),
         (
             "other.json",
@@ -221,7 +243,7 @@ def test_why_nothing_is_counted_is_said(tmp_path):
     [
         (lambda text: text[:50], "these are not outcomes in JSON"),
         (lambda text: "", "these are not outcomes in JSON"),
-        (lambda text: text.replace('"schema": 1', '"schema": 2'), "update this one"),
+        (lambda text: text.replace('"schema": 2', '"schema": 3'), "update this one"),
     ],
     ids=["cut", "empty", "newer"],
 )
@@ -292,18 +314,66 @@ def test_a_batch_that_is_gone_is_missed(tmp_path):
         _ = watched(tmp_path).outcomes
 
 
-@pytest.mark.parametrize(("text", "match"), [("{", "damaged"), (None, "is missing")])
-def test_a_damaged_order_is_refused(tmp_path, text, match):
+def test_a_gap_in_the_order_is_refused(tmp_path):
     filled(tmp_path, 3)
-    path = tmp_path / "_arrivals" / "00000002.json"
-    path.unlink() if text is None else path.write_text(text)
-    with pytest.raises(DataError, match=match):
+    (tmp_path / "_arrivals" / "00000002.json").unlink()
+    with pytest.raises(DataError, match="is missing"):
         _ = watched(tmp_path).looks
 
 
-@pytest.mark.parametrize("key", ["", ".hidden", "_x", "a/b", "a\\b", "a\nb", "x" * 300, None, 1.5])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "Expecting property name"),
+        ("", "Expecting value"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"key": "1"}', "the field sha256 is missing"),
+        ('{"key": 1, "sha256": "' + "0" * 64 + '"}', "key must be text"),
+        ('{"key": "1", "sha256": "0"}', "sha256 must be a SHA-256"),
+        ('{"key": "1", "key": "2", "sha256": "0"}', "occurs twice"),
+        (None, "it cannot be read"),
+    ],
+)
+def test_a_damaged_number_is_said_and_its_batch_gets_another(tmp_path, text, reason):
+    before = filled(tmp_path, 3)
+    path = tmp_path / "_arrivals" / "00000002.json"
+    path.unlink()
+    path.mkdir() if text is None else path.write_text(text)
+    for _ in range(2):
+        monitor = watched(tmp_path)
+        assert monitor.outcomes == before.outcomes
+        assert [look.key for look in monitor.looks] == ["0", "2", "1"]
+        (said,) = [one for one in monitor.findings if one.name == "batches_not_counted"]
+        assert "_arrivals/00000002.json" in said.message
+        assert reason in said.message
+    monitor.add(*labels(3), key=3)
+    assert [look.key for look in watched(tmp_path).looks] == ["0", "2", "1", "3"]
+    assert sorted(path.name for path in (tmp_path / "_arrivals").iterdir()) == [
+        f"{number:08d}.json" for number in range(1, 6)
+    ]
+
+
+def test_a_copied_batch_is_told(tmp_path):
+    monitor = watched(tmp_path, stop=("width", 0.9))
+    monitor.add(*labels(0, n=3_000), key="mon")
+    monitor.add(*labels(1, n=3_000), key="tue")
+    assert "repeated_sources" not in {one.name for one in monitor.findings}
+    assert monitor.looks[1].judgement.value == "pass"
+    (tmp_path / "copy.json").write_bytes((tmp_path / "mon.json").read_bytes())
+    for one in (monitor, watched(tmp_path, stop=("width", 0.9)), watched(tmp_path)):
+        (said,) = [each for each in one.findings if each.name == "repeated_sources"]
+        assert said.message.startswith("mon.json and copy.json hold the very same counts")
+        assert one.outcomes.n == 9_000
+        assert one.looks[2].judgement.value == "undecided"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", ".hidden", "_x", "a/b", "a\\b", "a\nb", "x" * 300, None, 1.5, "x:y", "a?", "a*", "<b>",
+     'a"b', "a|b", "CON", "nul", "Com1", "LPT9.old", "aux .x", "end.", "end ", "\ud800"],
+)  # fmt: skip
 def test_a_key_must_be_able_to_name_a_file(tmp_path, key):
-    with pytest.raises(UsageError, match="key must be"):
+    with pytest.raises(UsageError, match=r"key must (not )?be"):
         watched(tmp_path).add(*labels(0), key=key)
     assert list(tmp_path.iterdir()) == []
 
@@ -497,8 +567,8 @@ def test_the_figure_shows_every_look_and_the_stop(tmp_path):
 
 
 def test_hostile_keys_are_text(tmp_path):
+    (tmp_path / "<b>$x_1$ [red].json").write_text(outcomes(0).to_json(), encoding="utf-8")
     monitor = watched(tmp_path)
-    monitor.add(*labels(0), key="<b>$x_1$ [red]")
     assert "<b>" not in monitor.to_html()
     assert "$x_1$" in str(monitor)
-    assert Path(tmp_path / "<b>$x_1$ [red].json").exists()
+    assert [look.key for look in monitor.looks] == ["<b>$x_1$ [red]"]

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import outperform as op
 from outperform import Outcomes
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.beside import stand_beside
 from outperform.outcomes.label_sets import are_label_sets
@@ -115,6 +116,44 @@ def test_the_order_of_documents_means_nothing():
     assert Outcomes.from_label_sets(Y[order], {"a": A[order], "b": B[order]}) == SEEN
 
 
+GOLD = [["B-PER", "I-PER", "O"], ["O", "B-LOC"]]
+
+
+@pytest.mark.parametrize(
+    ("gold", "tags"),
+    [
+        (GOLD, [["B-PER", "O", "O"], ["O", "B-LOC"]]),
+        (GOLD, [["B-PER", "O"], ["B-LOC"]]),  # no tag twice, other lengths, but there is an O
+        ([["B-PER"], ["S-LOC", "B-X"]], [["B-PER"], ["B-LOC", "E-X"]]),  # of equal length
+        ([["B", "I", "O"], ["O", "B"]], [["B", "O", "I"], ["B", "O"]]),
+        ([["B", "M", "E", "S", "S"]], [["S", "B", "E", "B", "E"]]),
+        (tuple(map(tuple, GOLD)), [np.array(row) for row in GOLD]),
+    ],
+)
+def test_tags_are_no_label_sets(gold, tags):
+    for door in (Outcomes.from_labels, Outcomes.from_label_sets):
+        with pytest.raises(UsageError, match=r"tags of sequences.*Outcomes\.from_tags.*\"IOB2\""):
+            door(gold, {"m": tags})
+
+
+def test_labels_that_only_look_like_tags_are_taken():
+    assert Outcomes.from_labels([set(row) for row in GOLD], {"m": [{"O"}, {"O"}]}).n == 2
+    sizes = [["S", "M"], ["L"]], [["S"], ["M", "L"]]
+    assert Outcomes.from_labels(sizes[0], {"m": sizes[1]}).labels == ("L", "M", "S")
+    odd = [["B-1", "S-2"], ["I-3"]], [["B-1"], ["I-3", "S-2"]]
+    assert Outcomes.from_labels(odd[0], {"m": odd[1]}).n == 2
+    assert Outcomes.from_labels([["B-1", "T-2"]], {"m": [["B-1", "T-3"]]}).n == 1
+    matrix = pd.DataFrame([[1, 0], [0, 1]], columns=["B-PER", "O"])
+    assert Outcomes.from_labels(matrix, {"m": matrix}).labels == ("B-PER", "O")
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "int8[pyarrow]"])
+def test_nullable_types_make_a_matrix_too(dtype):
+    matrix = pd.DataFrame([[1, 0], [1, 1]], columns=["x", "y"])
+    plain = Outcomes.from_labels(matrix, {"m": matrix})
+    assert Outcomes.from_labels(matrix.astype(dtype), {"m": matrix.astype(dtype)}) == plain
+
+
 def test_weights_are_importance():
     weights = np.random.default_rng(0).integers(0, 4, size=60)
     seen = Outcomes.from_label_sets(Y, {"a": A}, sample_weight=weights)
@@ -164,8 +203,8 @@ def test_json_and_back():
 def test_damaged_sets_are_refused(damage):
     data = json.loads(SEEN.to_json())
     damage(data)
-    with pytest.raises(DataError):
-        Outcomes.from_dict(data)
+    with pytest.raises(DataError, match=r"set|class"):
+        Outcomes.from_dict(signed(data))
 
 
 @pytest.mark.parametrize(
@@ -232,7 +271,7 @@ def test_names_must_fit():
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y"])
     with pytest.raises(UsageError, match="distinct"):
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y", "x", "z"])
-    with pytest.raises(DataError, match="same name"):
+    with pytest.raises(DataError, match="two columns of the name 'x'"):
         Outcomes.from_label_sets(pd.DataFrame(Y, columns=[*"xxyz"]), {"a": A})
     with pytest.raises(UsageError, match="unknown label"):
         SEEN.only([7])

@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from outperform import Outcomes
+import outperform as op
+from outperform import Outcomes, Scores
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.labels import check_label, label_findings
 
@@ -124,10 +125,51 @@ def test_text_that_is_no_plain_number_is_refused_beside_numbers(text):
         Outcomes.from_labels([1, 2], {"m": ["1", text]})
 
 
-@pytest.mark.parametrize("other", [[1, 0], ["true", "false"], ["True", "False"], [1.0, 0.0]])
-def test_booleans_beside_anything_else_are_refused(other):
+@pytest.mark.parametrize("other", [["true", "false"], ["True", "False"], ["1", "0"]])
+def test_booleans_beside_text_are_refused(other):
     with pytest.raises(DataError, match="True/False"):
         Outcomes.from_labels([True, False], {"m": other})
+
+
+BITS = [1, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [bool(one) for one in BITS],
+        np.array(BITS, dtype=bool),
+        pd.Series(BITS, dtype="boolean"),
+        pl.Series(BITS).cast(pl.Boolean),
+        [True, 0, False, np.int8(1), np.bool_(True)],
+        [True, 0.0, False, 1.0, 1],
+    ],
+)
+def test_true_is_one_and_false_is_zero(other):
+    plain = Outcomes.from_labels(BITS, {"m": [1, 1, 0, 0, 1]})
+    for seen in (
+        Outcomes.from_labels(other, {"m": [1, 1, 0, 0, 1]}),
+        Outcomes.from_labels(BITS, {"m": other}),
+    ):
+        assert seen.labels == (0, 1)
+        assert [type(label) for label in seen.labels] == [int, int]
+        assert seen.code(True) == seen.code(1) == 1
+    expected = plain.confusion("m").tolist()
+    assert Outcomes.from_labels(other, {"m": [1, 1, 0, 0, 1]}).confusion("m").tolist() == expected
+    assert Outcomes.from_labels([2, *BITS], {"m": [True, *other]}).labels == (0, 1, 2)
+
+
+def test_a_named_class_may_be_true_or_one():
+    truth, predicted = [True, False, True], [True, True, False]
+    seen = Outcomes.from_labels(truth, {"m": predicted}, labels=[0, 1])
+    assert [type(label) for label in seen.labels] == [bool, bool]
+    assert seen.with_labels([1, 2]).labels == (0, 1, 2)
+    assert (seen + Outcomes.from_labels([1, 0], {"m": [1, 0]})).n == 5
+    for pos_label in (True, 1, np.bool_(True), np.int64(1)):
+        e = op.estimate(truth, predicted, metric="recall", pos_label=pos_label, n_draws=100)
+        assert (e.observed, e.question.pos_label) == (0.5, True)
+        scores = Scores.from_arrays([1, 0, 1], {"m": [0.9, 0.2, 0.4]})
+        assert scores.code(pos_label) == 1
 
 
 @pytest.mark.parametrize(
@@ -185,7 +227,7 @@ def test_a_missing_label_late_in_a_long_column_is_found_in_its_row():
         ([b"a", b"b"], "type bytes"),
         (np.array([1j, 2]), "complex"),
         (["a", 1], "mixes labels of types int and text"),
-        ([True, 1], "mixes labels of types bool and int"),
+        ([True, "1"], "mixes labels of types bool and text"),
         (np.array(["a", 1], dtype=object), "mixes labels"),
         ("ab", "sequence of labels"),
         (3, "sequence of labels"),

@@ -158,14 +158,15 @@ def test_emptied_forgets_the_documents_only(seen):
         assert not empty.confusion("a").any()
 
 
-def test_codes_know_truth_values_from_numbers():
+def test_truth_values_and_numbers_are_the_same_labels():
     booleans = Outcomes.from_labels([True, False], {"m": [True, True]})
     numbers = Outcomes.from_labels([1, 0], {"m": [1, 1]})
-    assert (booleans.code(True), numbers.code(1)) == (1, 1)
-    assert booleans != numbers
-    for outcomes, label in ((booleans, 1), (numbers, True)):
+    for outcomes in (booleans, numbers):
+        assert (outcomes.code(True), outcomes.code(1)) == (1, 1)
         with pytest.raises(UsageError, match="unknown class"):
-            outcomes.code(label)
+            outcomes.code("1")
+    assert booleans != numbers  # they are shown, and written to JSON, as they came
+    assert (booleans + numbers).confusion("m").tolist() == [[0, 2], [0, 2]]
 
 
 def test_shards_add_up_in_any_order(seen):

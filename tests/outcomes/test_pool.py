@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 
 A = ["x", "x", "y", "y", "x", "z", "x", "y"]
@@ -92,7 +93,7 @@ def test_damaged_pools_are_noticed(change, match):
     data = json.loads(seen().to_json())
     change(data["pool"])
     with pytest.raises(DataError, match=match):
-        op.Outcomes.from_dict(data)
+        op.Outcomes.from_dict(signed(data))
 
 
 def test_more_labels_than_documents_are_noticed():
@@ -101,7 +102,7 @@ def test_more_labels_than_documents_are_noticed():
     with pytest.raises(
         DataError, match=r"4 documents .* are labelled and the pool holds 3 of them"
     ):
-        op.Outcomes.from_dict(data)
+        op.Outcomes.from_dict(signed(data))
 
 
 def test_disjoint_pools_add_up():

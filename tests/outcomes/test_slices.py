@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import outperform as op
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 
 rows = st.lists(
@@ -143,8 +144,8 @@ def test_damaged_slices_are_refused(field, value):
     data = json.loads(op.Outcomes.from_labels([0, 1], {"m": [0, 1]}, by={"hour": [8, 9]}).to_json())
     assert op.Outcomes.from_dict(data).slices.n.tolist() == [1, 1]
     data["slices"][field] = value
-    with pytest.raises(DataError):
-        op.Outcomes.from_dict(data)
+    with pytest.raises(DataError, match=r"slice|add up"):
+        op.Outcomes.from_dict(signed(data))
 
 
 def test_many_slices_are_counted_quickly():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes, Scores
+from outperform._json import signed
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.beside import stand_beside
 from outperform.outcomes.weights import read_weights
@@ -77,9 +78,15 @@ def test_weighted_outcomes_add_up_and_survive_json():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda groups: groups["weights"].__setitem__(0, -1.0), "finite and above zero"),
-        (lambda groups: groups["weights"].__setitem__(0, float("nan")), "finite and above zero"),
-        (lambda groups: groups["repeats"].__setitem__(0, 9), "not those of the documents"),
+        (
+            lambda groups: groups["weights"].__setitem__(0, -1.0),
+            "a finite number above zero",
+        ),
+        (
+            lambda groups: groups["weights"].__setitem__(0, float("nan")),
+            "a finite number above zero",
+        ),
+        (lambda groups: groups["repeats"].__setitem__(0, 9), "not those of the items"),
         (lambda groups: groups["weights"].pop(), "a pattern, a cell and a number of times"),
     ],
 )
@@ -87,7 +94,7 @@ def test_damaged_weights_are_refused(change, words):
     data = json.loads(weighed().to_json())
     change(data["tables"][0]["groups"])
     with pytest.raises(DataError, match=words):
-        Outcomes.from_dict(data)
+        Outcomes.from_dict(signed(data))
 
 
 def test_weights_follow_their_cells():

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from outperform.cli import options as o
-from outperform.cli.reading import read_outcomes
+from outperform.cli.reading import columns_there, read_outcomes
 from outperform.cli.running import say
 from outperform.errors import DataError, UsageError
 
@@ -62,6 +63,11 @@ def read_documents(files: Sequence[str], model: str, reading: o.Reading) -> Rows
         raise UsageError(
             "a stored baseline of documents knows no groups; give candidate and baseline as two "
             "columns of one file, or store counts with --counts"
+        )
+    if reading.correct:
+        raise UsageError(
+            "a stored baseline of documents holds labels, and --correct has none; store counts "
+            "with --counts, or give candidate and baseline as two columns of one file"
         )
     if len(files) != 1 or files[0] == "-":
         raise UsageError(
@@ -134,10 +140,13 @@ class Inputs:
         """Read models from columns of one file, or from files that are named like them."""
         matrices = self.reading.confusion
         one_table = len(self.files) == 1 and not matrices
-        n_files = len(self.files) - (not matrices)
+        names = None
         if one_table:
-            names = [needed(name, option, "the column of a model") for name, option in models]
-        seen = read_outcomes(self.files, names if one_table else [None] * n_files, self.reading)
+            there = partial(columns_there, self.files[0], self.reading)
+            names = [
+                needed(name, option, "the column of a model", there) for name, option in models
+            ]
+        seen = read_outcomes(self.files, names, self.reading)
         if len(models) == len(seen.models) == 1 and models[0][0] is None:
             return seen
         known = f"one of {', '.join(seen.models)}"
@@ -202,10 +211,10 @@ def _refuse_change(seen: Outcomes, rows: Rows) -> None:
         raise DataError("the file changed while it was read; run the gate again")
 
 
-def needed(value: str | None, option: str, what: str) -> str:
+def needed(value: str | None, option: str, what: str, there: Callable[[], str] = lambda: "") -> str:
     """Return what was given, or say that it must be."""
     if value is None:
-        raise UsageError(f"give {option}, {what}")
+        raise UsageError(f"give {option}, {what}{there()}")
     return value
 
 

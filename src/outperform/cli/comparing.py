@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
+from outperform.cli.progress import drawing
 from outperform.cli.reading import rope_of
 from outperform.cli.scoring import read_seen
 from outperform.cli.writing import write_result
@@ -17,7 +18,7 @@ def compare(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -39,7 +40,7 @@ def compare(
 def estimate(
     files: o.Sources,
     of: o.OneModel = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     *,
     reading: o.Reading,
     asking: o.Asking,
@@ -52,14 +53,16 @@ def estimate(
     import outperform as op
 
     seen = read_seen(files, [of], reading, [metric])
-    write_result(op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen)), writing)
+    with drawing():
+        found = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
+    write_result(found, writing)
 
 
 def scorecard(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metrics: o.Metrics = "accuracy,f1_macro,matthews_corrcoef",
+    metrics: o.Metrics = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -73,16 +76,18 @@ def scorecard(
     """
     import outperform as op
 
-    asked = metrics.split(",")
+    usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
+    asked = usual if metrics is None else metrics.split(",")
     seen = read_seen(files, [a, b], reading, asked)
-    card = op.scorecard(
-        seen,
-        *seen.models,
-        metrics=asked,
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        card = op.scorecard(
+            seen,
+            *seen.models,
+            metrics=asked,
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
     write_result(card, writing)
 
 
@@ -90,7 +95,7 @@ def by_class(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1_macro",
+    metric: o.NamedMetric = "f1_macro",
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -103,14 +108,16 @@ def by_class(
     Example: outperform by-class preds.csv --truth label --a bert --b gpt --rope 0.05
     """
     whole = compared(files, a, b, metric, rope, unpaired, reading, asking)
-    write_result(whole.by_class(), writing)
+    with drawing("drawing classes"):
+        found = whole.by_class()
+    write_result(found, writing)
 
 
 def compared(
     files: list[str],
     a: str | None,
     b: str | None,
-    metric: str,
+    metric: str | None,
     rope: str | None,
     unpaired: bool,
     reading: o.Reading,
@@ -121,11 +128,12 @@ def compared(
     import outperform as op
 
     seen = read_seen(files, [a, b], reading, [metric])
-    return op.compare(
-        seen,
-        *seen.models,
-        metric=metric if pricing is None else pricing.metric(seen, metric),
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        return op.compare(
+            seen,
+            *seen.models,
+            metric=(pricing or o.Pricing()).metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )

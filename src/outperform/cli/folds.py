@@ -23,7 +23,7 @@ def bcv(
     ],
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.NamedMetric = "f1",
     correlation: Annotated[
         str, typer.Option(help="averaged, integrated, full, or two numbers: rho1,rho2.")
     ] = "averaged",

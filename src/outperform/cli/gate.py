@@ -13,6 +13,7 @@ import typer
 from outperform.cli import exits
 from outperform.cli import options as o
 from outperform.cli.baselines import Inputs, store
+from outperform.cli.progress import drawing
 from outperform.cli.reading import label_of, rope_of
 from outperform.cli.running import say
 from outperform.cli.scoring import read_gate
@@ -121,7 +122,7 @@ def gate(
     baseline_file: BaselineFile = None,
     save_baseline: SaveBaseline = None,
     new_truth: NewTruth = False,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     guard: Guards = None,
     require: Require = Requirement.NOT_WORSE,
@@ -161,16 +162,17 @@ def gate(
     arguments = asking.arguments(seen)
     if asking.seed is None:
         del arguments["random_state"]  # that of the library is fixed
-    found = op.gate(
-        seen,
-        *seen.models,
-        metric=pricing.metric(seen, metric),
-        rope=rope_of(rope),
-        require=require.value,
-        guards=[guard_of(seen, text) for text in guard or ()],
-        paired=not unpaired,
-        **arguments,
-    )
+    with drawing():
+        found = op.gate(
+            seen,
+            *seen.models,
+            metric=pricing.metric(seen, metric),
+            rope=rope_of(rope),
+            require=require.value,
+            guards=[guard_of(seen, text) for text in guard or ()],
+            paired=not unpaired,
+            **arguments,
+        )
     found = _in_options(found)
     allowed = allow is Allowed.UNDECIDED
     code = _write(found, style, output, junit, allowed)

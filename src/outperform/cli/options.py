@@ -80,8 +80,8 @@ Sources = Annotated[
     typer.Argument(
         metavar="FILE",
         help="One file or folder with a column per model (CSV, TSV, JSON Lines, Parquet; - for "
-        "stdin), the address of a database, outcomes that `count` wrote, or a gold file and one "
-        "file per model, joined on --id.",
+        "stdin), the address of a database, outcomes that `count` wrote, or one file per model and "
+        "a gold file, called gold or named by --truth, joined on --id.",
         show_default=False,
     ),
 ]
@@ -94,7 +94,21 @@ Source = Annotated[
     ),
 ]
 Truth = Annotated[
-    str | None, typer.Option(help="The column with the true labels.", rich_help_panel=_DATA)
+    str | None,
+    typer.Option(
+        help="The column with the true labels; of files joined on --id also the gold file.",
+        rich_help_panel=_DATA,
+    ),
+]
+Correct = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--correct",
+        help="Instead of --truth: a column that says right or wrong, once for each model; in "
+        "files joined on --id the one that each has.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
 ]
 ModelA = Annotated[str | None, typer.Option("--a", help="Model A.", rich_help_panel=_DATA)]
 ModelB = Annotated[str | None, typer.Option("--b", help="Model B.", rich_help_panel=_DATA)]
@@ -241,6 +255,14 @@ Confusion = Annotated[
     ),
 ]
 Metric = Annotated[
+    str | None,
+    typer.Option(
+        help="scikit-learn's name of the metric; by default f1 where the positive class is clear, "
+        "f1_macro where it is not.",
+        rich_help_panel=_QUESTION,
+    ),
+]
+NamedMetric = Annotated[
     str, typer.Option(help="scikit-learn's name of the metric.", rich_help_panel=_QUESTION)
 ]
 Cost = Annotated[
@@ -258,8 +280,12 @@ Unit = Annotated[
     typer.Option("--unit", help="What the costs are in, such as EUR.", rich_help_panel=_QUESTION),
 ]
 Metrics = Annotated[
-    str,
-    typer.Option("--metrics", help="Metrics, with commas between.", rich_help_panel=_QUESTION),
+    str | None,
+    typer.Option(
+        "--metrics",
+        help="Metrics, with commas between; accuracy,f1_macro,matthews_corrcoef by default.",
+        rich_help_panel=_QUESTION,
+    ),
 ]
 Rope = Annotated[
     str | None,
@@ -338,6 +364,7 @@ class OneTable:
     """How one table is to be read."""
 
     truth: Truth = None
+    correct: Correct = None
     id: Id = None
     count: Count = None
     weight: Weight = None
@@ -358,6 +385,7 @@ class OneTable:
 
         return {
             "id": self.id,
+            "correct": self.correct,
             "count": self.count,
             "weight": self.weight,
             "groups": self.groups,
@@ -395,7 +423,7 @@ class Pricing:
     cost: Cost = None
     unit: Unit = None
 
-    def metric(self, seen: Outcomes | Scores, metric: str) -> Any:
+    def metric(self, seen: Outcomes | Scores, metric: str | None) -> Any:
         """Return the metric that was named, or the cost that was given instead."""
         from outperform.cli.pricing import priced
 

@@ -93,7 +93,8 @@ def plan(
         typer.Option(help="The largest test set to consider.", parser=o.whole, metavar="NUMBER"),
     ] = 1_000_000,
     metric: Annotated[
-        str | None, typer.Option(help="scikit-learn's name of the metric; f1, or accuracy.")
+        str | None,
+        typer.Option(help="scikit-learn's name of the metric; by default as for compare."),
     ] = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
@@ -168,7 +169,7 @@ def power(
     goal: Annotated[
         str, typer.Option(help="decided, or a verdict such as ≫ or better.")
     ] = "decided",
-    metric: o.Metric = "f1",
+    metric: o.NamedMetric = "f1",
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     prior: o.Prior = None,

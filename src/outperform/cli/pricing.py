@@ -11,18 +11,16 @@ if TYPE_CHECKING:
     from outperform.metrics import Metric
     from outperform.outcomes import Outcomes, Scores
 
-DEFAULT = "f1"
-
 
 def priced(
-    seen: Outcomes | Scores, metric: str, cost: str | None, unit: str | None
-) -> str | Metric:
+    seen: Outcomes | Scores, metric: str | None, cost: str | None, unit: str | None
+) -> str | Metric | None:
     """Return the metric that was named, or the cost that was given instead."""
     if cost is None:
         if unit is not None:
             raise UsageError("--unit is that of --cost, which is not given")
         return metric
-    if metric != DEFAULT:
+    if metric is not None:
         raise UsageError(f"give --metric or --cost, not both; got {metric!r} and {cost!r}")
     from outperform import metrics
 

@@ -33,7 +33,7 @@ def propose(
     ],
     a: Annotated[str, typer.Option("--a", help="The column of model A.", show_default=False)],
     b: Annotated[str, typer.Option("--b", help="The column of model B.", show_default=False)],
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     pos_label: o.PosLabel = None,
     encoding: o.Encoding = "utf-8",
     seed: o.Seed = None,

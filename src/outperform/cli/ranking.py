@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from outperform.cli import options as o
-from outperform.cli.progress import bar
+from outperform.cli.progress import drawing
 from outperform.cli.reading import read_outcomes, rope_of
 from outperform.cli.scoring import read_columns
 from outperform.cli.writing import deliver, render
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def rank(
     files: o.Sources,
     of: o.Models = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
@@ -33,46 +33,28 @@ def rank(
     import outperform as op
 
     seen = read_models(files, of, reading, metric)
-    found = op.rank(
-        seen,
-        metric=pricing.metric(seen, metric),
-        rope=rope_of(rope),
-        paired=not unpaired,
-        **asking.arguments(seen),
-    )
+    with drawing():
+        found = op.rank(
+            seen,
+            metric=pricing.metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
     text = found.text(None) if writing.style is o.Format.TEXT else render(found, writing.style)
     deliver(text, writing.output)
 
 
 def read_models(
-    files: list[str], of: list[str] | None, reading: o.Reading, metric: str
+    files: list[str], of: list[str] | None, reading: o.Reading, metric: str | None
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
-    import outperform as op
     from outperform.errors import UsageError
-    from outperform.ingest import holds_outcomes
     from outperform.metrics import check_name, is_of_scores
 
     check_name(metric)
-    if is_of_scores(metric):
+    if metric is not None and is_of_scores(metric):
         if not of:
             raise UsageError("give --of once for each column of scores")
         return read_columns(files, of, reading, metric)
-    if reading.confusion or len(files) > 1:
-        others = len(files) - (0 if reading.confusion else 1)
-        return read_outcomes(files, of or [None] * others, reading)
-    asked: dict[str, Any] = reading.asked()
-    if reading.truth is None and holds_outcomes(files[0]):
-        return op.read(files[0], models=of or None, **asked)
-    if reading.truth is None:
-        raise UsageError("give --truth, the name of a column")
-    with bar("counting") as progress:
-        return op.read(
-            files[0],
-            truth=reading.truth,
-            models=of or None,
-            on_null=reading.on_null.value,
-            progress=progress,
-            **asked,
-            **reading.dialect(),
-        )
+    return read_outcomes(files, of, reading)

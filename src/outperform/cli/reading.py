@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outperform.cli.progress import bar
@@ -11,13 +10,15 @@ from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.options import Reading
+    from outperform.cli.options import OneTable, Reading
     from outperform.outcomes import Outcomes, Scores
 
 
-def read_outcomes(
-    sources: Sequence[str], models: Sequence[str | None], reading: Reading
-) -> Outcomes:
+Models = Sequence[str | None] | None
+"""The models that a command asks of, None where one was not named; None for all there are."""
+
+
+def read_outcomes(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
     seen = _read(sources, models, reading)
     separator = reading.label_separator
@@ -30,109 +31,200 @@ def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
     """Count the predictions of two models for all documents of a pool."""
     import outperform as op
 
-    if len(seen.models) != 2:
-        raise UsageError("--pool is for a comparison of two models; leave it out")
+    if len(seen.models) != 2 or seen.kind == "correct":
+        raise UsageError("--pool is for the predictions of two models; leave it out")
     a, b = seen.models
     asked = {"where": where_of(reading.where), **reading.dialect()}
     with bar("counting") as progress:
         return op.read(source, truth=a, models=[b], progress=progress, **asked)
 
 
-def _read(sources: Sequence[str], models: Sequence[str | None], reading: Reading) -> Outcomes:
-    import outperform as op
-    from outperform.ingest import holds_outcomes
-
+def _read(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
     if reading.confusion:
         if reading.groups is not None:
             raise UsageError("confusion matrices have added up their groups; leave --groups out")
         return _confusions(sources, models, encoding=reading.encoding)
-    shared = {"on_null": reading.on_null.value, **reading.dialect()}
-    if len(sources) == 1:
-        if reading.truth is None and holds_outcomes(sources[0]):
-            return _counted_before(sources[0], models, reading)
-        truth, *columns = _columns(reading.truth, models)
-        asked = reading.asked()
-        with bar("counting") as progress:
-            return op.read(
-                sources[0], truth=truth, models=columns, progress=progress, **asked, **shared
-            )
-    if len(sources) != len(models) + 1:
-        raise UsageError(
-            f"give one file, or a gold file and one for each of {_counted(models)}; "
-            f"got {', '.join(sources)}"
-        )
-    files = dict(zip(("gold", *_names(sources[1:], models)), sources, strict=True))
-    joined: dict[str, Any] = {
-        "id": _needed(reading.id, "--id"),
-        "label": _needed(reading.label, "--label"),
-        "truth": reading.truth,
-        "groups": reading.groups,
-        "isolate": reading.isolate,
-    }
+    if len(sources) > 1:
+        return _read_files(sources, models, reading)
+    return read_table(sources[0], models, reading)
+
+
+def read_table(
+    source: str, models: Models, reading: OneTable, by: Sequence[str] | None = None
+) -> Outcomes:
+    """Read models from one table, or outcomes that ``count`` wrote."""
+    import outperform as op
+    from outperform.ingest import holds_outcomes
+
+    asked = {**reading.asked(), "by": by or None}
+    named = [name for name in models or () if name is not None]
+    columns = None if models is None or len(named) < len(models) else named
+    if reading.truth is None and not reading.correct and holds_outcomes(source):
+        return _chosen(op.read(source, models=columns, **asked), models, source)
+    if reading.correct:
+        columns = None  # they are named already; models choose among them
+    elif models is not None:
+        _refuse_unnamed(source, models, reading)
+    asked |= {"truth": reading.truth, "on_null": reading.on_null.value, **reading.dialect()}
     with bar("counting") as progress:
-        return op.read(
-            files, on_missing=reading.on_missing.value, progress=progress, **joined, **shared
-        )
+        seen = op.read(source, models=columns, progress=progress, **asked)
+    return _chosen(seen, models, source) if reading.correct else seen
 
 
-def _counted_before(source: str, models: Sequence[str | None], reading: Reading) -> Outcomes:
-    """Add up outcomes that ``count`` wrote, of the models that were named or of all."""
+def _read_files(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
+    """Join one file a model on an id, and gold if there is a truth."""
     import outperform as op
 
+    id = _needed(reading.id, "--id, the column on which several files are joined")
+    if len(reading.correct or ()) > 1:
+        raise UsageError(
+            "files that are joined have one column each that says right or wrong; give --correct "
+            f"once; got {', '.join(map(repr, reading.correct or ()))}"
+        )
+    correct = reading.correct[0] if reading.correct else None
+    if correct is None:
+        _needed(
+            reading.label,
+            "--label, the column of the labels in each file, or --correct, the one that says "
+            "right or wrong",
+        )
+    files, truth = _named_files(sources, models, reading)
+    with bar("counting") as progress:
+        seen = op.read(
+            files,
+            id=id,
+            label=reading.label,
+            correct=correct,
+            truth=truth,
+            groups=reading.groups,
+            isolate=reading.isolate,
+            on_missing=reading.on_missing.value,
+            on_null=reading.on_null.value,
+            progress=progress,
+            **reading.dialect(),
+        )
+    return _chosen(seen, models, ", ".join(sources))
+
+
+def _named_files(
+    sources: Sequence[str], models: Models, reading: Reading
+) -> tuple[dict[str, str], str | None]:
+    """Return the files by name, and the truth: a column or the name of a file."""
+    from outperform.ingest import GOLD
+
+    stems = [_stem(source) for source in sources]
+    called = [place for place, name in enumerate(stems) if name.lower() in GOLD]
+    truth, gold = reading.truth, called[0] if len(called) == 1 and not reading.correct else None
+    if truth in (*sources, *stems):
+        gold = (sources if truth in sources else stems).index(truth)
+    others = [source for place, source in enumerate(sources) if place != gold]
+    if gold is None and not reading.correct:  # a column may say whose the truth is
+        _refuse_twins(stems)
+        return dict(zip(stems, sources, strict=True)), truth
+    if models is not None and len(others) != len(models):
+        gold_too = "" if reading.correct else "a gold file and "
+        raise UsageError(
+            f"give one file, or {gold_too}one for each of {_counted(models)}; "
+            f"got {', '.join(sources)}"
+        )
+    names = _names(others, models or [None] * len(others))
+    if gold is None:
+        return dict(zip(names, others, strict=True)), truth
+    _refuse_twins([stems[gold], *names])
+    files = {stems[gold]: sources[gold], **dict(zip(names, others, strict=True))}
+    is_column = truth is not None and truth not in (*sources, *stems)
+    return files, truth if is_column else stems[gold]
+
+
+def _chosen(seen: Outcomes, models: Models, source: str) -> Outcomes:
+    """Return the models that were asked for, in that order."""
+    if models is None:
+        return seen
     named = [name for name in models if name is not None]
-    seen = op.read(source, models=named or None, **reading.asked())
+    if len(named) == len(models) and named != list(seen.models):
+        return seen.select(named)
     if len(seen.models) != len(models):
         raise UsageError(
             f"{source} holds {', '.join(map(repr, seen.models))}; name {_counted(models)} of them"
+            f" with {' and '.join(_options(models))}"
         )
     return seen
 
 
-def _confusions(sources: Sequence[str], models: Sequence[str | None], *, encoding: str) -> Outcomes:
+def _confusions(sources: Sequence[str], models: Models, *, encoding: str) -> Outcomes:
     from outperform.ingest import read_confusions
 
-    if len(sources) != len(models):
+    if models is not None and len(sources) != len(models):
         raise UsageError(
             f"give one confusion matrix for each of {_counted(models)}; got {', '.join(sources)}"
         )
-    files = dict(zip(_names(sources, models), sources, strict=True))
-    return read_confusions(files, encoding=encoding)
+    names = _names(sources, models or [None] * len(sources))
+    return read_confusions(dict(zip(names, sources, strict=True)), encoding=encoding)
 
 
 def _counted(models: Sequence[object]) -> str:
     return "one model" if len(models) == 1 else f"{len(models)} models"
 
 
+def _options(models: Sequence[object]) -> tuple[str, ...]:
+    return ("--a", "--b") if len(models) == 2 else ("--of",)
+
+
+def _stem(source: str) -> str:
+    from outperform.ingest import stem
+
+    return source if source == "-" else stem(source)
+
+
 def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
-    """Name models as asked, or after their files."""
-    names = [
-        name or Path(source).name.partition(".")[0]
-        for name, source in zip(models, sources, strict=True)
-    ]
-    if len(set(names)) != len(names):
-        raise UsageError(f"both models would be called {names[0]!r}; name them with --a and --b")
+    """Name models after their files if that is what they were called, or as asked in this order."""
+    stems = [_stem(source) for source in sources]
+    if len(set(stems)) == len(stems) and all(name in stems for name in models):
+        return stems
+    names = [name or one for name, one in zip(models, stems, strict=True)]
+    _refuse_twins(names)
     return names
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    twin = next((name for name in names if names.count(name) > 1), None)
+    if twin is not None:
+        raise UsageError(f"two files would be called {twin!r}; name the models with --a and --b")
 
 
 def _needed(value: str | None, option: str) -> str:
     if value is None:
-        raise UsageError(f"give {option}, the name of a column")
+        raise UsageError(f"give {option}")
     return value
 
 
-def _columns(truth: str | None, models: Sequence[str | None]) -> list[str]:
-    """Return the columns of one file, the truth first."""
-    options = ("--truth", "--a", "--b") if len(models) == 2 else ("--truth", "--of")
-    names = [_needed(name, option) for name, option in zip((truth, *models), options, strict=True)]
+def _refuse_unnamed(source: str, models: Sequence[str | None], reading: OneTable) -> None:
+    """Refuse columns of one file that nobody named, or that were named twice."""
+    names, options = [reading.truth, *models], ["--truth", *_options(models)]
+    lacking = [option for option, name in zip(options, names, strict=False) if name is None]
+    if lacking:
+        hint = "; or --correct for each model, if columns say right or wrong"
+        what = "the name of a column" if len(lacking) == 1 else "the names of columns"
+        raise UsageError(
+            f"give {', '.join(lacking)}, {what}"
+            f"{hint if reading.truth is None else ''}{columns_there(source, reading)}"
+        )
     if len(set(names)) != len(names):
-        raise UsageError(f"{', '.join(options)} must differ; got {', '.join(map(repr, names))}")
-    return names
+        raise UsageError(f"every column has one role; got {', '.join(map(repr, names))}")
+
+
+def columns_there(source: str, reading: OneTable) -> str:
+    """Say which columns a file has, if that can be told before it is read."""
+    from outperform.ingest import columns_of
+
+    names = columns_of(source, **reading.dialect())
+    return "" if names is None else f". Columns of {source}: {names}"
 
 
 def needed_columns(models: Sequence[str | None]) -> list[str]:
     """Return the columns of the models, or say which option names them."""
-    options = ("--a", "--b") if len(models) == 2 else ("--of",)
-    return [_needed(name, option) for name, option in zip(models, options, strict=True)]
+    pairs = zip(models, _options(models), strict=True)
+    return [_needed(name, f"{option}, the name of a column") for name, option in pairs]
 
 
 def rope_of(text: str | None) -> Any:

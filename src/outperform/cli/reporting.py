@@ -9,13 +9,14 @@ import typer
 
 from outperform.cli import options as o
 from outperform.cli.comparing import compared
+from outperform.cli.progress import drawing
 
 
 def report(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     title: Annotated[str | None, typer.Option(help="What stands above the page.")] = None,
@@ -36,5 +37,6 @@ def report(
     from outperform.cli.running import say
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
-    path = op.write_report(result, output, title=title, overwrite=force)
+    with drawing("writing the page"):
+        path = op.write_report(result, output, title=title, overwrite=force)
     say(f"wrote {path}: {present.headline(result.to_dict())}")

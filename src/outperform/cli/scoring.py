@@ -20,14 +20,14 @@ def read_seen(
     sources: Sequence[str],
     models: Sequence[str | None],
     reading: Reading,
-    metrics: Sequence[str],
+    metrics: Sequence[str | None],
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
     from outperform.metrics import check_name, is_of_scores
 
     for metric in metrics:
         check_name(metric)
-    of_scores = [metric for metric in metrics if is_of_scores(metric)]
+    of_scores = [metric for metric in metrics if metric is not None and is_of_scores(metric)]
     if not of_scores:
         return read_outcomes(sources, models, reading)
     if len(of_scores) < len(metrics):
@@ -44,7 +44,7 @@ def read_columns(
     import outperform as op
 
     asked = reading.asked()
-    not_for_scores = ("count", "weight", "table", "query", "isolate")
+    not_for_scores = ("correct", "count", "weight", "table", "query", "isolate")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:
         what = f"; leave {', '.join(given)} out" if given else ""
@@ -62,12 +62,12 @@ def read_columns(
         )
 
 
-def read_gate(inputs: Inputs, metric: str) -> tuple[Outcomes | Scores, Rows | None]:
+def read_gate(inputs: Inputs, metric: str | None) -> tuple[Outcomes | Scores, Rows | None]:
     """Return what a gate asks of, candidate first, and the candidate's documents if needed."""
     from outperform.metrics import check_name, is_of_scores
 
     check_name(metric)
-    if not is_of_scores(metric):
+    if metric is None or not is_of_scores(metric):
         return inputs.read()
     if inputs.stored is not None or inputs.keep:
         raise UsageError(

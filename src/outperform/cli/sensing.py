@@ -8,6 +8,7 @@ import typer
 
 from outperform.cli import options as o
 from outperform.cli.comparing import compared
+from outperform.cli.progress import bar
 from outperform.cli.reading import prior_of
 from outperform.cli.writing import write_result
 from outperform.errors import UsageError
@@ -34,7 +35,7 @@ def sensitivity(
     files: o.Sources,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     ropes: Ropes = None,
     priors: Priors = None,
@@ -51,7 +52,9 @@ def sensitivity(
     """
     wanted, widths = _priors(priors), _ropes(ropes)
     own = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
-    write_result(own.sensitivity(priors=wanted, ropes=widths), writing)
+    with bar("asking other priors") as progress:
+        found = own.sensitivity(priors=wanted, ropes=widths, progress=progress)
+    write_result(found, writing)
 
 
 def _priors(text: str | None) -> dict[str, Any] | None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from outperform.cli import options as o
-from outperform.cli.reading import rope_of
+from outperform.cli.progress import drawing
+from outperform.cli.reading import columns_there, read_table, rope_of
 from outperform.cli.writing import as_json, deliver
+from outperform.errors import UsageError
 
 if TYPE_CHECKING:
-    from outperform.outcomes import Outcomes
     from outperform.slices import SliceComparison
 
 _ON_A_SCREEN = 20
@@ -58,7 +59,7 @@ def slices(
     a: o.ModelA = None,
     b: o.ModelB = None,
     by: o.By = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     labels: o.Labels = None,
     pos_label: o.PosLabel = None,
@@ -82,7 +83,14 @@ def slices(
     """
     import outperform as op
 
-    seen = _read(source, a, b, by, reading)
+    if a is not None and a == b:
+        raise UsageError(f"give --a and --b, the names of two models; got {a!r} twice")
+    if not by and (reading.truth is not None or reading.correct):
+        raise UsageError(
+            "give --by, the name of a column that divides the documents"
+            + columns_there(source, reading)
+        )
+    seen = read_table(source, [a, b], reading, by)
     asking = o.Asking(
         labels=labels,
         pos_label=pos_label,
@@ -92,31 +100,15 @@ def slices(
         draws=draws,
         seed=seed,
     )
-    found = op.compare_slices(
-        seen, *seen.models, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
-    )
+    with drawing("drawing slices"):
+        found = op.compare_slices(
+            seen,
+            *seen.models,
+            metric=metric,
+            rope=rope_of(rope),
+            **asking.arguments(seen),
+        )
     deliver(_render(found, style, top), output)
-
-
-def _read(
-    source: str, a: str | None, b: str | None, by: list[str] | None, reading: o.OneTable
-) -> Outcomes:
-    import outperform as op
-    from outperform.errors import UsageError
-
-    if a is None or b is None or a == b:
-        raise UsageError("give --a and --b, the names of two models")
-    if reading.truth is not None and not by:
-        raise UsageError("give --by, the name of a column that divides the documents")
-    return op.read(
-        source,
-        truth=reading.truth,
-        models=[a, b],
-        by=by or None,
-        on_null=reading.on_null.value,
-        **reading.asked(),
-        **reading.dialect(),
-    )
 
 
 def _render(found: SliceComparison, style: Style, top: int | None) -> str:

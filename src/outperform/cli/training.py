@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outperform.cli import options as o
+from outperform.cli.progress import drawing
 from outperform.cli.ranking import read_models
 from outperform.cli.reading import rope_of
 from outperform.cli.writing import write_result
@@ -12,7 +13,7 @@ def runs(
     files: o.Sources,
     a: o.RunsOfA = None,
     b: o.RunsOfB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     *,
     reading: o.Reading,
@@ -31,5 +32,8 @@ def runs(
     if not a or not b:
         raise UsageError("name the runs with --a and --b, once for each run")
     seen = read_models(files, [*a, *b], reading, metric)
-    found = op.compare_runs(seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen))
+    with drawing():
+        found = op.compare_runs(
+            seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
+        )
     write_result(found, writing)

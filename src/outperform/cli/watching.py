@@ -65,7 +65,7 @@ def watch(
     folder: Folder,
     a: o.ModelA = None,
     b: o.ModelB = None,
-    metric: o.Metric = "f1",
+    metric: o.Metric = None,
     rope: o.Rope = None,
     stop: StopRule = None,
     once: Once = False,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
+from ast import literal_eval
 
 _OPTIONS = {
     "accuracies": "--accuracies",
     "agreement": "--agreement",
     "by": "--by",
     "candidate": "--candidate",
+    "correct": "--correct",
     "count": "--count",
     "encoding": "--encoding",
     "format": "--read-as",
+    "groups": "--groups",
     "hdi_prob": "--hdi-prob",
     "id": "--id",
     "label": "--label",
@@ -20,6 +23,7 @@ _OPTIONS = {
     "metric": "--metric",
     "most": "--most",
     "model": "--model",
+    "models": "--of",
     "n_draws": "--draws",
     "n_simulations": "--simulations",
     "on_missing": "--on-missing",
@@ -42,6 +46,7 @@ _OPTIONS = {
 _NAMES = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
 _WITHOUT = re.compile(rf"(?<!['\"\w-])({_NAMES})=(?=[\s,;.]|$)")
+_LISTED = re.compile(r"\bmodels=(\['[^\]]*'\])")
 _FIRST = re.compile(rf"^({_NAMES})(?= (?:must|as|\d))")
 # Words that nobody says by chance.
 _ANYWHERE = re.compile(
@@ -75,10 +80,19 @@ def in_options(message: str) -> str:
     """
     for words, instead in _FIXED.items():
         message = message.replace(words, instead)
+    message = _LISTED.sub(_models, message)
     message = _EITHER.sub(r"\1\2", _GIVEN.sub(_option, message))
     for pattern in (_WITHOUT, _FIRST, _ANYWHERE):
         message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
     return message
+
+
+def _models(found: re.Match[str]) -> str:
+    try:
+        names = literal_eval(found[1])
+    except (SyntaxError, ValueError):  # a name with a bracket in it
+        return found[0]
+    return " ".join(f"--of {shlex.quote(name)}" for name in names)
 
 
 def _option(found: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ def compare(
     pred_a: Any,
     pred_b: Any,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     rope: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,
@@ -57,6 +57,7 @@ def compare(
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
         metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores.
     metric
+        By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object such as
         ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array, or of
         truth, score and weight.
@@ -167,7 +168,7 @@ def two_models(
     labels: Sequence[Label] | None,
     groups: Any = None,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     sample_weight: Any = None,
 ) -> Seen:
     """Return what was seen of two models, counted, kept as scores, or selected."""

@@ -165,7 +165,7 @@ def estimate(
     y_true: Any,
     prediction: Any,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,
     model: str | None = None,
@@ -189,6 +189,7 @@ def estimate(
         The predicted labels, or the name of a model in the outcomes; for a metric of scores
         such as ``"roc_auc"``, its scores.
     metric
+        By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     hdi_prob
         The mass of the interval.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outperform import metrics, present
@@ -25,8 +25,10 @@ from outperform.comparison.judging import (
 from outperform.comparison.planning.more import Needed
 from outperform.comparison.result import Comparison
 from outperform.comparison.summary import SCHEMA, finding_facts
+from outperform.comparison.views import chosen_metric
 from outperform.errors import UsageError
 from outperform.findings import Finding
+from outperform.outcomes.sources import made_serious
 from outperform.posterior import seed_sequence
 
 DEFAULT_SEED = 0
@@ -230,7 +232,7 @@ def gate(
     candidate: Any,
     baseline: Any,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     rope: Any = None,
     require: Require = "not_worse",
     guards: Sequence[Any] = (),
@@ -323,6 +325,7 @@ def gate(
         metric=metric,
         sample_weight=sample_weight,
     )
+    outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     shared: dict[str, Any] = {
         "hdi_prob": hdi_prob,
         "prior": prior,
@@ -334,6 +337,7 @@ def gate(
         "prevalence": prevalence,
     }
     check_requirement(require)
+    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
     asked = [Guard.from_param(guard) for guard in guards]
     _refuse_twins([Guard(metric=metric), *asked])
     over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
@@ -396,7 +400,9 @@ def _refuse_twins(guards: Sequence[Guard]) -> None:
     for guard in guards:
         of_scores = metrics.is_of_scores(guard.metric)
         asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
-        key = asked, repr(guard.label)  # as text, because True == 1
+        # As text, because 1 and "1" are two classes; True and 1 are one.
+        label = int(guard.label) if isinstance(guard.label, bool) else guard.label
+        key = asked, repr(label)
         if key in seen:
             of_class = "" if guard.label is None else f" of class {guard.label!r}"
             raise UsageError(f"the gate asks for {asked.name!r}{of_class} twice; leave one out")

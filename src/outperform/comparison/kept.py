@@ -8,6 +8,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from outperform import metrics
+from outperform._json import is_signed, parse, shown, signed
 from outperform.comparison.engines import Engine
 from outperform.comparison.question import ONCE, Question
 from outperform.comparison.scored.asking import ask_any
@@ -19,7 +20,7 @@ from outperform.posterior import Prevalence, Prior, Sampler
 if TYPE_CHECKING:
     from outperform.comparison.result import Comparison
 
-_SCHEMA = 1
+_SCHEMA = 2
 _AGAIN = "compare again, with the same random_state"
 
 
@@ -28,9 +29,8 @@ def keep(comparison: Comparison) -> str:
     reason = _no_way_back(comparison)
     kept = {"reason": reason} if reason is not None else _kept(comparison, comparison.counted)
     # Labels and seeds may be numpy's numbers and arrays, which JSON does not know.
-    return json.dumps(
-        {"schema": _SCHEMA, **kept}, ensure_ascii=False, default=methodcaller("tolist")
-    )
+    text = json.dumps({"schema": _SCHEMA, **kept}, default=methodcaller("tolist"))
+    return json.dumps(signed(json.loads(text)), ensure_ascii=False)
 
 
 def _no_way_back(comparison: Comparison) -> str | None:
@@ -90,13 +90,19 @@ def _of_prior(prior: Prior) -> dict[str, Any]:
 
 def read_kept(text: str) -> dict[str, Any]:
     """Return what was kept, or say why there is no way back."""
+    damaged = "the attribute 'outperform' of this tree is damaged"
     try:
-        kept: dict[str, Any] = json.loads(text)
-        schema = kept["schema"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"the attribute 'outperform' of this tree is damaged: {error}") from error
-    if schema != _SCHEMA:
-        raise DataError(f"a tree of schema {schema!r} cannot be taken back; known: {_SCHEMA}")
+        kept = parse(text, constants=True)  # a diagnostic of chains may be undefined
+    except DataError as error:
+        raise DataError(f"{damaged}: {error}") from error
+    if not isinstance(kept, dict) or type(kept.get("schema")) is not int:
+        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(kept)}")
+    if kept["schema"] != _SCHEMA:
+        raise DataError(
+            f"a tree of schema {shown(kept['schema'])} cannot be taken back; known: {_SCHEMA}"
+        )
+    if not is_signed(kept):
+        raise DataError(f"{damaged}: its content does not fit its checksum, so it was changed")
     if "reason" in kept:
         raise DataError(f"there is no way back from this tree: {kept['reason']}")
     return kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from outperform import present
-from outperform._typing import FloatArray, Seed
+from outperform._typing import FloatArray, Progress, Seed
 from outperform._version import __version__
 from outperform.comparison.engine import check_draws
 from outperform.comparison.planning.goals import any_verdict
@@ -115,7 +115,7 @@ def power(
     n_draws: int = 4_000,
     random_state: Seed = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Power:
     """Simulate test sets and count how often the verdict is the wanted one.
 

@@ -10,7 +10,7 @@ from outperform import metrics
 from outperform._typing import Label
 from outperform.comparison.engines import EXACT, Engine, refuse_chain
 from outperform.comparison.prevalence import Placed, place, refuse_unseen
-from outperform.comparison.views import called, look
+from outperform.comparison.views import called, chosen_metric, look
 from outperform.decision import Rope
 from outperform.errors import UsageError
 from outperform.findings import Finding
@@ -176,6 +176,7 @@ def ask(
     """Check a question and choose the table and the model that answer it."""
     of_sets = metrics.set_names() if outcomes.kind == "label_sets" else []
     metrics.check_name(metric, metrics.names() + of_sets)
+    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
     asked = called(metrics.get(metric), outcomes)
     _refuse_of_pool(outcomes, paired=paired, prevalence=prevalence)
     view, placed = look(outcomes, asked, labels=labels, pos_label=pos_label), None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from outperform import present
-from outperform._typing import AnyArray, Distribution, FloatArray, Label, Seed
+from outperform._typing import AnyArray, Distribution, FloatArray, Label, Progress, Seed
 from outperform.comparison import disagreements, engine, pictures
 from outperform.comparison.estimating import Estimate
 from outperform.comparison.factors import interval_factor, point_factor
@@ -394,7 +394,11 @@ class Comparison(Tabular):
         return compare_classes(self)
 
     def sensitivity(
-        self, *, priors: Mapping[str, Any] | None = None, ropes: Sequence[Any] | None = None
+        self,
+        *,
+        priors: Mapping[str, Any] | None = None,
+        ropes: Sequence[Any] | None = None,
+        progress: Progress | None = None,
     ) -> Sensitivity:
         """Return the verdict and the interval under other priors and other ROPEs.
 
@@ -408,6 +412,8 @@ class Comparison(Tabular):
             the one that needs a chain.
         ropes
             Half-widths or pairs; by default half, once, twice and four times the ROPE.
+        progress
+            Called with how many priors are done, and with how many there are.
 
         Examples
         --------
@@ -422,7 +428,7 @@ class Comparison(Tabular):
         """
         from outperform.comparison.sensitivity import sensitivity
 
-        return sensitivity(self, priors=priors, ropes=ropes)
+        return sensitivity(self, priors=priors, ropes=ropes, progress=progress)
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
         """Return the confusion matrices of A and of B, true classes as rows."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from outperform import metrics
 from outperform._typing import Label
 from outperform.errors import DataError, UsageError
 from outperform.metrics import Metric
-from outperform.outcomes import Outcomes
+from outperform.outcomes import Outcomes, Scores
 from outperform.outcomes.occurring import true_codes
 
 
@@ -23,6 +23,39 @@ class View(NamedTuple):
     positive: int | None
     pos_label: Label | None
     classes: tuple[int, ...] | None
+
+
+def chosen_metric(
+    seen: Outcomes | Scores,
+    metric: Any,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> Any:
+    """Return the metric that was asked for, or the one that goes without saying.
+
+    That is F1 where the positive class is clear and macro-F1 where it is not; accuracy where
+    only right or wrong is known, and the mean of grades.
+    """
+    if metric is not None:
+        return metric
+    if isinstance(seen, Scores):
+        if seen.truth is None:
+            return "mean"
+        raise UsageError(
+            f"name the metric of these scores with metric=, one of {', '.join(_OF_TRUTH)}"
+        )
+    if seen.kind == "correct":
+        return "accuracy"
+    if seen.kind == "spans" or pos_label is not None:
+        return "f1"
+    if seen.kind == "label_sets":
+        return "f1" if seen.n_classes == 1 else "f1_macro"
+    known = seen if labels is None else seen.with_labels(labels)
+    return "f1_macro" if known_positive(_zero_and_one(known), None) is None else "f1"
+
+
+_OF_TRUTH = tuple(name for name in metrics.score_names() if name != "mean")
 
 
 def look(

@@ -11,6 +11,9 @@ from outperform.ingest.baseline import (
 )
 from outperform.ingest.confusion import LabelledMatrix, read_confusion, read_confusions
 from outperform.ingest.conll import read_conll
+from outperform.ingest.doors import columns_of
+from outperform.ingest.files.finding import stem
+from outperform.ingest.files.joining import GOLD
 from outperform.ingest.fold_counts import read_fold_counts
 from outperform.ingest.reading import read
 from outperform.ingest.rows import Rows, read_rows
@@ -18,9 +21,11 @@ from outperform.ingest.score_rows import read_scores
 from outperform.ingest.shards import holds_outcomes
 
 __all__ = [
+    "GOLD",
     "Baseline",
     "LabelledMatrix",
     "Rows",
+    "columns_of",
     "holds_outcomes",
     "read",
     "read_baseline",
@@ -31,6 +36,7 @@ __all__ = [
     "read_outcomes",
     "read_rows",
     "read_scores",
+    "stem",
     "write_baseline",
     "write_outcomes",
 ]

@@ -21,6 +21,7 @@ class Asked:
     weight: str | None = None  # how much each of them matters
     by: tuple[str, ...] = ()
     groups: str | None = None
+    named: bool = True  # whether the models were, or all other columns are taken for them
     on_null: OnNull = "refuse"
 
     @property

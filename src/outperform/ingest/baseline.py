@@ -164,11 +164,10 @@ def load_outcomes(file: File) -> Outcomes:
     with file.open() as stream:
         data = stream.read()
     try:
-        return Outcomes.from_json(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file.name} is damaged: {error}") from error
+        found = Outcomes.from_json(data)
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from error
+    return found.read_from(file.name)
 
 
 # Columns are a kind and plain Python values, so that writer and reader hash the same.

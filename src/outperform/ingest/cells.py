@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.errors import DataError
+from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
 from outperform.outcomes import Outcomes
 from outperform.outcomes.building import of_columns
+from outperform.outcomes.checking import compare_values
 from outperform.outcomes.counting import total
 from outperform.outcomes.labels import Column, read_column
 from outperform.outcomes.slices import slice_column
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from outperform.ingest.asked import Asked
 
 OnNull = Literal["refuse", "drop"]
+Fault = Literal["missing", "strange"]
+First = Callable[[str, Fault], str]
+"""Say where a column first has no value, or one that is neither right nor wrong."""
 # pandas writes booleans beside missing values as 1.0 and 0.0.
-_SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -74,19 +78,74 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
             )
 
 
-def as_right(column: Coded, counts: AnyArray, name: str, first: Callable[[str, Any], str]) -> Coded:
+def refuse_no_models(
+    labels: Mapping[str, Coded], counts: AnyArray, asked: Asked, table: str
+) -> None:
+    """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
+    (truth, actual), *models = labels.items()
+    found = {
+        name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
+    }
+    is_id = "if it identifies items, give id={0!r}"
+    ids = [name for name, one in found.items() if one.may_be_ids]
+    if asked.named:
+        ids = [name for name in ids if found[name].look_like_ids]
+        if ids:
+            why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+            raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
+        _refuse_truth_of_ids(labels, counts)
+        return
+    odd = [name for name, one in found.items() if name in ids or not one.n_shared]
+    if odd and len(odd) == len(found) and not ids:
+        raise UsageError(
+            f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
+            f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
+            "true labels with truth= and those of the predictions with models="
+        )
+    rest = [name for name in found if name not in odd]
+    if ids:
+        why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+        raise UsageError(name_models(table, f"{why}; {is_id.format(ids[0])}", rest))
+    if odd:
+        why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
+        raise UsageError(name_models(table, why, rest))
+
+
+def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
+    (truth, actual), *models = labels.items()
+    predicted = [value for _, one in models for value in one.values]
+    found = compare_values(actual.values, actual.codes, predicted, counts)
+    if found.look_like_ids and not found.n_shared:
+        raise UsageError(
+            f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
+            f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
+            "labels with truth="
+        )
+
+
+def name_models(table: str, why: str, rest: Sequence[str]) -> str:
+    """Return the sentence for a column that is taken for a model because none was named."""
+    advice = f"models={list(rest)}" if rest else "models="
+    return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
+
+
+def _some(column: Coded) -> str:
+    known = sorted({str(value) for value in column.values if value is not None})
+    return ", ".join(repr(one[:30]) for one in known[:3]) + (", …" if len(known) > 3 else "")
+
+
+def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
     """Return a column that says right or wrong as booleans; the empty text is a missing value."""
     strange = [code for code, value in enumerate(column.values) if not _says_right(value)]
     if strange:
-        value = column.values[strange[0]]
+        value = min((column.values[code] for code in strange), key=str)
         number = total(counts[np.isin(column.codes, strange)])
-        raise DataError(
-            not_right(name, value, f"in {number} of {total(counts)} rows{first(name, value)}")
-        )
+        where = f"in {number} of {total(counts)} rows{first(name, 'strange')}"
+        raise DataError(_not_right(name, value, where))
     return Coded([_right(value) for value in column.values], column.codes)
 
 
-def not_right(name: str, value: Any, where: str) -> str:
+def _not_right(name: str, value: Any, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
         "if these are grades, read them with op.read_scores and compare metric='mean'"
@@ -119,8 +178,8 @@ def _right(value: Any) -> bool | None:
         return None
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
-    if isinstance(value, str) and value.lower() in _SAYS_RIGHT:
-        return _SAYS_RIGHT[value.lower()]
+    if isinstance(value, str) and value.lower() in SAYS_RIGHT:
+        return SAYS_RIGHT[value.lower()]
     raise ValueError(value)
 
 
@@ -144,12 +203,12 @@ def settle(
     *,
     table: str,
     findings: Sequence[Finding] = (),
-    first: Callable[[str, Any], str] = lambda column, value: "",
+    first: First = lambda column, fault: "",
 ) -> Outcomes:
     """Return outcomes from what was counted, one column for each of the keys that were asked.
 
     Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
-    the first one is.
+    the first such value is.
     """
     groups, weight, on_null = asked.groups, asked.weight, asked.on_null
     labels = dict(zip(asked.columns, found.columns, strict=False))
@@ -157,6 +216,7 @@ def settle(
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
+        refuse_no_models(labels, found.counts, asked, table)
         refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
     refuse_too_many(len(found.counts), table, groups=groups)
     names = (*asked.columns, *asked.by)
@@ -280,11 +340,12 @@ def _plain(value: Any, read: Callable[..., Column]) -> Any:
     return value if read is read_column else str(value)
 
 
-def _refusal(lost: Mapping[str, int], total: int, first: Callable[[str, Any], str]) -> str:
+def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
     name = next(iter(lost))
     others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, None)}{others}. "
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, 'missing')}"
+        f"{others}. "
         'Give them a class, or leave these rows out with on_null="drop"'
     )
 

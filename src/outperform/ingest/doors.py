@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from outperform.errors import UsageError
 from outperform.ingest.databases import Database, count_database, known_database
 from outperform.ingest.evaluations import read_evaluations
 from outperform.ingest.files.counting import count
+from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.finding import stem
 from outperform.ingest.files.joining import Join, join
 from outperform.ingest.files.opening import opened
+from outperform.ingest.files.scan import listed
 from outperform.ingest.frames import Frame, count_frame, known_frame
 from outperform.ingest.request import Request, check_columns
 from outperform.ingest.shards import holds_outcomes, read_shards
 from outperform.outcomes import Outcomes
+from outperform.outcomes.sources import row_findings, source_of
 
+_FEW = 4  # files that a source names
 _FILES = {"format", "separator", "quote", "header", "encoding", "verify"}
 _TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", "on_null"}
 
@@ -45,7 +50,47 @@ def read_by_door(source: Any, request: Request) -> Outcomes:
         if found is not None:
             break
     door.refuse_others(request)
-    return door.read(found, request)
+    seen = door.read(found, request)
+    if seen.sources:  # which outcomes that were counted before know themselves
+        return seen
+    name = found.name if isinstance(found, (Database, Frame)) else _called(source)
+    doubts = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
+    return replace(
+        seen,
+        sources=(source_of(seen, name),),
+        findings=tuple(dict.fromkeys(seen.findings + doubts)),
+    )
+
+
+def _called(source: Any) -> str:
+    """Return what to call files: as they were named, of many the first and the last."""
+    if isinstance(source, Mapping):
+        return _called(list(source.values()))
+    if isinstance(source, (list, tuple)):
+        names = [_called(one) for one in source]
+        shown = names if len(names) <= _FEW else [names[0], "…", names[-1]]
+        return ", ".join(shown)
+    if isinstance(source, (str, os.PathLike)):
+        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
+        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
+        return "standard input" if name == "-" else name
+    return "a stream"
+
+
+def columns_of(source: Any, **dialect: Any) -> str | None:
+    """Return the names of the columns of files for a message; None for what is read only once.
+
+    Parameters
+    ----------
+    source
+        A path, a folder or a pattern, as for :func:`outperform.read`.
+    **dialect
+        ``format``, ``separator``, ``quote``, ``header``, ``encoding`` and ``verify``, too.
+    """
+    if source == "-" or known_database(source, table=None, query=None) is not None:
+        return None
+    with opened({"": source}, [], Dialect(**dialect)) as tables:
+        return listed(tables.tables[""].names)
 
 
 # Logs of evaluations

@@ -22,6 +22,17 @@ _TYPES = {
     701: "float64",
     1700: "decimal",
 }
+_FIRST_OF_OTHERS = 16384  # PostgreSQL's own objects have smaller numbers
+# Functions of its own that run a query they are given as text.
+_RUN_TEXT = (
+    "cursor_to_xml",
+    "cursor_to_xmlschema",
+    "query_to_xml",
+    "query_to_xml_and_xmlschema",
+    "query_to_xmlschema",
+    "ts_rewrite",
+    "ts_stat",
+)
 
 
 def login_of(address: str) -> dict[str, str]:
@@ -56,7 +67,7 @@ def connected(address: str) -> Any:
 def types_of(query: str, connection: Any) -> dict[str, Any]:
     """Return the types of a query's columns, for which ibis would make a view."""
     ibis = require("ibis", extra="sql", purpose="reading databases")
-    _refuse_volatile(query, connection)
+    _refuse_acting(query, connection)
     with connection.con.cursor() as cursor:
         # Prepared, because then it cannot be more than one statement.
         cursor.execute(f"SELECT * FROM ({query}) AS asked LIMIT 0", prepare=True)
@@ -68,8 +79,13 @@ def types_of(query: str, connection: Any) -> dict[str, Any]:
     return {column: known.get(code, unknown) for column, code in columns}
 
 
-def _refuse_volatile(query: str, connection: Any) -> None:
-    """Refuse functions that may do more than read, which a read-only transaction can still run."""
+def _refuse_acting(query: str, connection: Any) -> None:
+    """Refuse functions that may do more than read, which a read-only transaction can still run.
+
+    Only those that PostgreSQL itself brings along, and that it does not call volatile, are known
+    to read and no more. What extensions call stable may run text that it is given, as crosstab
+    does, and dblink in such a text writes by a connection of its own.
+    """
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     tokens = sqlglot.tokenize(query, read=connection.dialect)
     called = {
@@ -79,12 +95,20 @@ def _refuse_volatile(query: str, connection: Any) -> None:
         for name in (token.text, token.text.lower())
     }
     found = connection.con.execute(
-        "SELECT min(proname::text) FROM pg_catalog.pg_proc "
-        "WHERE provolatile = 'v' AND proname = ANY(%s)",
-        [sorted(called)],
-    ).fetchone()[0]
-    if found is not None:
+        "SELECT proname::text, oid::int8 >= %s FROM pg_catalog.pg_proc WHERE proname = ANY(%s) "
+        "AND (provolatile = 'v' OR oid::int8 >= %s OR proname = ANY(%s)) ORDER BY 2, 1 LIMIT 1",
+        [_FIRST_OF_OTHERS, sorted(called), _FIRST_OF_OTHERS, list(_RUN_TEXT)],
+    ).fetchone()
+    if found is None:
+        return
+    name, is_of_others = found
+    if is_of_others:
         raise UsageError(
-            f"a query must only read, and give the same rows each time; PostgreSQL says of {found} "
-            "that it may do something or change its answer"
+            f"a query must only read; {name} is a function that does not come with PostgreSQL "
+            "itself, so it may do anything. If you trust it, make a view of the query and read "
+            "that with table="
         )
+    raise UsageError(
+        f"a query must only read, and give the same rows each time; PostgreSQL says of {name} "
+        "that it may do something or change its answer"
+    )

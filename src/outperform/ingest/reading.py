@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from outperform._typing import Progress
 from outperform.ingest.cells import OnNull
 from outperform.ingest.doors import read_by_door
-from outperform.ingest.files.engine import Progress
 from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.isolating import read_isolated
 from outperform.ingest.request import Request

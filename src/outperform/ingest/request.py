@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_args
 
+from outperform._typing import Progress
 from outperform.errors import UsageError, unknown_name
 from outperform.ingest.asked import Asked
-from outperform.ingest.cells import OnNull
+from outperform.ingest.cells import OnNull, name_models
 from outperform.ingest.evaluations import FORMATS as LOGS
 from outperform.ingest.files.dialect import FORMATS, Dialect
-from outperform.ingest.files.engine import Progress
 from outperform.ingest.files.joining import GOLD, Join, OnMissing
 from outperform.ingest.files.scan import listed
 from outperform.ingest.files.tables import Table, Where, check_where
@@ -152,13 +152,20 @@ class Request:
         for name in self.wanted:
             table.column(name)
         models = self.columns_by_model
-        if self.models is None and self.correct is None:
+        named = self.models is not None or self.correct is not None
+        if not named:
             models = {name: name for name in table.names if name not in self.wanted}
+            odd = [name for name in models if table.column(name).family == "other"]
+            if odd:
+                why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
+                rest = [name for name in models if name not in odd]
+                raise UsageError(name_models(table.name, why, rest))
         if not models:
             raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
         return Asked(
             truth=self.truth,
             models=models,
+            named=named,
             id=self.id,
             by=self.slice_names,
             where=self.where,

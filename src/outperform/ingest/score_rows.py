@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, Progress
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.ingest import cells
 from outperform.ingest.cells import OnNull
@@ -17,7 +17,7 @@ from outperform.ingest.evaluations import FORMATS as LOGS
 from outperform.ingest.evaluations import read_grades
 from outperform.ingest.files.counting import refuse_repeated_ids
 from outperform.ingest.files.dialect import FORMATS, Dialect
-from outperform.ingest.files.engine import Engine, Progress
+from outperform.ingest.files.engine import Engine
 from outperform.ingest.files.joining import OnMissing
 from outperform.ingest.files.opening import opened
 from outperform.ingest.files.tables import Table, check_family, check_where

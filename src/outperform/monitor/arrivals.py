@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outperform._files import create_atomically, make_folder
+from outperform._json import digest, parse, record, text
 from outperform.errors import DataError
 
 ARRIVALS = "_arrivals"
+_FIELDS = record({"key": text, "sha256": digest})
 
 
 class Arrival(NamedTuple):
@@ -26,8 +28,19 @@ class Arrival(NamedTuple):
     digest: str
 
 
-def read_arrivals(folder: Path, *, after: int = 0) -> Iterator[Arrival]:
-    """Yield what arrived after a number, in order."""
+class Damaged(NamedTuple):
+    """A number that is taken by a file that says nothing, and what is wrong with it."""
+
+    number: int
+    file: str
+    reason: str
+
+
+def read_arrivals(folder: Path, *, after: int = 0) -> Iterator[Arrival | Damaged]:
+    """Yield what arrived after a number, in order.
+
+    A file that is damaged keeps its number; its batch gets a new one from who reads the folder.
+    """
     while (arrival := _read(folder, after + 1)) is not None:
         yield arrival
         after = arrival.number
@@ -45,21 +58,26 @@ def record_arrival(folder: Path, key: str, digest: str, *, after: int = 0) -> in
     while True:
         for arrival in read_arrivals(folder, after=after):
             after = arrival.number
-            if arrival.key == key:
+            if isinstance(arrival, Arrival) and arrival.key == key:
                 return after
         if create_atomically(_path(folder, after + 1), data):
             return after + 1
 
 
-def _read(folder: Path, number: int) -> Arrival | None:
+def _read(folder: Path, number: int) -> Arrival | Damaged | None:
     path = _path(folder, number)
     try:
-        found = json.loads(path.read_bytes())
-        return Arrival(number, str(found["key"]), str(found["sha256"]))
+        found = _FIELDS(parse(path.read_bytes()), "")
+        return Arrival(number, found["key"], found["sha256"])
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path} is damaged: {error!r}") from error
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror}"
+        if not path.is_dir():  # another time it may be read, and then its number counts
+            raise DataError(f"{path}: {reason}") from error
+    except DataError as error:
+        reason = str(error)
+    return Damaged(number, f"{ARRIVALS}/{path.name}", reason)
 
 
 def _path(folder: Path, number: int) -> Path:

@@ -14,6 +14,9 @@ from outperform.outcomes import Outcomes
 
 SUFFIX = ".json"
 _LONGEST = 200  # bytes; file systems take 255, and the name of a part is not longer
+_FORBIDDEN = set('/\\<>:"|?*')
+_PORTS = {f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10)}
+_DEVICES = {"CON", "PRN", "AUX", "NUL"} | _PORTS
 
 
 class Batch(NamedTuple):
@@ -43,12 +46,15 @@ def check_key(key: object) -> str:
     if isinstance(key, bool) or not isinstance(key, (str, Integral)):
         raise UsageError(f"key must be text or a whole number; got {key!r}")
     text = str(key)
-    bad = not text or text[0] in "._" or not text.isprintable() or {"/", "\\"} & set(text)
-    if bad or len(text.encode("utf-8")) > _LONGEST:
+    bad = not text or text[0] in "._" or not text.isprintable() or _FORBIDDEN & set(text)
+    if bad or text.endswith((".", " ")) or len(text.encode("utf-8")) > _LONGEST:
         raise UsageError(
-            "key must be able to name a file: printable, without slashes, of at most "
-            f"{_LONGEST} bytes, and without a dot or an underscore in front; got {key!r}"
+            "key must be able to name a file on any system: printable, without any of "
+            f"{' '.join(sorted(_FORBIDDEN))}, of at most {_LONGEST} bytes, without a dot or an "
+            f"underscore in front, and without a dot or a space at its end; got {key!r}"
         )
+    if text.partition(".")[0].strip().upper() in _DEVICES:
+        raise UsageError(f"key must not be the name of a device on Windows; got {key!r}")
     return text
 
 
@@ -72,13 +78,11 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, Outcomes.from_json(data.decode("utf-8")), _digest(data))
+        return Batch(key, Outcomes.from_json(data).read_from(path.name), _digest(data))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is damaged: {error}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 

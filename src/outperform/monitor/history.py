@@ -7,7 +7,13 @@ from pathlib import Path
 
 from outperform._files import make_folder
 from outperform.errors import DataError, OutperformError
-from outperform.monitor.arrivals import ARRIVALS, read_arrivals, record_arrival
+from outperform.monitor.arrivals import (
+    ARRIVALS,
+    Arrival,
+    Damaged,
+    read_arrivals,
+    record_arrival,
+)
 from outperform.monitor.batches import (
     SUFFIX,
     Batch,
@@ -38,6 +44,7 @@ class History:
         self.unfinished = 0
         self._keys: set[str] = set()
         self._unfit: dict[str, str] = {}  # as left_out, of what has a number
+        self._damaged: dict[str, str] = {}  # as left_out, of the order itself
         self._upto: tuple[int, Outcomes] | None = None
         self._first: Batch | None = None  # what others must add up with
         self._number = 0  # of the last arrival that was read
@@ -69,7 +76,7 @@ class History:
             else:
                 record_arrival(self.folder, key, batch.digest, after=self._number)
                 self._follow()
-        self.left_out = strange | self._unfit
+        self.left_out = strange | self._unfit | self._damaged
 
     def upto(self, number: int) -> Outcomes:
         """Return the sum of the first batches; asked in order, each is added once."""
@@ -81,11 +88,13 @@ class History:
 
     def _follow(self) -> None:
         """Read the batches that have a number, in order."""
-        for number, key, digest in read_arrivals(self.folder, after=self._number):
+        for arrival in read_arrivals(self.folder, after=self._number):
+            if isinstance(arrival, Damaged):
+                self._damaged[arrival.file] = arrival.reason
             # Two processes may have numbered one batch; the first number counts.
-            if key not in self._keys:
-                self._take(self._arrived(number, key, digest))
-            self._number = number
+            elif arrival.key not in self._keys:
+                self._take(self._arrived(*arrival))
+            self._number = arrival.number
 
     def _arrived(self, number: int, key: str, digest: str) -> Batch:
         """Read a batch that has a number; without it no look would be what it was."""
@@ -105,7 +114,8 @@ class History:
     def _refuse_unfit(self, key: str, outcomes: Outcomes) -> None:
         """Refuse a batch that does not add up with the first; nobody would ever count it."""
         with suppress(OutperformError):  # such as of other models; who reads it says so
-            arrival = None if self._first else next(read_arrivals(self.folder), None)
+            arrivals = () if self._first else read_arrivals(self.folder)
+            arrival = next((one for one in arrivals if isinstance(one, Arrival)), None)
             if arrival is not None:
                 batch = load_batch(self.folder, arrival.key)
                 self._first = batch._replace(outcomes=self._selected(batch))

@@ -13,6 +13,7 @@ from outperform.comparison.result import Comparison
 from outperform.comparison.summary import interval_facts
 from outperform.decision import BayesFactor, Decision, Interval
 from outperform.monitor.stopping import Stop
+from outperform.outcomes.sources import DOUBLED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +85,11 @@ def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None)
     """Note what a comparison says, without its draws."""
     names = ("n", "observed", "mean", "sd", "hdi", "decision", "bayes_factor")
     shares = ("p_worse", "p_equivalent", "p_better")
+    doubled = any(one.name in DOUBLED for one in comparison.findings)  # no gate passes with these
     return Look(
         number=number,
         key=key,
         **{name: getattr(comparison, name) for name in (*names, *shares)},
-        judgement=judge(comparison),
+        judgement=Judgement.UNDECIDED if doubled else judge(comparison),
         holds=stop is not None and stop.holds(comparison),
     )

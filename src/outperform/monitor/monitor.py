@@ -12,6 +12,7 @@ from outperform._typing import Label, Seed
 from outperform.comparison import Comparison, compare
 from outperform.comparison.summary import SCHEMA, finding_facts
 from outperform.comparison.tabular import Tabular
+from outperform.comparison.views import chosen_metric
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.monitor.batches import check_key
@@ -20,6 +21,8 @@ from outperform.monitor.history import History
 from outperform.monitor.look import Look, look_at
 from outperform.monitor.stopping import Stop
 from outperform.outcomes import Outcomes
+from outperform.outcomes.aligning import is_frame
+from outperform.outcomes.sources import TWINS
 from outperform.posterior import child, seed_sequence
 
 
@@ -38,7 +41,7 @@ class Monitor(Tabular):
     a, b
         The names of the two models in the batches.
     metric
-        As for :func:`compare`, but not a metric of scores.
+        As for :func:`compare`, but not a metric of scores; the default is that of the first batch.
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     stop
@@ -89,7 +92,7 @@ class Monitor(Tabular):
         a: str,
         b: str,
         *,
-        metric: Any = "f1",
+        metric: Any = None,
         rope: Any = None,
         stop: Any = None,
         hdi_prob: float = 0.95,
@@ -228,19 +231,28 @@ class Monitor(Tabular):
 
     def _doubts(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
+        # A copy that came after the look that is shown is a doubt about the folder all the same.
+        counted = () if self._history.total is None else self._history.total.findings
+        shown = self._shown().findings if self._looks else ()
         return (
             *folder_findings(self._history.left_out, self._history.unfinished),
+            *(one for one in counted if one.name == TWINS),
             *look_findings(self._looks, self._unanswered, self.stop, ends),
-            *(self._shown().findings if self._looks else ()),
+            *(one for one in shown if one.name != TWINS),
         )
 
     def _compare(self, number: int) -> Comparison:
-        seen = self._sum(number)
+        seen, asked = self._with_classes(self._sum(number)), dict(self._asked)
+        if asked["metric"] is None:
+            over = {"labels": asked["labels"], "pos_label": asked["pos_label"]}
+            asked["metric"] = chosen_metric(self._with_classes(self._sum(1)), None, **over)
+        return compare(seen, self.a, self.b, random_state=child(self._seed, number), **asked)
+
+    def _with_classes(self, seen: Outcomes) -> Outcomes:
+        """Add the classes that were named, even if none has occurred yet."""
         labels, positive = self._asked["labels"], self._asked["pos_label"]
         named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
-        if named and seen.kind != "correct":
-            seen = seen.with_labels(named)
-        return compare(seen, self.a, self.b, random_state=child(self._seed, number), **self._asked)
+        return seen.with_labels(named) if named and seen.kind != "correct" else seen
 
     def _sum(self, number: int) -> Outcomes:
         known = len(self._history.batches)
@@ -314,7 +326,7 @@ def _counted(y_true: Any, predictions: Mapping[str, Any] | None) -> Outcomes:
         if predictions is not None:
             raise UsageError("outcomes hold the predictions already; leave predictions= out")
         return y_true
-    if not isinstance(predictions, Mapping):
+    if not isinstance(predictions, Mapping) and not is_frame(predictions):
         raise UsageError(
             "a batch must be outcomes, or true labels and each model's predictions by its name, "
             f"e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"

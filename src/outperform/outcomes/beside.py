@@ -41,4 +41,5 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
         kind=left.kind,
         sets=left.sets,
         findings=tuple(dict.fromkeys(left.findings + right.findings)),
+        sources=left.origins + right.origins,
     )

@@ -11,7 +11,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.outcomes.aligning import align, align_rows
-from outperform.outcomes.checking import check_labels, named, same_length
+from outperform.outcomes.checking import check_labels, named, refuse_ids, same_length
 from outperform.outcomes.confusions import read_confusions, truth_findings
 from outperform.outcomes.counting import as_counts, count_rows
 from outperform.outcomes.groups import group_codes, group_rows
@@ -32,6 +32,7 @@ from outperform.outcomes.labels import (
 from outperform.outcomes.pool import count_pool, labelled_rows
 from outperform.outcomes.schemes import Scheme
 from outperform.outcomes.slices import count_slices, slice_column
+from outperform.outcomes.sources import row_findings
 from outperform.outcomes.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.outcomes.table import Table, place_rows
 from outperform.outcomes.weights import read_weights
@@ -74,7 +75,13 @@ def of_labels(
         by=_slice_columns(by, rows.beside),
         groups=rows.beside["groups"],
     )
-    return _with_findings(fields, rows.findings)
+    return _of_rows(fields, rows.findings)
+
+
+def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
+    """Put findings about the rows beside the others, and say if rows look repeated."""
+    repeated = row_findings(fields["tables"][0], kind=fields.get("kind", "classes"))
+    return {**fields, "findings": findings + fields["findings"] + repeated}
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
@@ -108,14 +115,15 @@ def of_label_sets(
     groups = rows.beside["groups"]
     table = _counted(codes, n_labels=len(sets), importance=importance, groups=groups)
     tables, sets = prune_sets((table,), sets)
-    return {
+    fields = {
         "models": tuple(predictions),
         "labels": known,
         "tables": tables,
         "kind": "label_sets",
-        "findings": rows.findings + label_findings(known),
+        "findings": label_findings(known),
         "sets": sets,
     }
+    return _of_rows(fields, rows.findings)
 
 
 def of_pool(
@@ -247,7 +255,7 @@ def of_correct(correct: Mapping[str, Any], *, groups: Any, weights: Any) -> Fiel
         importance=read_weights(rows.beside["sample_weight"], len(truth.codes)),
         groups=rows.beside["groups"],
     )
-    return {**_with_findings(fields, rows.findings), "kind": "correct"}
+    return _of_rows({**fields, "kind": "correct"}, rows.findings)
 
 
 def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any] | None) -> Fields:
@@ -256,7 +264,7 @@ def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: Sequence[Any]
         named(predictions), truth=gold, first="gold", what="spans", beside={"groups": groups}
     )
     labels, table = count_spans(rows.truth, rows.models, groups=rows.beside["groups"])
-    return _with_findings(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
+    return _of_rows(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
 
 
 def of_tags(
@@ -378,6 +386,7 @@ def of_columns(
     """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
+    refuse_ids(columns, counts)
     ordered = _known_labels(columns, labels)
     codes = _coded(columns, ordered)
     slices = None

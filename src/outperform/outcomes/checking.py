@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from outperform._typing import Label
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError
 from outperform.outcomes.aligning import frame_columns, is_frame
-from outperform.outcomes.labels import Column, check_label
+from outperform.outcomes.counting import total
+from outperform.outcomes.labels import Column, check_label, refuse_half_characters
+
+_FEWEST = 30  # different values; fewer do no harm
+_NEARLY_ALL = 0.9
+_FEW_LABELS = 0.1  # of the different values, in the truth
+_HARDLY_ANY = 0.05  # of the rows
 
 
 def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -20,6 +28,7 @@ def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in columns:
         if not isinstance(name, str):
             raise UsageError(f"model names must be text; got {name!r}")
+        refuse_half_characters([name], name="models")
     return columns
 
 
@@ -37,14 +46,97 @@ def same_length(columns: Sequence[Column]) -> None:
 
 
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
-    """Return distinct labels of the type of the data."""
+    """Return distinct labels of the type of the data, in which True is 1."""
     if isinstance(labels, (str, bytes)):
         raise UsageError(f"labels must be a list of classes; got {labels!r}")
     checked = tuple(check_label(label, name="labels") for label in labels)
     if not checked or len(set(checked)) != len(checked):
         raise UsageError(f"labels must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
+    if kinds == {bool, int}:
+        as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
+        return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise DataError(f"labels must be of the type of the data; got a mixture of {names}")
     return checked
+
+
+class Values(NamedTuple):
+    """How the values of one column compare with the labels of another one."""
+
+    n_rows: int
+    n_values: int
+    n_labels: int  # of the other column
+    n_shared: int  # values that are labels of the other column
+    n_right: int  # rows that have one of these
+
+    @property
+    def look_like_ids(self) -> bool:
+        """Whether there is nearly one value a row, and hardly any is one of few labels.
+
+        Free text that answers questions has many values too, but so has its truth.
+        """
+        return (
+            self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
+            and self.n_labels <= _FEW_LABELS * self.n_values
+            and self.n_right < _HARDLY_ANY * self.n_rows
+        )
+
+    @property
+    def may_be_ids(self) -> bool:
+        """Whether there is nearly one value a row and the labels are much fewer."""
+        many = self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
+        return self.look_like_ids or (many and 2 * self.n_labels <= self.n_values)
+
+    def sentence(self, subject: str, other: str) -> str:
+        """Say it of a column.
+
+        Examples
+        --------
+        >>> Values(7532, 7532, 20, 0, 0).sentence("'id' has", "'label'")
+        "'id' has 7,532 different values in 7,532 rows and none is a label of 'label'"
+        """
+        shared = "none is a label" if not self.n_shared else f"{self.n_shared:,} are labels"
+        return (
+            f"{subject} {self.n_values:,} different values in {self.n_rows:,} rows and {shared} "
+            f"of {other}"
+        )
+
+
+def compare_values(
+    values: Sequence[Any], codes: IntArray, labels: Sequence[Any], counts: AnyArray | None
+) -> Values:
+    """Compare the values of a column, whose rows stand for ``counts``, with labels."""
+    known = {str(label) for label in labels if label is not None}
+    shared = np.array([str(value) in known for value in values], dtype=bool)
+    hits = shared[codes]
+    return Values(
+        n_rows=len(codes) if counts is None else total(counts),
+        n_values=len({str(value) for value in values if value is not None}),
+        n_labels=len(known),
+        n_shared=int(shared.sum()),
+        n_right=int(hits.sum()) if counts is None else total(counts[hits]),
+    )
+
+
+def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
+    """Refuse a model's column, or a truth, that has a value of its own in nearly every row."""
+    truth, *models = columns
+    for column in models:
+        if len(column.values) >= _FEWEST:
+            found = compare_values(column.values, column.codes, truth.values, counts)
+            if found.look_like_ids:
+                told = found.sentence(f"{column.name} have", truth.name)
+                raise DataError(
+                    f"{told}. Predictions must be labels; if these are ids or free text, leave "
+                    "them out or turn them into labels"
+                )
+    if models and len(truth.values) >= _FEWEST:
+        predicted = [value for column in models for value in column.values]
+        found = compare_values(truth.values, truth.codes, predicted, counts)
+        if found.look_like_ids and not found.n_shared:
+            raise DataError(
+                f"{truth.name} has {found.n_values:,} different values in {found.n_rows:,} rows, "
+                "and no model predicts any of them; true labels must be those that can be predicted"
+            )

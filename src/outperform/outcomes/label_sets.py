@@ -7,8 +7,10 @@ of a document is one weight of all its labels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from itertools import pairwise
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,8 +69,10 @@ def is_matrix(values: Any) -> bool:
 
 
 def _is_indicator(array: AnyArray) -> bool:
-    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
         return False
+    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
+        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
     return bool(((array == 0) | (array == 1)).all())
 
 
@@ -242,6 +246,7 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
 
     ``labels`` names the columns of matrices; beside collections it adds what never occurs.
     """
+    _refuse_tags([values for values in columns.values() if not is_matrix(values)])
     frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
     names = frames[0] if labels is None and frames else labels  # by place, as scikit-learn has it
     read = {
@@ -263,6 +268,33 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
         raise DataError("there is not one label, neither in the truth nor among the predictions")
     codes = [at[column.codes] for at, column in zip(places, read.values(), strict=False)]
     return Coded(ordered, union, codes)
+
+
+_TAG = re.compile("O|[BIELSUM](-.+)?")
+
+
+def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
+    """Refuse sequences of tags, such as B-PER I-PER O, which look like lists of labels."""
+    if not columns or not all(_may_be_tags(column) for column in columns):
+        return
+    tags = {tag for column in columns for row in column for tag in row}
+    has_types = any("-" in tag for tag in tags)
+    repeated = any(len(set(row)) != len(row) for column in columns for row in column)
+    parallel = len({tuple(len(row) for row in column) for column in columns}) == 1
+    if repeated or (has_types and (parallel or "O" in tags)) or (parallel and {"B", "O"} <= tags):
+        raise UsageError(
+            f"these look like the tags of sequences ({', '.join(sorted(tags)[:3])}), not like sets "
+            "of labels; count their spans with Outcomes.from_tags(gold, {'A': tags_a, 'B': "
+            'tags_b}, scheme="IOB2") and compare those. If they are labels, give sets: set(row)'
+        )
+
+
+def _may_be_tags(column: Iterable[Any]) -> bool:
+    return all(
+        isinstance(row, (list, tuple, np.ndarray))
+        and all(isinstance(tag, str) and _TAG.fullmatch(tag) for tag in row)
+        for row in column
+    )
 
 
 def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:

@@ -82,8 +82,6 @@ def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
     text = isinstance(values, np.ndarray) and values.dtype.kind == "U"
     for start, chunk in _chunks(values):
         found = {str} if text else set(map(type, chunk))
-        # 1, 1.0 and True are one dictionary key, so mixtures must be refused
-        # before they meet in the index.
         types |= found
         _check_types(types, chunk, start, name=name)
         codes[start : start + len(chunk)] = np.fromiter(
@@ -91,9 +89,13 @@ def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
         )
     kind = _kind(types)
     distinct = [value.item() if isinstance(value, np.generic) else value for value in index]
+    if kind == "text":
+        refuse_half_characters(distinct, name=name)
     if kind == "bool":
         bits = np.array(distinct, dtype=np.int64)[codes]
         return Column(name=name, kind=kind, values=(False, True), codes=bits)
+    if kind == "int":
+        distinct = [int(value) for value in distinct]  # True is 1, and one key with it
     if kind == "float":
         bad = [position for position, value in enumerate(distinct) if not math.isfinite(value)]
         _refuse_missing(np.flatnonzero(np.isin(codes, bad)), values, name=name)
@@ -113,7 +115,7 @@ def _kind(types: set[type]) -> Kind:
         return "text"
     if all(issubclass(kind, (bool, np.bool_)) for kind in types):
         return "bool"
-    if all(issubclass(kind, (int, np.integer)) for kind in types):
+    if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in types):
         return "int"
     return "float"
 
@@ -139,7 +141,7 @@ def _check_types(types: set[type], chunk: Sequence[Any], start: int, *, name: st
             f"{name} has a label of type {type(value).__name__} in row {row}; "
             "labels must be text, whole numbers or booleans"
         )
-    if len(families) > 1 and families != {"int", "float"}:
+    if len(families) > 1 and "text" in families:
         raise DataError(
             f"{name} mixes labels of types {' and '.join(sorted(families))}; "
             "make them one type first, e.g. with astype(str)"
@@ -166,24 +168,47 @@ def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
         )
 
 
+def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
+    """Refuse text with lone surrogates, which no file, frame or screen can hold.
+
+    Examples
+    --------
+    >>> refuse_half_characters(["spam", "ham"], name="y_true")
+    """
+    try:
+        "".join(texts).encode("utf-8")  # two halves in a row would stay two
+    except UnicodeEncodeError:
+        bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
+        raise DataError(
+            f"{name} holds {bad!a}, which is not valid Unicode text (a lone surrogate); read the "
+            "text in its own encoding, or replace such characters, e.g. with "
+            "text.encode('utf-8', 'replace').decode()"
+        ) from None
+
+
 def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
-    """Bring columns to one kind of label where that loses nothing; refuse the rest."""
+    """Bring columns to one kind of label where that loses nothing; refuse the rest.
+
+    True is 1 and False is 0, as in Python.
+    """
     kinds = {column.kind for column in columns if column.codes.size}
     converted = [column for column in columns if column.kind == "float"]
     for column in converted:
         _refuse_scores(column)
-    if "bool" in kinds and len(kinds) > 1:
+    if {"bool", "text"} <= kinds:
         odd = next(column for column in columns if column.kind == "bool")
-        other = next(column for column in columns if column.kind not in ("bool",))
+        other = next(column for column in columns if column.kind == "text")
         raise DataError(
-            f"{odd.name} holds True/False and {other.name} holds {other.kind} labels such as "
-            f"{other.values[0]!r}; map one to the other first, e.g. y.astype(int)"
+            f"{odd.name} holds True/False and {other.name} holds text such as "
+            f"{other.values[0]!r}; map one to the other first, e.g. y == {other.values[0]!r}"
         )
     if "text" in kinds and len(kinds) > 1:
         converted += [_text_as_numbers(column) for column in columns if column.kind == "text"]
-    if not converted:
+    if not converted and kinds != {"bool", "int"}:
         return list(columns), ()
     columns = [_as_whole_numbers(column) for column in columns]
+    if not converted:
+        return columns, ()
     names = ", ".join(dict.fromkeys(column.name for column in converted))
     note = f"Labels of {names} were read as whole numbers so that 1, 1.0 and '1' are one class."
     return columns, (Finding("labels_converted", "warning", note),)
@@ -263,9 +288,19 @@ def check_label(value: Any, *, name: str) -> Label:
         value = int(value)
     if not isinstance(value, (str, int, bool)):
         raise DataError(f"{name} must be text, a whole number or a boolean; got {value!r}")
+    if isinstance(value, str):
+        refuse_half_characters([value], name=name)
     return value
 
 
 def sort_labels(labels: Mapping[Label, None] | set[Label]) -> tuple[Label, ...]:
-    """Return labels in canonical order: numbers by value, text by code point."""
+    """Return labels in canonical order: numbers by value, text by code point.
+
+    Examples
+    --------
+    >>> sort_labels({True, False, 2})
+    (0, 1, 2)
+    """
+    if {type(label) for label in labels} == {bool, int}:
+        return tuple(sorted(int(label) for label in labels))
     return tuple(sorted(labels))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from outperform._json import MOST, parse, shown
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
@@ -30,6 +31,7 @@ from outperform.outcomes.labels import LABEL_FINDINGS, label_findings, sort_labe
 from outperform.outcomes.pool import Pool
 from outperform.outcomes.repeated import RepeatedId
 from outperform.outcomes.slices import Slices
+from outperform.outcomes.sources import DOUBLED, TWINS, Source, source_of, twin_findings
 from outperform.outcomes.table import ClassCounts, Part, Table
 
 Kind = Literal["classes", "correct", "spans", "label_sets"]
@@ -71,6 +73,9 @@ class Outcomes(Constructors):
     repeated
         Columns that may name what documents belong to, as they were noticed when a table was
         read; only findings look at them. They do not add up, and JSON leaves them out.
+    sources
+        What was read and added up, each with its name, its number of documents and a hash of its
+        counts; empty for arrays. Equality looks neither at them nor at findings about them.
 
     Examples
     --------
@@ -91,8 +96,19 @@ class Outcomes(Constructors):
     sets: Sets = ()
     pool: Pool | None = None
     repeated: tuple[RepeatedId, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    def __post_init__(self) -> None:
+        for table in self.tables:
+            if table.counts.dtype == object and table.n > MOST:
+                raise DataError(f"a table may hold up to 10**27 documents; got {shown(table.n)}")
 
     # What the table says
+
+    @property
+    def origins(self) -> tuple[Source, ...]:
+        """The sources; outcomes that know none are one without a name."""
+        return self.sources or (source_of(self),)
 
     @property
     def paired(self) -> bool:
@@ -309,7 +325,7 @@ class Outcomes(Constructors):
             recoded = table.recode(codes, n_labels=2)
             tables.append(recoded.without((recoded.cells == 1).all(axis=1)))
         name = labels[0] if len(labels) == 1 else "span"
-        return replace(self, labels=(name,), tables=tuple(tables))
+        return replace(self, labels=(name,), tables=tuple(tables), sources=())
 
     def in_weights(self) -> Outcomes:
         """Return the importance weight of every cell instead of its documents, if they have any.
@@ -384,7 +400,7 @@ class Outcomes(Constructors):
         if self.slices is None:
             raise UsageError("these outcomes have no slices; divide them with by=")
         table = self.slices.at(self.slices.place(*key))
-        return replace(self, tables=(table,), slices=None, repeated=())
+        return replace(self, tables=(table,), slices=None, repeated=(), sources=())
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.
@@ -448,7 +464,7 @@ class Outcomes(Constructors):
         A pool is known before any of its documents is labelled, so it stays.
         """
         tables = tuple(table.emptied() for table in self.tables)
-        return replace(self, tables=tables, findings=(), slices=None, repeated=())
+        return replace(self, tables=tables, findings=(), slices=None, repeated=(), sources=())
 
     def code(self, label: Label) -> int:
         """Return the code of a class, or say which classes there are.
@@ -459,7 +475,7 @@ class Outcomes(Constructors):
             The class.
         """
         for code, known in enumerate(self.labels):
-            if known == label and isinstance(known, bool) == isinstance(label, (bool, np.bool_)):
+            if known == label:
                 return code
         noun = {"spans": "type", "label_sets": "label"}.get(self.kind, "class")
         raise UsageError(unknown_name(noun, label, [str(known) for known in self.labels]))
@@ -477,9 +493,11 @@ class Outcomes(Constructors):
             one.plus(two, n_labels=left.n_codes)
             for one, two in zip(left.tables, right.tables, strict=True)
         )
+        sources = self.origins + other.origins
         # Labels that look alike may come from different shards, so they are looked at again.
-        kept = [one for one in self.findings + other.findings if one.name not in LABEL_FINDINGS]
-        findings = (*dict.fromkeys(kept), *label_findings(labels))
+        again = (*LABEL_FINDINGS, TWINS)
+        kept = [one for one in self.findings + other.findings if one.name not in again]
+        findings = (*dict.fromkeys(kept), *label_findings(labels), *twin_findings(sources))
         slices = None
         if left.slices is not None and right.slices is not None:
             slices = left.slices.plus(right.slices, n_labels=left.n_codes)
@@ -494,6 +512,7 @@ class Outcomes(Constructors):
             slices=slices,
             pool=pool,
             repeated=(),
+            sources=sources,
         )
 
     def sharing_sets(self, other: Outcomes) -> tuple[Outcomes, Outcomes]:
@@ -589,12 +608,12 @@ class Outcomes(Constructors):
     # In and out
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain JSON-able values."""
+        """Return the table as plain JSON-able values, with its sources and a checksum."""
         return serial.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcomes:
-        """Take back what :meth:`to_dict` gave.
+        """Take back what :meth:`to_dict` gave; a DataError says where it was changed.
 
         Parameters
         ----------
@@ -604,7 +623,7 @@ class Outcomes(Constructors):
         return cls(**serial.from_dict(data))
 
     def to_json(self) -> str:
-        """Return the table as JSON text.
+        """Return the table as JSON text with a checksum; the same outcomes give the same text.
 
         Examples
         --------
@@ -616,23 +635,38 @@ class Outcomes(Constructors):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Outcomes:
-        """Take back what :meth:`to_json` gave.
+    def from_json(cls, text: str | bytes) -> Outcomes:
+        """Take back what :meth:`to_json` gave; a DataError says where it was changed.
 
         Parameters
         ----------
         text
-            The JSON text.
+            The JSON text, or its bytes in UTF-8.
         """
         try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
+            data = parse(text)
+        except DataError as error:
             raise DataError(f"these are not outcomes in JSON: {error}") from error
         return cls.from_dict(data)
 
+    def read_from(self, file: str) -> Outcomes:
+        """Return the same, with sources that know the file of outcomes they were read from.
+
+        Parameters
+        ----------
+        file
+            Its name.
+        """
+        return replace(self, sources=tuple(replace(one, file=file) for one in self.origins))
+
     def __eq__(self, other: object) -> bool:
-        # As text, because True == 1 and the labels True and 1 are not the same.
-        return isinstance(other, Outcomes) and self.to_json() == other.to_json()
+        # As text, which tells the labels True and 1 apart: they match, but are not written alike.
+        return isinstance(other, Outcomes) and self._text() == other._text()
+
+    def _text(self) -> str:
+        """Return what was seen, without how it came together."""
+        findings = tuple(one for one in self.findings if one.name not in DOUBLED)
+        return json.dumps(serial.content(replace(self, findings=findings)))
 
     def __hash__(self) -> int:
         return hash((self.models, self.labels, self.n))

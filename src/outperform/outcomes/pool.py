@@ -94,9 +94,8 @@ class Pool:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
-        """Take back what :meth:`to_dict` gave, and see that the table was chosen from it."""
-        cells = np.array(data["cells"], dtype=np.int64)
-        counts = as_counts(np.array(data["counts"], dtype=object))
+        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        cells, counts = data["cells"], as_counts(data["counts"])
         if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
             raise DataError("a stratum of the pool needs a prediction of each model")
         if len(cells) != len(counts) or not counts.all():
@@ -104,6 +103,8 @@ class Pool:
         if cells.size and (cells.min() < 0 or cells.max() >= n_labels):
             raise DataError("a stratum of the pool names a class that is not in labels")
         pool = _counted(list(cells.T), counts, n_labels=n_labels)
+        if len(pool.cells) != len(cells):
+            raise DataError("a stratum of the pool occurs twice")
         pool.check(table, n_labels=n_labels)
         return pool
 

@@ -225,7 +225,7 @@ class Scores:
         label
             The class.
         """
-        alike = [place for place, one in enumerate(self.labels) if _is_same(one, label)]
+        alike = [place for place, one in enumerate(self.labels) if one == label]
         if not alike:
             raise UsageError(unknown_name("class", label, map(str, self.labels)))
         return alike[0]
@@ -305,7 +305,3 @@ class Scores:
         if self.weights is not None:
             parts.append("weighted=True")
         return f"Scores({', '.join(parts)})"
-
-
-def _is_same(one: Label, other: Any) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, (bool, np.bool_))

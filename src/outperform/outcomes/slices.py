@@ -115,20 +115,23 @@ class Slices:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
-        """Take back what :meth:`to_dict` gave, checked."""
-        by = tuple(str(name) for name in data["by"])
-        keys = tuple(tuple(str(value) for value in key) for key in data["keys"])
-        cells = np.array(data["cells"], dtype=np.int64)
-        counts = as_counts(np.array(data["counts"], dtype=object))
+        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
+        cells, counts = data["cells"], as_counts(data["counts"])
         if cells.shape != (len(counts), 1 + width):
             raise DataError("every cell of a slice needs one count")
+        if not by or len(set(by)) != len(by):
+            raise DataError("the columns that divide the items must have names of their own")
         if list(keys) != sorted(set(keys)) or any(len(key) != len(by) for key in keys):
             raise DataError("the slices are not in their order")
         top = np.array([len(keys)] + [n_labels] * width)
         if (cells < 0).any() or (cells >= top).any():
             raise DataError("a cell names a slice or a class that is not there")
-        cells, counts = count_rows(list(cells.T), n_labels=max(n_labels, len(keys)), weights=counts)
-        return cls(by=by, keys=keys, table=Table(cells, counts))
+        columns, n_codes = list(cells.T), max(n_labels, len(keys))
+        table = Table(*count_rows(columns, n_labels=n_codes, weights=counts))
+        if len(table.cells) != len(cells):
+            raise DataError("a cell of a slice occurs twice, or its count is zero")
+        return cls(by=by, keys=keys, table=table)
 
 
 def slice_column(values: Any, *, name: str) -> Column:

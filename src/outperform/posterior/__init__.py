@@ -15,7 +15,15 @@ from outperform.posterior.pymc.chain import Chain
 from outperform.posterior.pymc.samplers import Sampler
 from outperform.posterior.reweighted import Reweighted, row_factors
 from outperform.posterior.runs import Trained, draw_mean, draw_mean_difference
-from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled, spread_blocks
+from outperform.posterior.streams import (
+    child,
+    counted_steps,
+    drawing_told,
+    run_blocks,
+    seed_sequence,
+    shuffled,
+    spread_blocks,
+)
 
 __all__ = [
     "MODELS",
@@ -36,11 +44,13 @@ __all__ = [
     "build_posterior",
     "certain",
     "child",
+    "counted_steps",
     "draw_documents",
     "draw_lumped",
     "draw_mean",
     "draw_mean_difference",
     "draw_values",
+    "drawing_told",
     "exact_difference",
     "exact_value",
     "get_model",

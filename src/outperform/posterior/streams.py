@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Lock
 
 import numpy as np
 
-from outperform._typing import FloatArray, Seed
+from outperform._typing import FloatArray, Progress, Seed
 from outperform.errors import UsageError
 
 Fill = Callable[[np.random.Generator, FloatArray], None]
@@ -18,8 +20,22 @@ Fill = Callable[[np.random.Generator, FloatArray], None]
 Work = Callable[[np.random.Generator, int], None]
 """Do the block of this number with fresh draws."""
 
+# Every draw ends in this module, so a listener here spares all verbs between an argument. It
+# hears how far they are and can change nothing.
+_LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
+
 # Below this many gammas a second thread costs more than it saves.
 _WORTH_A_THREAD = 100_000
+
+
+@contextmanager
+def drawing_told(progress: Progress | None) -> Iterator[None]:
+    """Tell how many blocks are done, and how many there are, of all draws made meanwhile."""
+    token = _LISTENER.set(progress)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
@@ -110,7 +126,7 @@ def spread_blocks(
     Each worker makes its own ``work`` and with it its own buffers.
     """
     workers = _workers(n_jobs, n_blocks=n_blocks, n_gammas=n_gammas)
-    stopped = Event()
+    stopped, finish = Event(), counted_steps(_LISTENER.get(), n_blocks)
 
     def run(first: int) -> None:
         work = make_work()
@@ -118,6 +134,7 @@ def spread_blocks(
             if stopped.is_set():
                 return
             work(np.random.Generator(np.random.SFC64(child(seed, block))), block)
+            finish()
 
     if workers == 1:
         run(0)
@@ -127,6 +144,21 @@ def spread_blocks(
             list(pool.map(run, range(workers)))
         finally:
             stopped.set()  # or Ctrl-C would wait until the others have done all their blocks
+
+
+def counted_steps(progress: Progress | None, total: int) -> Callable[[], None]:
+    """Return what to call after each step, on whatever thread, so that ``progress`` hears of it."""
+    if progress is None:
+        return lambda: None
+    done, lock = 0, Lock()
+
+    def finish() -> None:
+        nonlocal done
+        with lock:
+            done += 1
+            progress(done, total)
+
+    return finish
 
 
 def _workers(n_jobs: int | None, *, n_blocks: int, n_gammas: int) -> int:

@@ -31,7 +31,7 @@ def compare_slices(
     *,
     by: str | Sequence[str] | None = None,
     truth: str | None = None,
-    metric: Any = "f1",
+    metric: Any = None,
     rope: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,

@@ -17,9 +17,12 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import outperform as op
-from outperform.errors import DataError, MissingExtra, UsageError
+from outperform.comparison.blocked.cross import _class_names
+from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
 
 RNG = np.random.default_rng(7)
 N = 240
@@ -330,6 +333,90 @@ def test_wrong_arguments_are_refused(wrong, error, sentence):
         cross(**wrong)
 
 
+class Counting(GaussianNB):
+    """Counts how often any copy of it is trained."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        Counting.fits += 1
+        return super().fit(X, y)
+
+
+NAMED = np.array(["no", "yes"])[Y]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"metric": "acuracy"},
+        {"metric": "roc_auc"},
+        {"metric": "mean"},
+        {"metric": 3},
+        {"metric": lambda c: c[..., 0, 0]},
+        {"metric": "f1_samples"},
+        {"metric": "f1", "y": NAMED},  # which class is positive?
+        {"metric": "f1", "y": THREE},
+        {"metric": "f1", "pos_label": "Yes", "y": NAMED},
+        {"metric": "f1", "pos_label": 7},
+        {"rope": -0.1},
+        {"rope": "wide"},
+        {"rope": 5},
+        {"rope": (0.1, -0.1)},
+        {"metric": op.metrics.cost([[0, 1], [5, 0]]), "rope": None},
+        {"hdi_prob": 95},
+        {"hdi_prob": "most"},
+        {"prior": "jefreys"},
+        {"prior": np.ones((5, 5))},
+        {"prior": np.ones((2, 2, 2))},  # which the unpaired comparison cannot use
+        {"prior": -1.0},
+        {"prior": "uniform", "model": "unit"},
+        {"model": "flatt"},
+        {"names": ("x", "x")},
+        {"names": ("x",)},
+        {"names": (1, 2)},
+        {"cv": 5},
+        {"cv": KFold(4)},
+        {"n_draws": 10},
+        {"n_draws": "many"},
+        {"n_draws": 10**12},
+        {"n_jobs": 0},
+        {"n_jobs": 1.5},
+        {"correlation": "none"},
+        {"correlation": (2, 3)},
+        {"random_state": "seed"},
+        {"groups": [1, 2]},
+        {"scheme": "IOB2"},
+        {"scheme": "none"},
+        {"progress": 3},
+        {"y": [None, *Y[1:].tolist()]},
+    ],
+    ids=lambda wrong: ",".join(wrong),
+)
+def test_nothing_is_trained_before_every_argument_is_checked(wrong, monkeypatch):
+    monkeypatch.setattr(Counting, "fits", 0)
+    asked = {"x": X, "y": Y, "metric": "accuracy", **SETTINGS, **wrong}
+    with pytest.raises(OutperformError):
+        op.cross_compare(Counting(), Counting(), asked.pop("x"), asked.pop("y"), **asked)
+    assert Counting.fits == 0
+
+
+def test_what_is_right_is_trained_once_for_each_fold(monkeypatch):
+    monkeypatch.setattr(Counting, "fits", 0)
+    op.cross_compare(
+        Counting(), Counting(), X, NAMED, metric="f1", pos_label="yes", random_state=0, n_draws=100
+    )
+    assert Counting.fits == 12  # and in this process, as no jobs were asked for
+
+
+def test_names_are_those_of_the_classes():
+    pipeline = make_pipeline(StandardScaler(), LOGISTIC)
+    named = op.cross_compare(pipeline, BAYES, X, Y, **SETTINGS, n_draws=100)
+    assert named.names == ("LogisticRegression", "GaussianNB")
+    assert _class_names(pipeline, LOGISTIC) == ("A", "B")
+    assert _class_names(pipeline, make_pipeline(BAYES)) == ("LogisticRegression", "GaussianNB")
+
+
 def test_a_class_instead_of_an_estimator_is_refused():
     with pytest.raises(UsageError, match=r"B must be an estimator, not the class GaussianNB"):
         op.cross_compare(BAYES, GaussianNB, X, Y)
@@ -342,7 +429,7 @@ def test_predictions_of_another_length_are_refused():
         def predict(self, X):
             return [0] * (len(X) - 1)
 
-    with pytest.raises(DataError, match="'A'"):
+    with pytest.raises(DataError, match="'Short'"):
         op.cross_compare(Short(), BAYES, X, Y, **SETTINGS)
 
 
@@ -366,7 +453,7 @@ def test_words_and_json(result):
     assert repr(result).startswith("CrossComparison(")
     assert "unpaired" in str(result)
     assert "cross_compare" in result.report()
-    assert "| A − B |" in result.to_markdown()
+    assert "| GaussianNB − LogisticRegression |" in result.to_markdown()
     assert "\\toprule" in result.to_latex()
     assert "<table" in result.to_html()
 

@@ -106,7 +106,7 @@ def cross_compare(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    names: tuple[str, str] = ("A", "B"),
+    names: tuple[str, str] | None = None,
     groups: Any = None,
     progress: Progress | None = None,
 ) -> CrossComparison:
@@ -115,7 +115,7 @@ def cross_compare(
     Clones of both are trained on each half and tested on the other. What both
     predicted for the same documents makes one paired table; every document was
     counted m times, so the table is scaled by w. ``unpaired`` holds the paper's
-    comparison of the same folds.
+    comparison of the same folds. Every argument is checked before the first training.
 
     Parameters
     ----------
@@ -144,13 +144,15 @@ def cross_compare(
     random_state
         Of the draws, and of the folds where ``cv`` is left out.
     n_jobs
-        How many trainings at once; None uses all cores.
+        How many trainings at once; None is 1, and -1 uses all cores. Starting processes takes
+        seconds, so several pay where training is slow.
     labels
         The classes averaged over.
     pos_label
         The positive class of a binary metric.
     names
-        What to call A and B.
+        What to call A and B; by default their classes, of a pipeline that of its last step, and
+        ``"A"`` and ``"B"`` where these are the same.
     groups
         Which items belong together: they stay in one half, and each group rather than each
         item gets one weight.
@@ -170,41 +172,77 @@ def cross_compare(
     >>> c.folds.m, c.sd < c.unpaired.sd
     (3, True)
     """
-    names = check_names(names)
-    for name, estimator in zip(names, (estimator_a, estimator_b), strict=True):
+    chosen = ("A", "B") if names is None else check_names(names)
+    for name, estimator in zip(chosen, (estimator_a, estimator_b), strict=True):
         check_estimator(estimator, name)
+    if names is None:
+        chosen = _class_names(estimator_a, estimator_b)
     check_jobs(n_jobs, progress)
     n, seed = _size(X, y), seed_sequence(random_state)
     treatment = Correlation.from_param(correlation)
     splitter = BlockedTwoFold(3, random_state=child(seed, _SPLIT_STREAM)) if cv is None else cv
     splits = _splits(splitter, X, y, groups)
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
+    asked: dict[str, Any] = {
+        "metric": metric,
+        "model": model,
+        "default_model": "unit",
+        "prior": prior,
+        "paired": True,
+        "labels": labels,
+        "pos_label": pos_label,
+        "counting": treatment.counting(m),
+    }
+    counted: dict[str, Any] = {"names": chosen, "scheme": scheme, "groups": groups}
+    prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
+    truths = [take(y, test) for _, test in splits]
+    _rehearse(_count(y, splits, (truths, truths), **counted), rope, asked, seed)
     predicted = predict_folds(
         (estimator_a, estimator_b), X, y, splits, n_jobs=n_jobs, progress=progress
     )
-    outcomes = _count(y, splits, predicted, names=names, scheme=scheme, groups=groups)
-    question = ask(
-        reduce(add, outcomes),
-        metric=metric,
-        model=model,
-        default_model="unit",
-        prior=prior,
-        paired=True,
-        labels=labels,
-        pos_label=pos_label,
-        counting=treatment.counting(m),
-    )
-    _refuse_functions(question)
+    outcomes = _count(y, splits, predicted, **counted)
+    question, region = _ask(outcomes, rope, asked)
     plain = answer_question(
         question,
-        rope=rope_for(question, rope),
-        prob=check_prob(hdi_prob),
+        rope=region,
+        prob=prob,
         n_draws=n_draws,
         seed=seed,
         n_jobs=None,
         verb="cross_compare",
     )
     return _beside(blocked(plain, _folds(question, outcomes), treatment), outcomes, treatment)
+
+
+def _class_names(a: Any, b: Any) -> tuple[str, str]:
+    names = [type(_last_step(one)).__name__ for one in (a, b)]
+    return ("A", "B") if names[0] == names[1] else (names[0], names[1])
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline; any other estimator as it is."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][-1] if isinstance(steps, list) and steps else estimator
+
+
+def _ask(outcomes: Sequence[Outcomes], rope: Any, asked: dict[str, Any]) -> tuple[Question, Rope]:
+    question = ask(reduce(add, outcomes), **asked)
+    _refuse_functions(question)
+    return question, rope_for(question, rope)
+
+
+def _rehearse(
+    outcomes: Sequence[Outcomes], rope: Any, asked: dict[str, Any], seed: np.random.SeedSequence
+) -> None:
+    """Ask as if both models were always right, to see before hours of training what is wrong."""
+    question, _ = _ask(outcomes, rope, asked)
+    if asked["prior"] is None:
+        return
+    # Whether an array fits the table shows when it is used, in the unpaired comparison too.
+    engine.draw_view(question, question.view, n_draws=1, seed=seed)
+    if _folds(question, outcomes).triples(question) is None:
+        alone, _ = _ask(outcomes, rope, {**asked, "paired": False})
+        engine.draw_view(alone, alone.view, n_draws=1, seed=seed)
 
 
 def _size(x: Any, y: Any) -> int:

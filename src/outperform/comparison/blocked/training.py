@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from outperform._optional import require
-from outperform._typing import IntArray
+from outperform._typing import IntArray, Progress
 from outperform.errors import DataError, UsageError
-
-Progress = Callable[[int, int], None]
-"""Called with how many trainings are done and how many there are."""
 
 
 class Task(NamedTuple):
@@ -46,7 +43,7 @@ def predict_folds(
         for task in tasks
     )
     parallel = joblib.Parallel(
-        n_jobs=-1 if n_jobs is None else n_jobs, return_as="generator_unordered"
+        n_jobs=1 if n_jobs is None else n_jobs, return_as="generator_unordered"
     )
     found: list[list[Any]] = [[None] * len(splits) for _ in estimators]
     for done, (task, predicted) in enumerate(parallel(jobs), start=1):

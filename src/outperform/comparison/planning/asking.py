@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outperform._typing import Label, Seed
+from outperform._typing import Label, Progress, Seed
 from outperform.comparison.engine import check_draws
 from outperform.comparison.planning.given import (
     Analysis,
@@ -50,7 +50,7 @@ def plan(
     n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Find the number of test documents at which the wanted verdict probably comes.
 
@@ -73,7 +73,7 @@ def plan(
         The wanted verdict: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
     metric
-        As for :func:`compare`; F1 by default. Accuracies are about accuracy.
+        As for :func:`compare`. Accuracies are about accuracy.
     rope
         The region of practical equivalence.
     target

@@ -54,7 +54,7 @@ class Analysis:
         """Return the number of draws, or the default."""
         return default if self.n_draws is None else check_draws(self.n_draws)
 
-    def ask(self, seen: Outcomes, metric: str) -> Question:
+    def ask(self, seen: Outcomes, metric: str | None = None) -> Question:
         """Ask outcomes."""
         return ask(
             seen,
@@ -92,7 +92,7 @@ def pilot_world(
     names = [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
     seen = selected(pilot, names, verb="plan")
     assert isinstance(seen, Outcomes)
-    question = analysis.ask(seen, "f1")
+    question = analysis.ask(seen)
     rope = rope_for(question, analysis.rope)
     world = posterior_world(
         question,

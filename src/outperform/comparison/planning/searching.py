@@ -11,7 +11,7 @@ disagree and the prior is what keeps the interval wide, it is first moved along 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, rel_entr
 
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, Progress
 from outperform.comparison.planning.goals import Goal
 from outperform.comparison.planning.outlook import Outlook, first_size, grid_of_sizes
 from outperform.comparison.planning.worlds import World
@@ -226,7 +226,7 @@ class Search:
         self,
         world: World,
         seed: np.random.SeedSequence,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Curve, list[Point]]:
         """Simulate, first coarsely about where theory sees the target, then where it is.
 

@@ -13,6 +13,7 @@ from outperform import metrics
 from outperform._typing import FloatArray
 from outperform.comparison import disagreements, engine
 from outperform.comparison.planning.outlook import Documents, Outlook
+from outperform.comparison.matching import matching_findings
 from outperform.comparison.question import Question, ask
 from outperform.decision import Interval, Rope, decide, narrowest_ends
 from outperform.findings import Finding
@@ -138,7 +139,7 @@ class TableWorld:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Doubts that the question has."""
-        return self.question.findings
+        return (*self.question.findings, *matching_findings(self.question))
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None

@@ -24,7 +24,7 @@ def propose(
     pred_b: Any,
     *,
     budget: int,
-    metric: Any = "f1",
+    metric: Any = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     names: tuple[str, str] = ("A", "B"),

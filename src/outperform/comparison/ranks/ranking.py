@@ -27,7 +27,7 @@ def rank(
     y_true: Any,
     predictions: Mapping[str, Any] | Sequence[str] | None = None,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     rope: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,
@@ -55,6 +55,7 @@ def rank(
         The predicted labels, or scores, of each model: a mapping from names, or a frame with a
         column for each model. Of outcomes the names of the models to rank; all if None.
     metric
+        By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     rope
         The region of practical equivalence of every difference: a half-width or a pair.

@@ -25,7 +25,7 @@ def compare_runs(
     runs_a: Any,
     runs_b: Any,
     *,
-    metric: Any = "f1",
+    metric: Any = None,
     rope: Any = None,
     hdi_prob: float = 0.95,
     prior: Any = None,
@@ -63,6 +63,7 @@ def compare_runs(
         run, a frame with a column for each, or a mapping from names; of outcomes, the names of
         the runs. For a metric of scores, their scores. One of the two may have a single run.
     metric
+        By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object, or a function of a confusion array, or of
         truth, score and weight.
     rope

@@ -11,6 +11,7 @@ from outperform.comparison.engines import EXACT, Engine
 from outperform.comparison.question import ONCE, Counting, ask
 from outperform.comparison.scored.question import Asked, ask_scores
 from outperform.comparison.scored.reading import refuse_labels_metric
+from outperform.comparison.views import chosen_metric
 from outperform.errors import UsageError
 from outperform.outcomes import Outcomes, Scores
 
@@ -32,6 +33,7 @@ def ask_any(
     engine: Engine = EXACT,
 ) -> Asked:
     """Ask counted labels, or scores, whichever these are."""
+    metric = chosen_metric(seen, metric, labels=labels, pos_label=pos_label)
     rest: dict[str, Any] = {
         "model": model,
         "prior": prior,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from outperform._typing import Progress
 from outperform.comparison.question import Question, rope_for
 from outperform.comparison.scored import Asked
 from outperform.comparison.scored.asking import ask_any
@@ -20,6 +21,7 @@ from outperform.comparison.sensitivity.priors import (
 from outperform.comparison.sensitivity.result import Sensitivity
 from outperform.decision import Decision, Rope
 from outperform.errors import OutperformError, ResourceError, UsageError
+from outperform.posterior import counted_steps
 
 if TYPE_CHECKING:
     from outperform.comparison.result import Comparison
@@ -30,7 +32,11 @@ _MOST_GAMMAS = 200_000_000  # a quarter of a minute
 
 
 def sensitivity(
-    own: Comparison, *, priors: Mapping[str, Any] | None, ropes: Sequence[Any] | None
+    own: Comparison,
+    *,
+    priors: Mapping[str, Any] | None,
+    ropes: Sequence[Any] | None,
+    progress: Progress | None = None,
 ) -> Sensitivity:
     """Ask a comparison again under other priors and ROPEs; its own come first."""
     wanted = _ropes(own, ropes)
@@ -44,8 +50,9 @@ def sensitivity(
     found = {named.pop(first, name_of(first)): own}
     _refuse_twice(named.values(), [*found, *usual.values()])
     asked = _ask(own, first)  # some comparisons know better than their questions
-    left_out = _add_usual(found, asked, usual)
-    apart = _add_named(found, asked, named)
+    finish = counted_steps(progress, len(usual) + len(named))
+    left_out = _add_usual(found, asked, usual, finish)
+    apart = _add_named(found, asked, named, finish)
     return Sensitivity(
         priors=tuple(found),
         comparisons=tuple(found.values()),
@@ -58,7 +65,10 @@ def sensitivity(
 
 
 def _add_usual(
-    found: dict[str, Comparison], asked: Asked, usual: Mapping[Choice, str]
+    found: dict[str, Comparison],
+    asked: Asked,
+    usual: Mapping[Choice, str],
+    finish: Callable[[], None],
 ) -> dict[str, str]:
     """Add what can be asked and changes nothing but the prior; return why the rest was not."""
     own, left_out = next(iter(found.values())), {}
@@ -75,6 +85,7 @@ def _add_usual(
                 left_out[name] = _reason(changed)
         except OutperformError as error:
             left_out[name] = _reason(str(error))
+        finish()
     return left_out
 
 
@@ -85,7 +96,10 @@ def _reason(message: str) -> str:
 
 
 def _add_named(
-    found: dict[str, Comparison], asked: Asked, named: Mapping[Choice, str]
+    found: dict[str, Comparison],
+    asked: Asked,
+    named: Mapping[Choice, str],
+    finish: Callable[[], None],
 ) -> dict[str, str]:
     """Add what the user named; return what it changes besides the prior, where it does."""
     own, apart = next(iter(found.values())), {}
@@ -94,6 +108,7 @@ def _add_named(
         changed = more_than_prior(asked, question)
         if changed is not None:
             apart[name] = _reason(changed)
+        finish()
     return apart
 
 

@@ -78,32 +78,38 @@ def _count(table: Table, asked: Asked, engine: Engine) -> Outcomes:
         asked,
         table=table.name,
         findings=table.findings,
-        first=lambda name, value: _first_place(table, asked, name, value, engine),
+        first=lambda name, fault: _first_place(table, asked, name, fault, engine),
     )
 
 
-def _first_place(table: Table, asked: Asked, name: str, value: Any, engine: Engine) -> str:
-    """Say in which row a column first has a value, or has none."""
+def _first_place(table: Table, asked: Asked, name: str, fault: cells.Fault, engine: Engine) -> str:
     return next(
         (
             f", the first in row {row} of {scan.file.name} (counted from 1)"
             for scan in table.scans
-            if (row := _first_row(scan, name, value, asked, engine))
+            if (row := _first_row(scan, name, fault, asked, engine))
         ),
         "",
     )
 
 
-def _first_row(scan: Scan, name: str, value: Any, asked: Asked, engine: Engine) -> int | None:
+def _first_row(
+    scan: Scan, name: str, fault: cells.Fault, asked: Asked, engine: Engine
+) -> int | None:
     inner = numbered(scan, name, asked.where)
     column = Column("k0", scan.column(name).family)
-    test, given = f"{column.as_text} = ?", (str(value),)
-    if value is None:
-        test, given = is_missing(column, empty=asked.truth is None), ()
+    empty = asked.truth is None
+    test = is_missing(column, empty=empty) if fault == "missing" else is_strange(column)
     ((row,),) = engine.fetch(
-        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", (*inner.parameters, *given)
+        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", inner.parameters
     )
     return None if row is None else int(row)
+
+
+def is_strange(column: Column) -> str:
+    """Return the test for a value that is neither missing nor right nor wrong."""
+    known = ", ".join(f"'{one}'" for one in ("", *cells.SAYS_RIGHT))
+    return f"lower({column.as_text}) NOT IN ({known}) AND NOT ({is_missing(column, empty=True)})"
 
 
 def is_missing(column: Column, *, empty: bool) -> str:

@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from outperform._optional import require
-from outperform._typing import AnyArray
+from outperform._typing import AnyArray, Progress
 from outperform.errors import MissingExtra, OutperformError, ResourceError
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
 _AT_ONCE = 0.02  # seconds between two tries to interrupt a query that may be about to begin
-Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
 

@@ -11,7 +11,7 @@ from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
 from outperform.ingest import cells
 from outperform.ingest.cells import OnNull
-from outperform.ingest.files.counting import is_missing, repeated_ids
+from outperform.ingest.files.counting import is_missing, is_strange, repeated_ids
 from outperform.ingest.files.engine import Engine
 from outperform.ingest.files.scan import Column
 from outperform.ingest.files.tables import Table, check_family
@@ -165,12 +165,10 @@ def _outcomes(
     )
 
 
-def _first_ids(side: Side, place: int, engine: Engine, name: str, value: Any) -> str:
-    """Say which ids have a value."""
+def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: cells.Fault) -> str:
+    """Say which ids have values that are neither right nor wrong."""
     column = Column(f"k{len(side.columns) - 1}", side.table.family(name))
-    rows = engine.fetch(
-        f"SELECT id FROM j{place} WHERE {column.as_text} = ? ORDER BY id LIMIT 5", (str(value),)
-    )
+    rows = engine.fetch(f"SELECT id FROM j{place} WHERE {is_strange(column)} ORDER BY id LIMIT 5")
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
 

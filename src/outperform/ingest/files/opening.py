@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from outperform._typing import Progress
 from outperform.errors import DataError
 from outperform.ingest.files.dialect import Dialect
-from outperform.ingest.files.engine import Engine, EngineFault, Progress, start, workspace
+from outperform.ingest.files.engine import Engine, EngineFault, start, workspace
 from outperform.ingest.files.finding import find_files, paths_of
 from outperform.ingest.files.tables import Table, open_table, rescued
 
