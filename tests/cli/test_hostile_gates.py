@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
     arguments: list[str]
     codes: set[int]
-    environment: dict[str, str] = {}
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def items(kind, n=120):
@@ -76,6 +76,11 @@ def write_parquet(path, rows, header=HEADER):
     pq.write_table(as_arrow(rows, header), path)
 
 
+def write_counts(path, rows):
+    _, truth, old, new, _, _ = zip(*rows, strict=True)
+    write_outcomes(path, op.Outcomes.from_labels(truth, {"new": new, "old": old}))
+
+
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz")
 
 
@@ -88,9 +93,7 @@ def write_all(folder):
         (folder / f"{kind}.csv.gz").write_bytes(gzip.compress(as_csv(rows), mtime=0))
         write_parquet(folder / f"{kind}.parquet", rows)
         feather.write_feather(as_arrow(rows), folder / f"{kind}.arrow", compression="uncompressed")
-        _, truth, old, new, _, _ = zip(*rows, strict=True)
-        seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
-        write_outcomes(folder / f"{kind}.json", seen)
+        write_counts(folder / f"{kind}.json", rows)
         for name, column in (("gold", 1), ("old", 2), ("new", 3)):
             data = as_csv([(row[0], row[column]) for row in rows], ("id", "label"))
             (folder / f"{kind}-{name}.csv").write_bytes(data)
@@ -117,7 +120,7 @@ def formats():
             yield f"{style} {kind} allowed", Row(gate(kind, *more), allowed)
             better = Row(gate(kind, "--format", style, "--require", "better"), {code})
             yield f"{style} {kind} better", better
-        summary = Row(gate("worse", "-f", style), {1}, {"GITHUB_STEP_SUMMARY": "summary.md"})
+        summary = Row(gate("worse", "-f", style), {1}, (("GITHUB_STEP_SUMMARY", "summary.md"),))
         yield f"{style} with a summary", summary
         yield (
             f"{style} to a file",
@@ -149,17 +152,17 @@ SURROUNDINGS = {
 def surroundings():
     for name, changed in SURROUNDINGS.items():
         for kind, code in RIGHT.items():
-            yield f"{name}: {kind}", Row(gate(kind), {code}, changed)
-    nowhere = {"GITHUB_STEP_SUMMARY": "/nonexistent/summary.md"}
+            yield f"{name}: {kind}", Row(gate(kind), {code}, tuple(changed.items()))
+    nowhere = (("GITHUB_STEP_SUMMARY", "/nonexistent/summary.md"),)
     yield "a summary nowhere", Row(gate("worse", "-f", "github"), {5}, nowhere)
     yield "a summary nowhere, better", Row(gate("better", "-f", "github"), {5}, nowhere)
-    folder = {"GITHUB_STEP_SUMMARY": "."}
+    folder = (("GITHUB_STEP_SUMMARY", "."),)
     yield "a summary in a folder", Row(gate("better", "-f", "github"), {5}, folder)
     for shell in ("bash", "zsh", "fish", "powershell"):
         for step in ("complete", "source"):
             completing = {"_OUTPERFORM_COMPLETE": f"{step}_{shell}", "COMP_WORDS": "outperform "}
             changed = completing | {"COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "outperform "}
-            yield f"{step} {shell}", Row(gate("worse"), UNUSUAL, changed)
+            yield f"{step} {shell}", Row(gate("worse"), UNUSUAL, tuple(changed.items()))
 
 
 # Options
@@ -273,7 +276,6 @@ def options():
         "draws of a googol": gate("worse", "--draws", "1" + "0" * 100),
         "the same guard twice": gate("worse", *["--guard", "recall:spam:0.1"] * 2),
         "a name of a megabyte": gate("worse", "--metric", "f" * 1_000_000),
-        "an address": ["gate", "postgresql://u@127.0.0.1:1/x", *TABLE],
         "an address of nothing": ["gate", "bigquery://", *TABLE],
         "a web page": ["gate", "https://127.0.0.1:1/x.csv", *TABLE],
     }.items():
@@ -322,25 +324,36 @@ def files():
                 Path(f"worse-{kind}-as.{other}").write_bytes(Path(f"worse.{kind}").read_bytes())
                 row = Row(table(f"worse-{kind}-as.{other}"), UNUSUAL)
                 yield f"{kind} called {other}", row
-    for kind in ("csv", "jsonl", "parquet", "arrow", "csv.gz"):
+    for kind in ("csv", "jsonl", "parquet", "arrow"):
         whole = Path(f"worse.{kind}").read_bytes()
         for name, damage in DAMAGES.items():
             path = f"{name.replace(' ', '-')}.{kind}"
             Path(path).write_bytes(damage(whole))
             yield f"{kind}: {name}", Row(table(path), UNUSUAL)
-        for place in range(7, len(whole) * 8, len(whole) * 8 // 8):
+        for place in range(7, len(whole) * 8, len(whole) * 8 // 5):
             flipped = bytearray(whole)
             flipped[place // 8] ^= 1 << place % 8
             path = f"flip-{place}.{kind}"
             Path(path).write_bytes(bytes(flipped))
             yield f"{kind}: bit {place}", Row(table(path), UNUSUAL)
+    whole = Path("better.csv").read_bytes()
+    for name, damage in DAMAGES.items():
+        path = f"better-{name.replace(' ', '-')}.csv"
+        Path(path).write_bytes(damage(whole))
+        yield f"better csv: {name}", Row(table(path), UNUSUAL - {1} | {0})
     for place in (".", "/dev/null", "/dev/zero", "loop", "worse.csv/", "~/worse.csv", "worse.csv\n",
                   "*.nothing", "//", "\N{SNOWMAN}.csv", "-"):  # fmt: skip
         yield f"place {place!r}", Row(table(place), REFUSED)
-    for name in ("größe ☃.csv", "-worse.csv", "a b.csv", "a'b.csv", 'a"b.csv', "a;b.csv", "$(x).csv",
-                 "worse.csv.csv", "日本.csv"):  # fmt: skip
+    for name in ("größe ☃.csv", "-worse.csv", "a b.csv", "a'b.csv", 'a"b.csv', "a;b.csv",
+                 "$(x).csv", "worse.csv.csv", "日本.csv"):  # fmt: skip
         Path(name).write_bytes(Path("worse.csv").read_bytes())
         yield f"named {name!r}", Row(["gate", f"./{name}", *TABLE], {1})
+
+
+EACH = {name: (["--id", "id"], ["--groups", "g"]) for name in ("one row", "ids twice", "no ids")}
+EACH |= dict.fromkeys(
+    ("a hole in new", "a hole in old", "a hole in the truth"), (["--on-null", "drop"],)
+)
 
 
 def contents():
@@ -380,7 +393,7 @@ def contents():
     for name, made in tables.items():
         path = f"content {name}.csv"
         Path(path).write_bytes(as_csv(made))
-        for more in ([], ["--id", "id"], ["--on-null", "drop"], ["--groups", "g"]):
+        for more in ([], *EACH.get(name, ())):
             yield f"{name} {' '.join(more)}", Row(table(path, *more), UNUSUAL)
     weights = {"negative": -1, "zero": 0, "nan": "nan", "infinite": "inf", "words": "x",
                "fractions": 0.5, "huge": 10**30, "a hole": "", "tiny": 1e-300}  # fmt: skip
@@ -407,6 +420,44 @@ def contents():
                 ("--truth", "id"), ("--truth", "w"), ("--truth", "g"),
             ):  # fmt: skip
                 yield f"{role} {column}", Row(table("worse.csv", role, column), UNUSUAL)
+
+
+SPELLINGS = {
+    "capitals": str.upper,
+    "a capital": str.capitalize,
+    "a space behind": lambda label: f"{label} ",
+    "a space in front": lambda label: f" {label}",
+    "quotes": lambda label: f"'{label}'",
+    "no-break space": lambda label: f"{label}\u00a0",
+    "full width": lambda label: "".join(chr(ord(c) + 0xFEE0) for c in label),
+    "zero width": lambda label: f"{label}\u200b",
+    "numbers": lambda label: str(len(label)),
+    "fractions": lambda label: f"{len(label)}.0",
+    "other words": lambda label: f"class {label}",
+    "one word": lambda label: "none",
+    "yes and no": lambda label: {"ham": "no", "spam": "yes"}[label],
+}
+
+
+def spellings():
+    """Write one column's labels differently; it then never has a label that is ever true."""
+    rows = items("worse")
+    for column in ("old", "label"):
+        at = HEADER.index(column)
+        for name, spelled in SPELLINGS.items():
+            path = f"{column} in {name}"
+            made = [(*row[:at], spelled(row[at]), *row[at + 1 :]) for row in rows]
+            Path(f"{path}.csv").write_bytes(as_csv(made))
+            write_counts(Path(f"{path}.json"), made)
+            if column == "old":
+                yield f"{path}, a file", Row(table(f"{path}.csv"), {3, 4})
+            for more in (["--allow", "undecided"], ["--metric", "f1_macro"]):
+                yield f"{path} {' '.join(more)}", Row(gate(path, *more), {3, 4})
+    for column in ("id", "w", "g"):
+        for role in ("--baseline", "--truth"):
+            for more in ([], ["--allow", "undecided"]):
+                row = Row(table("worse.csv", role, column, *more), REFUSED | {4})
+                yield f"{role} {column} {' '.join(more)}", row
 
 
 def baselines():
@@ -455,7 +506,7 @@ def undecided():
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
 
 
-CATEGORIES = (formats, surroundings, options, files, contents, baselines, undecided)
+CATEGORIES = (formats, surroundings, options, files, contents, spellings, baselines, undecided)
 
 
 @pytest.fixture(scope="module")
@@ -487,7 +538,7 @@ def test_no_gate_exits_with_0_or_1_unless_that_is_its_answer(
     wrong = {}
     for name, row in category():
         with monkeypatch.context() as around:
-            for variable, value in row.environment.items():
+            for variable, value in row.environment:
                 around.setenv(variable, value)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -503,3 +554,185 @@ def test_the_table_is_long(folder, monkeypatch):
     named = [name for category in CATEGORIES for name, _ in category()]
     assert len(named) >= 500
     assert len(set(named)) == len(named)
+
+
+# Nobody listens
+
+
+class Broken:
+    """A stream that cannot be written to."""
+
+    encoding = "utf-8"
+
+    def __init__(self, error):
+        self.error = error
+
+    def write(self, text):
+        raise self.error
+
+    def flush(self):
+        raise self.error
+
+    def isatty(self):
+        return False
+
+    def fileno(self):
+        raise OSError("no file")
+
+
+FULL = Broken(OSError(28, "No space left on device"))
+CLOSED = Broken(ValueError("I/O operation on closed file"))
+ENDINGS = {
+    "better": (gate("better"), 0),
+    "worse": (gate("worse"), 1),
+    "open": (gate("open"), 4),
+    "no file": (gate("none"), 2),
+    "an unknown option": (gate("worse", "--nonsense"), 2),
+    "an unknown metric": (gate("worse", "--metric", "x"), 2),
+    "nothing to read": (table("empty.csv"), 3),
+    "too many draws": (gate("worse", "--draws", str(10**12)), 5),
+}
+
+
+@pytest.mark.parametrize("stream", [None, FULL, CLOSED], ids=["none", "full", "closed"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_exit_code_is_the_same_where_stderr_takes_nothing(
+    folder, monkeypatch, parser, capsys, stream, ending
+):
+    monkeypatch.chdir(folder)
+    Path("empty.csv").write_bytes(b"")
+    monkeypatch.setenv("OUTPERFORM_DEBUG", "1")
+    monkeypatch.setattr(sys, "stderr", stream)
+    arguments, code = ENDINGS[ending]
+    assert main(arguments) == code
+
+
+@pytest.mark.parametrize(
+    ("stream", "code"),
+    [(None, 5), (FULL, 5), (CLOSED, 5), (Broken(BrokenPipeError(32, "Broken pipe")), 141)],
+    ids=["none", "full", "closed", "pipe"],
+)
+@pytest.mark.parametrize("kind", RIGHT)
+def test_an_answer_that_nobody_can_read_is_none(folder, monkeypatch, parser, stream, code, kind):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(gate(kind)) == code
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_an_answer_in_a_file_needs_no_stdout(folder, monkeypatch, parser, kind):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(gate(kind, "-o", "unheard.txt")) == RIGHT[kind]
+    assert Path("unheard.txt").read_text(encoding="utf-8").startswith("Gate ")
+
+
+# Where Python itself is in trouble
+
+BROKEN = {
+    "numpy": 'raise ImportError("broken")',
+    "typer": 'raise RuntimeError("broken")',
+    "scipy": "import sys; sys.exit(0)",
+    "duckdb": "raise SystemExit(1)",
+}
+PROCESSES = {
+    "everything closed": ("better.json", "-o unheard.txt <&- >&- 2>&-", 0),
+    "stderr full": ("none.json", "2>/dev/full", 2),
+    "stdout full": ("better.json", ">/dev/full", 5),
+    "little memory": ("better.json", "", 5),
+    **{f"{name} broken": ("better.csv --truth label", "", 5) for name in BROKEN},
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_process_exits_with_1_for_nothing_but_a_failed_gate(folder, tmp_path, name):
+    source, redirected, code = PROCESSES[name]
+    paths = [os.environ.get("PYTHONPATH", "")]
+    if name.endswith(" broken"):
+        module = name.split()[0]
+        (tmp_path / f"{module}.py").write_text(BROKEN[module] + "\n")
+        paths.insert(0, str(tmp_path))
+    limit = "ulimit -v 400000;" if name == "little memory" else ""
+    asked = " ".join([*MODELS, *ASKED])
+    line = f"{limit} exec {sys.executable} -m outperform gate {source} {asked} {redirected}"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# A parser that does not do what it says
+
+
+def version(context):
+    typer.echo("outperform 0.1.0")
+    raise typer.Exit
+
+
+def leave():
+    sys.exit(0)
+
+
+def fail():
+    sys.exit(1)
+
+
+def silent(*arguments):
+    return None
+
+
+ENDS = {
+    "takes every command for --version": version,
+    "calls sys.exit(0)": lambda context: leave(),
+    "calls sys.exit(1)": lambda context: fail(),
+    "returns": silent,
+}
+
+
+@pytest.mark.parametrize("arguments", [gate("worse"), ["watch", ".", "--a", "new", "--b", "old"]])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_gate_that_wrote_no_decision_does_not_pass(monkeypatch, capsys, end, arguments):
+    broken = typer.Typer(context_settings={"ignore_unknown_options": True})
+
+    @broken.callback()
+    def outperform(context: typer.Context) -> None:
+        ENDS[end](context)
+
+    for name in ("gate", "watch"):
+        broken.command(name)(everything)
+    monkeypatch.setattr(commands, "app", broken)
+    assert main(arguments) == 5
+    assert "ended without an answer" in capsys.readouterr().err
+
+
+def everything(
+    files: list[str], a: str = "", b: str = "", candidate: str = "", baseline: str = "",
+    metric: str = "", rope: str = "", draws: int = 0,
+) -> None:  # fmt: skip
+    """Take what a gate and a watch take, and decide nothing."""
+
+
+def test_a_command_that_decides_without_writing_does_not_pass(monkeypatch, folder, capsys):
+    from outperform.cli.running import guarded
+
+    for returned in (None, 0, 1):
+        bare = typer.Typer()
+        bare.callback()(lambda: None)
+        bare.command("gate")(guarded(lambda returned=returned: returned))
+        monkeypatch.setattr(commands, "app", bare)
+        assert main(["gate"]) == 5
+
+
+def test_help_and_version_need_no_decision(capsys):
+    assert main(["gate", "--help"]) == 0
+    assert main(["watch", "-h"]) == 0
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.endswith(f"outperform {op.__version__}\n")
