@@ -121,7 +121,8 @@ class Request:
         if isinstance(self.models, Mapping):
             models = dict(self.models)
         else:
-            rest = [name for name in table.names if name not in self.wanted]
+            wanted = {*self.wanted}
+            rest = [name for name in table.names if name not in wanted]
             models = {name: name for name in (rest if self.models is None else self.models)}
         if not models:
             raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
