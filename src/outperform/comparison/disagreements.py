@@ -14,6 +14,7 @@ from outperform.findings import Finding
 from outperform.outcomes.counting import total
 
 FEW_DISAGREEMENTS = 10
+_SAME = "The predictions of both models are the same throughout (was one column given twice?)"
 
 
 def allow(
@@ -55,14 +56,15 @@ def disagreement_finding(
     if equal or (decision.decided and expected == 0):
         proper = question.model.proper
         more = "the prior hardly expects more" if proper else "there is no prior to expect more"
+        told = f"The models disagree on {on} and {more}"
         return Finding(
             "few_disagreements",
             "serious",
-            f"The models disagree on {on} and {more}, so the interval is too narrow to be "
+            f"{_SAME if _is_same(question, pair) else told}, so the interval is too narrow to be "
             f"believed; the verdict {decision.symbol} is withheld.",
         )
     few = f"The models disagree on {on}; the difference rests on these few."
-    return Finding("few_disagreements", "warning", few if apart else _never(question))
+    return Finding("few_disagreements", "warning", few if apart else _never(question, pair))
 
 
 def _unit(question: Asked) -> str:
@@ -76,11 +78,21 @@ def _unit(question: Asked) -> str:
     return "spans" if question.view.groups is None else "sentences or documents"
 
 
-def _never(question: Asked) -> str:
+def _is_same(question: Asked, pair: tuple[int, int]) -> bool:
+    """Return whether two models predict the same throughout, whatever the metric sees of it."""
+    if isinstance(question, ScoreQuestion) or question.view.pool is not None:
+        return False
+    cells = question.seen.tables[0].cells
+    return bool((cells[:, 1 + pair[0]] == cells[:, 1 + pair[1]]).all())
+
+
+def _never(question: Asked, pair: tuple[int, int]) -> str:
     """Say that nothing that was seen tells the models apart."""
     pool = None if isinstance(question, ScoreQuestion) else question.view.pool
     if pool is not None and pool.apart.any():
         return "No labelled document tells the models apart; the difference rests on the prior."
+    if _is_same(question, pair):
+        return f"{_SAME}; the difference rests on the prior alone."
     return "The models never disagree; the difference rests on the prior alone."
 
 
