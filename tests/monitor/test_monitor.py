@@ -8,6 +8,7 @@ import os
 import stat
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import outperform as op
@@ -382,6 +383,18 @@ def test_numbers_of_numpy_are_keys_and_its_arrays_are_labels(tmp_path):
     monitor = watched(tmp_path, metric="f1_macro", labels=np.array([0, 1]))
     monitor.add(*labels(0), key=np.int64(7))
     assert [look.key for look in monitor.looks] == ["7"]
+
+
+def test_the_metric_of_the_first_batch_is_that_of_all_looks(tmp_path):
+    monitor = watched(tmp_path, metric=None, n_draws=100)
+    truth, predictions = labels(0)
+    monitor.add(truth, predictions, key=0)
+    monitor.add(truth, pd.DataFrame(predictions), key=1)  # a frame is as good
+    assert [monitor.at(number).metric for number in (1, 2)] == ["f1", "f1"]
+    words = np.array(["ham", "spam"])
+    other = watched(tmp_path / "words", metric=None, n_draws=100)
+    other.add(words[truth], {name: words[one] for name, one in predictions.items()}, key=0)
+    assert other.latest.metric == "f1_macro"
 
 
 def test_a_batch_of_other_models_is_refused_before_it_is_written(tmp_path):
