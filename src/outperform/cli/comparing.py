@@ -22,7 +22,7 @@ def compare(
     unpaired: o.Unpaired = False,
     *,
     pricing: o.Pricing,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -63,7 +63,7 @@ def scorecard(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -94,7 +94,7 @@ def by_class(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -113,7 +113,7 @@ def compared(
     metric: str,
     rope: str | None,
     unpaired: bool,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     pricing: o.Pricing | None = None,
 ) -> Comparison:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.cli import options as o
 from outperform.cli.progress import bar
-from outperform.cli.reading import read_outcomes, rope_of
+from outperform.cli.reading import read_outcomes, rope_of, split_labels
 from outperform.cli.scoring import read_columns
 from outperform.cli.writing import deliver, render
 
@@ -62,11 +62,11 @@ def read_models(
         return read_outcomes(files, of or [None] * others, reading)
     asked: dict[str, Any] = reading.asked()
     if reading.truth is None and holds_outcomes(files[0]):
-        return op.read(files[0], models=of or None, **asked)
+        return split_labels(op.read(files[0], models=of or None, **asked), reading)
     if reading.truth is None:
         raise UsageError("give --truth, the name of a column")
     with bar("counting") as progress:
-        return op.read(
+        seen = op.read(
             files[0],
             truth=reading.truth,
             models=of or None,
@@ -75,3 +75,4 @@ def read_models(
             **asked,
             **reading.dialect(),
         )
+    return split_labels(seen, reading)

@@ -19,11 +19,15 @@ def read_outcomes(
     sources: Sequence[str], models: Sequence[str | None], reading: Reading
 ) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
-    seen = _read(sources, models, reading)
+    seen = split_labels(_read(sources, models, reading), reading)
+    pool = reading.pool_file
+    return seen if pool is None else seen.in_pool(_read_pool(pool, seen, reading))
+
+
+def split_labels(seen: Outcomes, reading: Reading) -> Outcomes:
+    """Split texts that list several labels, if there is something between them."""
     separator = reading.label_separator
-    if separator is not None:
-        seen = seen.split_labels(separator)
-    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
+    return seen if separator is None else seen.split_labels(separator)
 
 
 def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:

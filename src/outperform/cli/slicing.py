@@ -72,7 +72,7 @@ def slices(
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
     *,
-    reading: o.OneTable,
+    reading: o.Ungrouped,
 ) -> None:
     """Compare two models in every slice at once, the most concerning first.
 
@@ -100,7 +100,7 @@ def slices(
 
 
 def _read(
-    source: str, a: str | None, b: str | None, by: list[str] | None, reading: o.OneTable
+    source: str, a: str | None, b: str | None, by: list[str] | None, reading: o.Ungrouped
 ) -> Outcomes:
     import outperform as op
     from outperform.errors import UsageError

@@ -164,7 +164,8 @@ def check_names(models: Any, truth: str | None) -> None:
     if not columns or not all(isinstance(name, str) for name in (*columns, *models)):
         raise UsageError(f"models must name at least one column, as text; got {models!r}")
     if len(set(columns)) != len(columns) or truth in columns:
-        raise UsageError(f"every column has one role; got truth={truth!r} and models={columns}")
+        models = ", ".join(map(repr, columns))
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
 def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
