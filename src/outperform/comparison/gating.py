@@ -281,7 +281,8 @@ def gate(
     n_draws
         How many draws.
     random_state
-        None, a whole number, a SeedSequence or a Generator; every check uses it anew.
+        None, a whole number, a SeedSequence, a Generator or a RandomState; every check uses it
+        anew.
     n_jobs
         Threads; the draws do not depend on it.
     labels

@@ -15,7 +15,14 @@ from outperform.posterior.pymc.chain import Chain
 from outperform.posterior.pymc.samplers import Sampler
 from outperform.posterior.reweighted import Reweighted, row_factors
 from outperform.posterior.runs import Trained, draw_mean, draw_mean_difference
-from outperform.posterior.streams import child, run_blocks, seed_sequence, shuffled, spread_blocks
+from outperform.posterior.streams import (
+    child,
+    n_cores,
+    run_blocks,
+    seed_sequence,
+    shuffled,
+    spread_blocks,
+)
 
 __all__ = [
     "MODELS",
@@ -45,6 +52,7 @@ __all__ = [
     "exact_value",
     "get_model",
     "mix",
+    "n_cores",
     "pool_slices",
     "predictive",
     "row_factors",
