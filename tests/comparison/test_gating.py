@@ -36,8 +36,9 @@ def counted(*, both=600, new=60, old=40, neither=100):
     return op.Outcomes.from_counts(truth, predictions, counts)
 
 
-def compared(metric="accuracy", **counts):
-    return op.compare(counted(**counts), "new", "old", metric=metric, rope=0.01, random_state=0)
+def compared(metric="accuracy", n_draws=None, **counts):
+    asked = {"metric": metric, "rope": 0.01, "random_state": 0, "n_draws": n_draws}
+    return op.compare(counted(**counts), "new", "old", **asked)
 
 
 GREATER = compared()
@@ -177,7 +178,7 @@ def test_futures_are_judged_as_often_as_foretold(new, old):
     generator, judged, times = np.random.default_rng([new, old]), 0, 300
     for _ in range(times):
         counts = seen + generator.multinomial(more.n, generator.dirichlet(seen + 0.5))
-        future = compared(**dict(zip(names, counts, strict=True)))
+        future = compared(n_draws=2_000, **dict(zip(names, counts, strict=True)))
         judged += judge(future) is not UNDECIDED
     assert abs(judged / times - more.probability) < 4 * math.sqrt(0.16 / times) + 0.03
 
@@ -318,6 +319,30 @@ def test_an_end_near_the_edge_that_decides_is_a_finding():
     assert "the edge of the ROPE that decides" in finding.message
     other = Check(comparison=sampled, require="better")
     assert other.findings == ()
+
+
+@pytest.mark.parametrize("like", [GREATER, SMALLER], ids=["greater", "smaller"])
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize(("errors", "found"), [(5.5, 1), (6.5, 0)])
+def test_six_errors_of_that_very_end_are_safe(like, end, errors, found):
+    """One end has three times the error of the other; the edge lies so many of them away."""
+    own = {"low": 0.001, "high": 0.003}
+    ends = {"low": -0.05, "high": 0.05} | {end: errors * own[end] * (1 if end == "low" else -1)}
+    edge = 0.02
+    ends = {name: value + edge for name, value in ends.items()}
+    hdi = Interval(**ends, prob=0.95, mcse_low=own["low"], mcse_high=own["high"])
+    require = "better" if like is GREATER else "not_worse"  # both look at the upper edge
+    check = Check(
+        comparison=dataclasses.replace(
+            placed(hdi.low, hdi.high, (-0.9, edge), like=like),
+            hdi=hdi,
+            distribution=None,
+            mcse=0.0001,
+        ),
+        require=require,
+    )
+    assert check.to_dict()["edge"] == edge
+    assert len(check.findings) == found
 
 
 def test_the_dictionary_is_json_and_says_everything(three_classes):

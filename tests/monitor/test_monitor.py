@@ -459,6 +459,56 @@ def test_by_width(tmp_path):
     assert monitor.stopped.number == first + 1 > 1
 
 
+def test_a_width_that_is_just_reached_stops(tmp_path):
+    width = filled(tmp_path, 2).looks[1].hdi.width
+    holds = [look.holds for look in watched(tmp_path, stop=("width", width)).looks]
+    assert holds == [False, True]
+
+
+def test_every_look_judges_as_a_gate_does(tmp_path):
+    monitor = filled(tmp_path, metric="accuracy", rope=0.3)
+    for look in monitor.looks:
+        gate = op.gate(
+            sum_of(look.number), *NAMES,
+            metric="accuracy", rope=0.3, n_draws=1_000,
+            random_state=np.random.SeedSequence(0, spawn_key=(look.number,)),
+        )  # fmt: skip
+        assert look.judgement is gate.judgement is op.Judgement.PASS
+        assert look.decision is op.Decision.EQUIVALENT  # no gate that asks for better would pass
+
+
+def sum_of(n_batches):
+    """Return the outcomes of the first batches."""
+    seen = outcomes(0)
+    for number in range(1, n_batches):
+        seen = seen + outcomes(number)
+    return seen
+
+
+def test_a_verdict_at_the_first_look_was_not_waited_for(tmp_path):
+    monitor = watched(tmp_path, stop="verdict")
+    monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
+    assert monitor.stopped.number == 1
+    assert "stopped_by_verdict" not in [one.name for one in monitor.findings]
+    later = watched(tmp_path / "later", stop="verdict")
+    for number, size in enumerate((20, 2_000)):
+        later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
+    assert later.stopped.number == 2
+    (said,) = [one for one in later.findings if one.name == "stopped_by_verdict"]
+    assert "looked at 2 times" in said.message
+    assert "looks_after_stop" not in [one.name for one in later.findings]
+
+
+def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_is_no_doubt(tmp_path):
+    monitor = watched(tmp_path, stop=("bayes_factor", 5))
+    monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
+    (look,) = monitor.looks
+    assert look.bayes_factor.bound is not None
+    assert look.holds
+    said = [one.message for one in monitor.findings if one.name == "monte_carlo_too_coarse"]
+    assert not any("take more draws" in message for message in said)
+
+
 def test_by_verdict_and_what_comes_after_does_not_unsay_it(tmp_path):
     monitor = filled(tmp_path, stop="verdict")
     stopped = monitor.stopped

@@ -10,7 +10,7 @@ import numpy as np
 from outperform._typing import Label, Seed
 from outperform.comparison import engine as answering
 from outperform.comparison.concluding import conclude
-from outperform.comparison.engines import INDEPENDENT_DRAWS, get_engine
+from outperform.comparison.engines import get_engine
 from outperform.comparison.question import refuse_counted, rope_for
 from outperform.comparison.result import Comparison
 from outperform.comparison.scored import Asked
@@ -32,7 +32,7 @@ def compare(
     prior: Any = None,
     model: Any = None,
     paired: bool = True,
-    n_draws: int = 20_000,
+    n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
@@ -78,10 +78,10 @@ def compare(
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
-        How many draws. A chain draws what its sampler says, unless this is another number
-        than the default.
+        How many draws. By default 20,000 independent ones; a chain draws what its sampler
+        says.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads, or chains at a time; None uses all cores where that pays. The draws do not
         depend on it.
@@ -139,7 +139,7 @@ def compare(
         question,
         rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
-        n_draws=chosen.n_draws if n_draws == INDEPENDENT_DRAWS else n_draws,
+        n_draws=chosen.n_draws if n_draws is None else n_draws,
         seed=seed_sequence(random_state),
         n_jobs=n_jobs,
     )

@@ -352,7 +352,7 @@ class Comparison(Tabular):
         n_draws
             Draws of each.
         random_state
-            None, a whole number, a SeedSequence or a Generator.
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
             Threads; the result does not depend on it.
 

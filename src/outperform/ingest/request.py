@@ -209,7 +209,8 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
     check_columns(models, "models")
     columns = list(models.values() if isinstance(models, Mapping) else models)
     if truth in columns:
-        raise UsageError(f"every column has one role; got truth={truth!r} and models={columns}")
+        models = ", ".join(map(repr, columns))
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
 def check_columns(named: Any, what: str) -> None:
