@@ -80,7 +80,8 @@ def test_the_exit_code_of_a_process(folder, judgement):
     command = [sys.executable, "-m", "outperform", "gate", f"{judgement}.csv", *COLUMNS, *ASKED]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == {"fail": 1, "undecided": 4}[judgement]
-    assert done.stderr == ""
+    # A busy machine may take long enough to be told how far it is.
+    assert all(line.startswith("outperform: drawing") for line in done.stderr.splitlines())
 
 
 @pytest.mark.parametrize(

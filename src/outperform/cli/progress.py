@@ -7,8 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
 
-from outperform._typing import Progress
+if TYPE_CHECKING:
+    from outperform._typing import Progress
 
 EVERY = 10.0  # seconds between two lines; work that is shorter says nothing
 _ENOUGH = 2.0  # seconds after which the rest can be estimated
