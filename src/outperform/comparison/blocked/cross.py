@@ -146,7 +146,7 @@ def cross_compare(
     n_jobs
         How many trainings at once; None uses all cores.
     labels
-        The classes averaged over.
+        The classes averaged over; by default those that are ever true.
     pos_label
         The positive class of a binary metric.
     names
