@@ -205,7 +205,7 @@ def estimate(
     n_jobs
         Threads; None uses all cores where that pays. The draws do not depend on it.
     labels
-        The classes averaged over, as in scikit-learn; no row is dropped.
+        The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label
         The positive class of a binary metric.
     prevalence

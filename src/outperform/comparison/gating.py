@@ -291,7 +291,7 @@ def gate(
     n_jobs
         Threads; the draws do not depend on it.
     labels
-        The classes averaged over.
+        The classes averaged over; by default those that are ever true.
     pos_label
         The positive class of binary metrics, and of guards that name no class.
     prevalence

@@ -146,7 +146,7 @@ def cross_compare(
         How many trainings at once; None is 1, and -1 uses all cores. Starting processes takes
         seconds, so several pay where training is slow.
     labels
-        The classes averaged over.
+        The classes averaged over; by default those that are ever true.
     pos_label
         The positive class of a binary metric.
     names
