@@ -591,6 +591,37 @@ def test_the_table_is_long(folder, monkeypatch):
     assert len(set(named)) == len(named)
 
 
+# What a terminal would obey
+
+
+HOSTILE = "\x9b31m\u202e\u200b##[error]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "--a", HOSTILE, "--b", "old", "--metric", "accuracy"],
+        ["estimate", "--of", HOSTILE, "--metric", "accuracy"],
+        ["scorecard", "--a", HOSTILE, "--b", "old", "--metrics", "accuracy"],
+        ["slices", "--a", HOSTILE, "--b", "old", "--by", "w", "--metric", "accuracy"],
+        ["rank", "--of", HOSTILE, "--of", "old", "--metric", "accuracy"],
+        ["gate", "--candidate", HOSTILE, "--baseline", "old", "--metric", "accuracy"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_json_holds_nothing_that_a_terminal_obeys(tmp_path, monkeypatch, parser, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    header = ("id", "label", "old", HOSTILE, "w", "g")
+    Path("hostile.csv").write_bytes(as_csv(items("open"), header))
+    name, *asked = command
+    main([name, "hostile.csv", "--truth", "label", *asked, "--draws", "200", "-f", "json"])
+    written = capsys.readouterr().out
+    assert written.replace("\n", "").isprintable()
+    assert "##" not in written
+    told = json.dumps(json.loads(written), ensure_ascii=False)
+    assert HOSTILE in told  # it is the same JSON
+
+
 # Nobody listens
 
 

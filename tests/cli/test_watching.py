@@ -167,3 +167,19 @@ def test_ctrl_c_ends_it(tmp_path):
     finally:
         watching.kill()
         watching.communicate()
+
+
+def test_a_pass_waits_for_files_that_are_not_counted(tmp_path, capsys):
+    add(tmp_path, "mon", new=2, old=40)
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 0
+    (tmp_path / "half.json").write_text("{", encoding="utf-8")
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 4
+    assert "[batches_not_counted]" in capsys.readouterr().err
+    (tmp_path / "half.json").unlink()
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 0
+
+
+def test_a_failure_is_one_whatever_is_not_counted(tmp_path, capsys):
+    add(tmp_path, "mon", new=40, old=2)
+    (tmp_path / "half.json").write_text("{", encoding="utf-8")
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 1
