@@ -2,7 +2,7 @@
 PYTHON ?= python
 JOBS ?= 2
 
-.PHONY: all lint types test pymc doctest docs figures bench verify
+.PHONY: all lint types test test-core pymc doctest docs figures bench verify
 
 all: lint types docs doctest test
 
@@ -15,6 +15,10 @@ types:
 
 test:
 	$(PYTHON) -m pytest -n $(JOBS)
+
+# What may depend on the version of Python: enough for a second one.
+test-core:
+	$(PYTHON) -m pytest -n $(JOBS) -m 'not slow and not robustness'
 
 # What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
 pymc:

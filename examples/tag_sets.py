@@ -249,7 +249,9 @@ def main(
     parser.add_argument(
         "--draws", type=int, default=DRAWS, help=f"of each posterior; {DRAWS:,} by default"
     )
-    parser.add_argument("--jobs", type=int, help="trainings at once; as many as cores by default")
+    parser.add_argument(
+        "--jobs", type=int, default=-1, help="trainings at once; as many as cores by default"
+    )
     parser.add_argument("--sentences", type=int, help="take only so many of the first sentences")
     asked = parser.parse_args(arguments)
     for task in tasks(asked.corpora):

@@ -15,7 +15,7 @@ AnyArray: TypeAlias = NDArray[Any]
 Label: TypeAlias = str | int | bool
 """A class is text, a whole number or a truth value; nothing else."""
 
-Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
+Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 
 
 class Distribution(Protocol):

@@ -115,3 +115,34 @@ def test_rank_reads_the_columns_that_are_named(rows, capsys):
     code, _, err = run(capsys, *asked, "--metric", "roc_auc")
     assert code == 2
     assert "--of" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "--a", "new", "--b", "old"),
+        ("estimate", "--of", "new"),
+        ("rank", "--of", "new", "--of", "old"),
+        ("gate", "--candidate", "new", "--baseline", "old"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_unknown_metric_is_named_before_anything_is_read(command, capsys):
+    name, *options = command
+    code, _, err = run(capsys, name, "nowhere.csv", *options, "--metric", "log_los")
+    assert code == 2
+    assert "unknown metric 'log_los'; did you mean 'log_loss'?" in " ".join(err.split())
+
+
+def test_costs_are_better_where_they_are_lower(tmp_path, capsys):
+    path = tmp_path / "seconds.csv"
+    path.write_text("new,old\n" + "1.0,1.5\n1.2,1.6\n0.8,1.5\n" * 20)
+    two = [str(path), "--a", "new", "--b", "old", "--rope", "0.1", "--seed", "0"]
+    code, out, _ = run(capsys, "compare", *two, "--metric", "mean_cost", "--format", "json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["decision"]["name"] == "BETTER"
+    assert found["observed"] == pytest.approx(1.0 - 4.6 / 3)
+    _, out, _ = run(capsys, "compare", *two, "--metric", "mean")
+    assert "higher is better" in out
+    assert "ask for 'mean_cost'" in " ".join(out.split())

@@ -46,7 +46,7 @@ def test_once_exits_as_the_gate_does(tmp_path, capsys, new, old, code):
 
 def test_it_stops_where_the_rule_holds(tmp_path, capsys):
     for key in range(4):
-        add(tmp_path, key, new=5, old=8)
+        add(tmp_path, key, new=2, old=14)
     looks = op.Monitor(tmp_path, "new", "old", metric="accuracy", rope=0.02, n_draws=1_000).looks
     at = (looks[1].hdi.width + looks[2].hdi.width) / 2
     assert main(["watch", str(tmp_path), *ASKED, "--stop", f"width={at}", "-f", "json"]) == 0
@@ -59,13 +59,16 @@ def test_it_stops_where_the_rule_holds(tmp_path, capsys):
 
 
 def test_files_of_count_can_be_watched(folder, capsys):
-    for name in ("a", "b"):
-        counted = ["--truth", "label", "--of", "bert", "--of", "gpt", "-o", f"batches/{name}.json"]
-        os.makedirs("batches", exist_ok=True)
-        assert main(["count", "preds.csv", *counted]) == 0
+    os.makedirs("batches", exist_ok=True)
     asked = ["--a", "bert", "--b", "gpt", "--metric", "f1_macro", "--once"]
-    assert main(["watch", "batches", *asked]) == 0
-    assert capsys.readouterr().out.count("documents") == 2
+    for number, name in enumerate(("a", "b"), start=1):
+        counted = ["--truth", "label", "--of", "bert", "--of", "gpt", "-o", f"batches/{name}.json"]
+        assert main(["count", "preds.csv", *counted]) == 0
+        # Were the second one no copy, the documents would suffice.
+        assert main(["watch", "batches", *asked]) == 4
+        written = capsys.readouterr()
+        assert written.out.count("documents") == number
+        assert ("a.json and b.json hold the very same counts" in written.err) is (number == 2)
 
 
 def test_damaged_files_are_said(tmp_path, capsys):

@@ -193,7 +193,7 @@ def test_other_kinds_have_defaults_of_their_own():
     grades = op.Scores.from_values({"a": [0.5, 1], "b": [0.2, 1]})
     assert op.compare(grades, "a", "b", n_draws=100).metric == "mean"
     scores = op.Scores.from_arrays([0, 1], {"a": [0.5, 1], "b": [0.2, 1]})
-    with pytest.raises(UsageError, match="name the metric of these scores.*roc_auc"):
+    with pytest.raises(UsageError, match=r"name the metric of these scores.*roc_auc"):
         op.compare(scores, "a", "b")
     with pytest.raises(UsageError, match="asks for 'f1' twice"):
         op.gate([1, 0] * 9, [1, 0] * 9, [1, 1] * 9, guards=[("f1", None, 0.01)])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform.comparison import comparing
 from outperform.comparison.concluding import conclude
 from outperform.comparison.engine import Answer
 from outperform.comparison.engines import Engine
@@ -134,6 +135,26 @@ def test_scores_have_no_chain(two):
     truth, a, b = two
     with pytest.raises(UsageError, match="is for labels"):
         op.compare(truth, a / 2, b / 2, metric="roc_auc", engine="pymc")
+
+
+@pytest.mark.parametrize(
+    ("given", "drawn"), [({}, 4 * 250), ({"n_draws": 20_000}, 20_000), ({"n_draws": None}, 4 * 250)]
+)
+def test_a_chain_is_as_long_as_somebody_said(two, monkeypatch, given, drawn):
+    """The number that independent draws have by default is a number like any other."""
+    asked = {}
+    monkeypatch.setattr(comparing, "answer_question", lambda question, **how: asked.update(how))
+    sampler = op.Sampler(n_draws=1_000)
+    op.compare(*two, metric="accuracy", rope=0.01, engine="pymc", sampler=sampler, **given)
+    assert asked["n_draws"] == drawn
+
+
+def test_independent_draws_are_twenty_thousand(two):
+    found = op.compare(*two, metric="f1", rope=0.01, random_state=1)
+    assert found.draws.size == 20_000
+    same = op.compare(*two, metric="f1", rope=0.01, random_state=1, n_draws=20_000)
+    assert np.array_equal(found.draws, same.draws)
+    assert found.signature == same.signature
 
 
 def test_an_engine_is_named_in_the_signature(plain):

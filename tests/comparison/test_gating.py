@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -36,8 +37,9 @@ def counted(*, both=600, new=60, old=40, neither=100):
     return op.Outcomes.from_counts(truth, predictions, counts)
 
 
-def compared(metric="accuracy", **counts):
-    return op.compare(counted(**counts), "new", "old", metric=metric, rope=0.01, random_state=0)
+def compared(metric="accuracy", n_draws=None, **counts):
+    asked = {"metric": metric, "rope": 0.01, "random_state": 0, "n_draws": n_draws}
+    return op.compare(counted(**counts), "new", "old", **asked)
 
 
 GREATER = compared()
@@ -179,7 +181,7 @@ def test_futures_are_judged_as_often_as_foretold(new, old):
     generator, judged, times = np.random.default_rng([new, old]), 0, 300
     for _ in range(times):
         counts = seen + generator.multinomial(more.n, generator.dirichlet(seen + 0.5))
-        future = compared(**dict(zip(names, counts, strict=True)))
+        future = compared(n_draws=2_000, **dict(zip(names, counts, strict=True)))
         judged += judge(future) is not UNDECIDED
     assert abs(judged / times - more.probability) < 4 * math.sqrt(0.16 / times) + 0.03
 
@@ -329,9 +331,13 @@ TWO_CLASSES = op.Outcomes.from_counts(
     {"new": ["x", "x", "y", "y", "y", "x"], "old": ["x", "y", "x", "y", "y", "x"]},
     [300, 30, 25, 45, 180, 20],
 )
-KNOWN = op.compare(
-    TWO_CLASSES, "new", "old", metric="f1_macro", rope=0.01, n_draws=400_000, random_state=1
-)
+
+
+@cache
+def known():
+    """Return the comparison with an interval that is known far better than a gate knows it."""
+    asked = {"metric": "f1_macro", "rope": 0.01, "n_draws": 400_000, "random_state": 1}
+    return op.compare(TWO_CLASSES, "new", "old", **asked)
 
 
 def judged_at(edge, *, seed, **more):
@@ -341,8 +347,8 @@ def judged_at(edge, *, seed, **more):
 
 @pytest.mark.parametrize("end", ["low", "high"])
 def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
-    found = [judged_at(getattr(KNOWN.hdi, end), seed=seed) for seed in range(40)]
-    assert not KNOWN.exact
+    found = [judged_at(getattr(known().hdi, end), seed=seed) for seed in range(40)]
+    assert not known().exact
     assert {gate.judgement for gate in found} == {UNDECIDED}
     assert {gate.main.draws.size for gate in found} == {16_000}
     for gate in found:
@@ -355,20 +361,20 @@ def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
 
 
 def test_no_two_seeds_pass_and_fail():
-    sd = KNOWN.sd
-    for end in (KNOWN.hdi.low, KNOWN.hdi.high):
+    sd = known().sd
+    for end in (known().hdi.low, known().hdi.high):
         for off in (-0.5, -0.05, -0.01, 0.01, 0.05, 0.5):
             found = {judged_at(end + off * sd, seed=seed).judgement for seed in range(7)}
             assert not {PASS, FAIL} <= found
             if abs(off) == 0.5:  # clear of the edge: one answer
                 assert len(found) == 1
-    assert judged_at(KNOWN.hdi.low - 0.5 * sd, seed=0).passed
-    assert judged_at(KNOWN.hdi.high + 0.5 * sd, seed=0).judgement is FAIL
+    assert judged_at(known().hdi.low - 0.5 * sd, seed=0).passed
+    assert judged_at(known().hdi.high + 0.5 * sd, seed=0).judgement is FAIL
 
 
 def test_draws_are_added_only_near_the_edge():
     assert judged_at(-0.2, seed=0).main.draws.size == 1_000
-    near = judged_at(KNOWN.hdi.low - 0.5 * KNOWN.sd, seed=0)
+    near = judged_at(known().hdi.low - 0.5 * known().sd, seed=0)
     assert near.passed
     assert 1_000 < near.main.draws.size < 16_000
     again = op.compare(
@@ -443,6 +449,30 @@ def test_thin_evidence_may_be_allowed_and_nothing_else():
 def test_an_edge_that_nothing_can_lie_beyond_is_refused(rope, require):
     with pytest.raises(UsageError, match="every model would get the same answer"):
         op.gate(GREATER.question.seen, "new", "old", metric="accuracy", rope=rope, require=require)
+
+
+@pytest.mark.parametrize("like", [GREATER, SMALLER], ids=["greater", "smaller"])
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize(("errors", "found"), [(5.5, 1), (6.5, 0)])
+def test_six_errors_of_that_very_end_are_safe(like, end, errors, found):
+    """One end has three times the error of the other; the edge lies so many of them away."""
+    own = {"low": 0.001, "high": 0.003}
+    ends = {"low": -0.05, "high": 0.05} | {end: errors * own[end] * (1 if end == "low" else -1)}
+    edge = 0.02
+    ends = {name: value + edge for name, value in ends.items()}
+    hdi = Interval(**ends, prob=0.95, mcse_low=own["low"], mcse_high=own["high"])
+    require = "better" if like is GREATER else "not_worse"  # both look at the upper edge
+    check = Check(
+        comparison=dataclasses.replace(
+            placed(hdi.low, hdi.high, (-0.9, edge), like=like),
+            hdi=hdi,
+            distribution=None,
+            mcse=0.0001,
+        ),
+        require=require,
+    )
+    assert check.to_dict()["edge"] == edge
+    assert len(check.findings) == found
 
 
 def test_the_dictionary_is_json_and_says_everything(three_classes):

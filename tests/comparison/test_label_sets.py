@@ -344,7 +344,7 @@ def test_findings_speak_of_documents_and_labels():
     assert finding.level == "serious"
     y[:, 1] = False
     found = {one.name: one for one in op.compare(y, a, b, metric="f1_macro").findings}
-    assert found["class_without_truth"].message.startswith("Label 1 is never true")
+    assert found["predicted_never_true"].message.startswith("Label 1 is never true, so")
     y[:5, 1] = True
     found = {one.name: one for one in op.compare(y, a, b, metric="f1_macro").findings}
     assert "1 of 4 labels have fewer than 10 documents" in found["sparse_classes"].message

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform.comparison.planning.worlds import TableWorld
 from outperform.decision import Decision
 
 N = 200
@@ -135,3 +136,17 @@ def test_who_predicts_nothing_at_all_is_no_slip_of_spelling():
 def test_numbers_that_are_written_differently_look_alike(one, two, alike):
     seen = op.Outcomes.from_labels([one, two], {"m": [one, two]})
     assert ("near_duplicate_labels" in {f.name for f in seen.findings}) is alike
+
+
+def test_a_plan_from_such_a_pilot_has_a_serious_doubt():
+    found = _comparison(OTHERWISE["upper case"])
+    world = TableWorld(
+        question=found.question,
+        make_predict=lambda: None,
+        documents="new",
+        rope=found.rope,
+        n_draws=100,
+        prob=0.95,
+        origin="pilot",
+    )
+    assert _names(world) == {"predictions_never_match"}

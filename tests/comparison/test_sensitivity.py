@@ -393,3 +393,27 @@ def test_the_figure_has_a_line_for_each_prior(small):
     assert shown == ["flat uniform (own)", *list(USUAL)[1:]]
     verdicts = [text.get_text() for text in ax.texts][: len(found)]
     assert verdicts == [one.decision.symbol for one in found]
+
+
+# Numbers that stand in no other test
+
+
+def test_the_usual_ropes_are_half_once_twice_and_four_times_the_own(small):
+    own = compared(small, n_draws=100)
+    found = own.with_rope((-0.04, 0.02)).sensitivity().ropes
+    expected = [(-0.02, 0.01), (-0.04, 0.02), (-0.08, 0.04), (-0.16, 0.08)]
+    np.testing.assert_allclose([(rope.low, rope.high) for rope in found], expected)
+    # Four times 0.25 is as wide as a difference of accuracies can be, and still allowed.
+    wide = [rope.high for rope in own.with_rope(0.25).sensitivity().ropes]
+    assert wide == pytest.approx([0.125, 0.25, 0.5, 1.0])
+
+
+def test_ropes_go_from_the_narrowest_to_the_widest(small):
+    given = [(-0.5, 0.0), 0.05, (-0.01, 0.02)]
+    found = [
+        (rope.low, rope.high)
+        for rope in compared(small, n_draws=100).sensitivity(ropes=given).ropes
+    ]
+    widths = [high - low for low, high in found]
+    assert widths == sorted(widths)
+    assert found[-1] == (-0.5, 0.0)

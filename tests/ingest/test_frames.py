@@ -27,6 +27,7 @@ from outperform.errors import DataError, ResourceError, UsageError
 from outperform.ingest import grouped
 
 FEW = settings.default.max_examples // 8
+FEWER = settings.default.max_examples // 25  # where every example is read from every source
 CONNECTION = duckdb.connect()
 ROWS = [("a", "b"), ("b", "b"), ("a", "a"), ("a", "b"), ("c", "a")]
 
@@ -242,7 +243,7 @@ def test_counts_say_how_many_items_a_row_stands_for(kind):
     assert counts(seen) == {("a", "b"): 7, ("a", "a"): 1}
 
 
-@settings(max_examples=FEW)
+@settings(max_examples=FEWER)
 @given(rows=st.lists(st.tuples(*[st.sampled_from("ab")] * 2, st.integers(0, 5)), min_size=1))
 def test_a_count_is_as_good_as_so_many_rows(rows):
     expected = Counter()

@@ -142,10 +142,10 @@ def test_the_families_cover_the_whole_table(rng, random_table):
     assert set(seen) == {*metrics.names(), "f2_macro", "f0.5"}
 
 
-def test_ten_thousand_tables_take_turns_through_the_metrics(rng, random_table):
+def test_two_thousand_tables_take_turns_through_the_metrics(rng, random_table):
     order = list(FAMILIES)
-    gaps, seen = compare(10_000, lambda i: [order[i % len(order)]], random_table, rng)
-    assert min(seen.values()) >= 500
+    gaps, seen = compare(2_000, lambda i: [order[i % len(order)]], random_table, rng)
+    assert min(seen.values()) >= 100
     assert {name: value for name, value in gaps.items() if value > TOLERANCE} == {}
 
 

@@ -8,6 +8,7 @@ import os
 import stat
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import outperform as op
@@ -384,6 +385,18 @@ def test_numbers_of_numpy_are_keys_and_its_arrays_are_labels(tmp_path):
     assert [look.key for look in monitor.looks] == ["7"]
 
 
+def test_the_metric_of_the_first_batch_is_that_of_all_looks(tmp_path):
+    monitor = watched(tmp_path, metric=None, n_draws=100)
+    truth, predictions = labels(0)
+    monitor.add(truth, predictions, key=0)
+    monitor.add(truth, pd.DataFrame(predictions), key=1)  # a frame is as good
+    assert [monitor.at(number).metric for number in (1, 2)] == ["f1", "f1"]
+    words = np.array(["ham", "spam"])
+    other = watched(tmp_path / "words", metric=None, n_draws=100)
+    other.add(words[truth], {name: words[one] for name, one in predictions.items()}, key=0)
+    assert other.latest.metric == "f1_macro"
+
+
 def test_a_batch_of_other_models_is_refused_before_it_is_written(tmp_path):
     with pytest.raises(UsageError, match="unknown model 'old'"):
         watched(tmp_path / "new").add([1], {"new": [1]}, key="a")
@@ -444,6 +457,56 @@ def test_by_width(tmp_path):
     assert [look.holds for look in monitor.looks] == [width <= 0.1 for width in widths]
     assert monitor.stopped is not None
     assert monitor.stopped.number == first + 1 > 1
+
+
+def test_a_width_that_is_just_reached_stops(tmp_path):
+    width = filled(tmp_path, 2).looks[1].hdi.width
+    holds = [look.holds for look in watched(tmp_path, stop=("width", width)).looks]
+    assert holds == [False, True]
+
+
+def test_every_look_judges_as_a_gate_does(tmp_path):
+    monitor = filled(tmp_path, metric="accuracy", rope=0.3)
+    for look in monitor.looks:
+        gate = op.gate(
+            sum_of(look.number), *NAMES,
+            metric="accuracy", rope=0.3, n_draws=1_000,
+            random_state=np.random.SeedSequence(0, spawn_key=(look.number,)),
+        )  # fmt: skip
+        assert look.judgement is gate.judgement is op.Judgement.PASS
+        assert look.decision is op.Decision.EQUIVALENT  # no gate that asks for better would pass
+
+
+def sum_of(n_batches):
+    """Return the outcomes of the first batches."""
+    seen = outcomes(0)
+    for number in range(1, n_batches):
+        seen = seen + outcomes(number)
+    return seen
+
+
+def test_a_verdict_at_the_first_look_was_not_waited_for(tmp_path):
+    monitor = watched(tmp_path, stop="verdict")
+    monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
+    assert monitor.stopped.number == 1
+    assert "stopped_by_verdict" not in [one.name for one in monitor.findings]
+    later = watched(tmp_path / "later", stop="verdict")
+    for number, size in enumerate((20, 2_000)):
+        later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
+    assert later.stopped.number == 2
+    (said,) = [one for one in later.findings if one.name == "stopped_by_verdict"]
+    assert "looked at 2 times" in said.message
+    assert "looks_after_stop" not in [one.name for one in later.findings]
+
+
+def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_is_no_doubt(tmp_path):
+    monitor = watched(tmp_path, stop=("bayes_factor", 5))
+    monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
+    (look,) = monitor.looks
+    assert look.bayes_factor.bound is not None
+    assert look.holds
+    said = [one.message for one in monitor.findings if one.name == "monte_carlo_too_coarse"]
+    assert not any("take more draws" in message for message in said)
 
 
 def test_by_verdict_and_what_comes_after_does_not_unsay_it(tmp_path):

@@ -202,6 +202,17 @@ def test_every_verb_aligns():
         assert "aligned_by_index" in names_of(result)
 
 
+def test_a_pool_is_aligned_before_items_are_chosen():
+    a, b = pd.Series(A, ROWS), pd.Series(B, ROWS)
+    few = {"budget": 20, "metric": "accuracy", "random_state": 1}
+    plain, moved = op.propose(A, B, **few), op.propose(a, b.iloc[ORDER], **few)
+    assert moved.documents.tolist() == plain.documents.tolist()
+    with pytest.raises(DataError, match="different indices"):
+        op.propose(a, b.reset_index(drop=True), **few)
+    labelled = pd.Series(TRUTH, ROWS).iloc[plain.documents]
+    assert moved.outcomes(labelled).n == 20
+
+
 # Columns, by name
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 import numpy as np
 import pytest
 
 from outperform.errors import UsageError
-from outperform.posterior import child, run_blocks, seed_sequence
-from outperform.posterior.streams import block_length
+from outperform.posterior import child, n_cores, run_blocks, seed_sequence
+from outperform.posterior.streams import _workers, block_length
 
 
 def normals(generator, out):
@@ -82,6 +83,21 @@ def test_random_states_of_every_kind():
     one, two = np.random.default_rng(1), np.random.default_rng(1)
     assert seed_sequence(one).entropy == seed_sequence(two).entropy
     assert seed_sequence(one).entropy != seed_sequence(np.random.default_rng(1)).entropy
+    one, two = np.random.RandomState(1), np.random.RandomState(1)
+    assert seed_sequence(one).entropy == seed_sequence(two).entropy
+    assert seed_sequence(one).entropy != seed_sequence(np.random.RandomState(1)).entropy
+
+
+def test_only_the_cores_that_the_process_may_use_count(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 5, 6}, raising=False)
+    assert n_cores() == 3
+    assert _workers(-1, n_blocks=100, n_gammas=1) == 3
+    assert _workers(None, n_blocks=100, n_gammas=10**9) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert n_cores() == 64
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert n_cores() == 1
 
 
 def test_a_seed_that_was_drawn_can_be_given_again():

@@ -33,15 +33,18 @@ def averages():
     return {row.label: row for row in TABLES[4](Effort()).rows}
 
 
-def test_f1_of_the_naive_bayes_classifiers_is_the_printed_one():
-    agreement = {found.part: found for found in TABLES[2](Effort()).agreement()}
+@pytest.fixture(scope="module")
+def agreement():
+    return {found.part: found for found in TABLES[2](Effort()).agreement()}
+
+
+def test_f1_of_the_naive_bayes_classifiers_is_the_printed_one(agreement):
     for name in ("nb_bern", "nb_mult"):
         assert (agreement[name].equal, agreement[name].cells) == (22, 22)
 
 
-def test_f1_of_the_machines_is_close():
+def test_f1_of_the_machines_is_close(agreement):
     # Their training is not wholly repeatable; a few documents change sides.
-    agreement = {found.part: found for found in TABLES[2](Effort()).agreement()}
     assert agreement["svm_l2"].largest <= 0.002
     assert agreement["svm_l1"].largest <= 0.004
 

@@ -288,3 +288,17 @@ def test_equal_slices_raise_no_alarm_whatever_the_classes_and_the_metric(n_class
     seen = alike(200, 150, n_classes, seed=n_classes)
     asked = {"metric": metric, "rope": 0.01, "n_draws": 1_000, "random_state": 1}
     assert op.compare_slices(seen, "a", "b", **asked).called == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"metric": "acuracy"}, "unknown metric 'acuracy'; did you mean 'accuracy'"),
+        ({"hdi_prob": 95}, "hdi_prob must lie"),
+        ({"n_draws": 3}, "n_draws must be"),
+    ],
+)
+def test_questions_are_checked_before_rows_are_counted(wrong, sentence, tmp_path):
+    asked = {"metric": "accuracy", "truth": "y", "by": "country"} | wrong
+    with pytest.raises(UsageError, match=sentence):
+        op.compare_slices(tmp_path / "nowhere.csv", "a", "b", **asked)

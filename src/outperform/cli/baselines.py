@@ -64,10 +64,15 @@ def read_documents(files: Sequence[str], model: str, reading: o.Reading) -> Rows
             "a stored baseline of documents knows no groups; give candidate and baseline as two "
             "columns of one file, or store counts with --counts"
         )
-    if reading.correct:
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name, value in (reading.asked() | {"label_separator": reading.label_separator}).items()
+        if name not in ("id", "groups") and value not in (None, False)
+    ]
+    if given:
         raise UsageError(
-            "a stored baseline of documents holds labels, and --correct has none; store counts "
-            "with --counts, or give candidate and baseline as two columns of one file"
+            "a stored baseline of documents holds a file as it is; leave "
+            f"{', '.join(given)} out, or store counts with --counts"
         )
     if len(files) != 1 or files[0] == "-":
         raise UsageError(

@@ -23,7 +23,7 @@ def compare(
     unpaired: o.Unpaired = False,
     *,
     pricing: o.Pricing,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -66,7 +66,7 @@ def scorecard(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -99,7 +99,7 @@ def by_class(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:
@@ -120,7 +120,7 @@ def compared(
     metric: str | None,
     rope: str | None,
     unpaired: bool,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     pricing: o.Pricing | None = None,
 ) -> Comparison:

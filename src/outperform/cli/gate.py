@@ -133,7 +133,7 @@ def gate(
     junit: JUnit = None,
     *,
     pricing: o.Pricing,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
 ) -> int:
     """May the candidate replace the baseline?

@@ -360,15 +360,14 @@ Output = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneTable:
-    """How one table is to be read."""
+class Ungrouped:
+    """How one table is to be read whose items are taken one by one."""
 
     truth: Truth = None
     correct: Correct = None
     id: Id = None
     count: Count = None
     weight: Weight = None
-    groups: Groups = None
     where: Where = None
     table: TableName = None
     query: Query = None
@@ -388,7 +387,6 @@ class OneTable:
             "correct": self.correct,
             "count": self.count,
             "weight": self.weight,
-            "groups": self.groups,
             "where": where_of(self.where),
             "table": self.table,
             "query": self.query,
@@ -406,6 +404,17 @@ class OneTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OneTable(Ungrouped):
+    """How one table is to be read."""
+
+    groups: Groups = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what can be asked of one table."""
+        return {**Ungrouped.asked(self), "groups": self.groups}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(OneTable):
     """How the files are to be read, be it one table, several that are joined, or matrices."""
 
@@ -413,7 +422,23 @@ class Reading(OneTable):
     label_separator: LabelSeparator = None
     on_missing: OnMissing = Missing.REFUSE
     confusion: Confusion = False
+
+    @property
+    def pool_file(self) -> str | None:
+        """Where all items of a pool are; None for commands that take no pool."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingTwo(Reading):
+    """The same, of two models whose labelled items may have been chosen from a pool."""
+
     pool: PoolFile = None
+
+    @property
+    def pool_file(self) -> str | None:
+        """Where all items of the pool are, if there is one."""
+        return self.pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,12 +456,11 @@ class Pricing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class AskingHere:
     """What every question can be asked with."""
 
     labels: Labels = None
     pos_label: PosLabel = None
-    prevalence: Prevalence = None
     model: Model = None
     prior: Prior = None
     hdi_prob: HdiProb = 0.95
@@ -445,11 +469,9 @@ class Asking:
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
-        from outperform.cli.reading import label_of, labels_of, prevalence_of, prior_of
+        from outperform.cli.reading import label_of, labels_of, prior_of
 
-        prevalence = prevalence_of(seen, self.prevalence)
         return {
-            **({} if prevalence is None else {"prevalence": prevalence}),
             "labels": labels_of(seen, self.labels),
             "pos_label": label_of(seen, self.pos_label),
             "model": self.model,
@@ -458,6 +480,21 @@ class Asking:
             "n_draws": self.draws,
             "random_state": self.seed,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking(AskingHere):
+    """The same, where the models may be used on other class proportions."""
+
+    prevalence: Prevalence = None
+
+    def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
+        """Return what the functions of the library take."""
+        from outperform.cli.reading import prevalence_of
+
+        prevalence = prevalence_of(seen, self.prevalence)
+        found = AskingHere.arguments(self, seen)  # slots leave super() without its class
+        return found if prevalence is None else {**found, "prevalence": prevalence}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

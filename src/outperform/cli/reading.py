@@ -10,7 +10,7 @@ from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.options import OneTable, Reading
+    from outperform.cli.options import Reading, Ungrouped
     from outperform.outcomes import Outcomes, Scores
 
 
@@ -20,11 +20,15 @@ Models = Sequence[str | None] | None
 
 def read_outcomes(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
-    seen = _read(sources, models, reading)
+    seen = split_labels(_read(sources, models, reading), reading)
+    pool = reading.pool_file
+    return seen if pool is None else seen.in_pool(_read_pool(pool, seen, reading))
+
+
+def split_labels(seen: Outcomes, reading: Reading) -> Outcomes:
+    """Split texts that list several labels, if there is something between them."""
     separator = reading.label_separator
-    if separator is not None:
-        seen = seen.split_labels(separator)
-    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
+    return seen if separator is None else seen.split_labels(separator)
 
 
 def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
@@ -50,7 +54,7 @@ def _read(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
 
 
 def read_table(
-    source: str, models: Models, reading: OneTable, by: Sequence[str] | None = None
+    source: str, models: Models, reading: Ungrouped, by: Sequence[str] | None = None
 ) -> Outcomes:
     """Read models from one table, or outcomes that ``count`` wrote."""
     import outperform as op
@@ -198,7 +202,7 @@ def _needed(value: str | None, option: str) -> str:
     return value
 
 
-def _refuse_unnamed(source: str, models: Sequence[str | None], reading: OneTable) -> None:
+def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungrouped) -> None:
     """Refuse columns of one file that nobody named, or that were named twice."""
     names, options = [reading.truth, *models], ["--truth", *_options(models)]
     lacking = [option for option, name in zip(options, names, strict=False) if name is None]
@@ -213,7 +217,7 @@ def _refuse_unnamed(source: str, models: Sequence[str | None], reading: OneTable
         raise UsageError(f"every column has one role; got {', '.join(map(repr, names))}")
 
 
-def columns_there(source: str, reading: OneTable) -> str:
+def columns_there(source: str, reading: Ungrouped) -> str:
     """Say which columns a file has, if that can be told before it is read."""
     from outperform.ingest import columns_of
 

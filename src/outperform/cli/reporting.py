@@ -25,7 +25,7 @@ def report(
     ),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     *,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
 ) -> None:
     """Write the comparison as one HTML file that works offline.

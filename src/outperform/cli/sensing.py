@@ -42,7 +42,7 @@ def sensitivity(
     unpaired: o.Unpaired = False,
     *,
     pricing: o.Pricing,
-    reading: o.Reading,
+    reading: o.ReadingTwo,
     asking: o.Asking,
     writing: o.Writing,
 ) -> None:

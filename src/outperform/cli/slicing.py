@@ -72,7 +72,7 @@ def slices(
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
     *,
-    reading: o.OneTable,
+    reading: o.Ungrouped,
 ) -> None:
     """Compare two models in every slice at once, the most concerning first.
 

@@ -17,7 +17,7 @@ def runs(
     rope: o.Rope = None,
     *,
     reading: o.Reading,
-    asking: o.Asking,
+    asking: o.AskingHere,
     writing: o.Writing,
 ) -> None:
     """Compare two models by several training runs of each.

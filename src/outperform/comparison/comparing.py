@@ -10,7 +10,7 @@ import numpy as np
 from outperform._typing import Label, Seed
 from outperform.comparison import engine as answering
 from outperform.comparison.concluding import conclude
-from outperform.comparison.engines import INDEPENDENT_DRAWS, get_engine
+from outperform.comparison.engines import get_engine
 from outperform.comparison.question import refuse_counted, rope_for
 from outperform.comparison.result import Comparison
 from outperform.comparison.scored import Asked
@@ -32,7 +32,7 @@ def compare(
     prior: Any = None,
     model: Any = None,
     paired: bool = True,
-    n_draws: int = 20_000,
+    n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
@@ -46,7 +46,8 @@ def compare(
 ) -> Comparison:
     """Compare two classifiers on the same documents.
 
-    The difference is always A − B, in the metric's own units.
+    The difference is always A − B, in the metric's own units. Series and frames with an index are
+    aligned by it, and what does not align is refused; arrays and lists go by position.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def compare(
         documents have several labels, an indicator matrix, or a collection of labels for each.
     pred_a, pred_b
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
-        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores.
+        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; the columns of a
+        frame of probabilities are called like the classes.
     metric
         By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object such as
@@ -76,10 +78,10 @@ def compare(
     paired
         Whether to use that the documents are the same, where the data allow it.
     n_draws
-        How many draws. A chain draws what its sampler says, unless this is another number
-        than the default.
+        How many draws. By default 20,000 independent ones; a chain draws what its sampler
+        says.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads, or chains at a time; None uses all cores where that pays. The draws do not
         depend on it.
@@ -137,7 +139,7 @@ def compare(
         question,
         rope=rope_for(question, rope),
         prob=check_prob(hdi_prob),
-        n_draws=chosen.n_draws if n_draws == INDEPENDENT_DRAWS else n_draws,
+        n_draws=chosen.n_draws if n_draws is None else n_draws,
         seed=seed_sequence(random_state),
         n_jobs=n_jobs,
     )

@@ -56,9 +56,9 @@ def disagreement_finding(
         return None
     expected = prior_disagreement(question)
     withheld = (equal and expected < 1) or (decision.decided and expected == 0)
-    names = [question.seen.models[place] for place in pair]
-    if are_same(question.seen, *names):
-        return _same(*names, decision if withheld else None)
+    one, two = (question.seen.models[place] for place in pair)
+    if are_same(question.seen, one, two):
+        return _same(one, two, decision if withheld else None)
     on = f"{many(apart, _unit(question))} only{often(question.counting.times)}"
     if withheld:
         proper = question.model.proper

@@ -201,7 +201,7 @@ def estimate(
     n_draws
         How many draws.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; None uses all cores where that pays. The draws do not depend on it.
     labels

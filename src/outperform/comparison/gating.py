@@ -285,8 +285,9 @@ def gate(
         there are more, up to 16 times as many or a million; what then is still too near is
         undecided.
     random_state
-        A whole number, a SeedSequence, a Generator, or None for another seed each time; every
-        check uses it anew. The default is fixed, so that the same data get the same judgement.
+        A whole number, a SeedSequence, a Generator, a RandomState, or None for another seed each
+        time; every check uses it anew. The default is fixed, so that the same data get the same
+        judgement.
     n_jobs
         Threads; the draws do not depend on it.
     labels

@@ -150,7 +150,7 @@ def power(
     n_draws
         Draws a data set.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; the result does not depend on it.
     progress

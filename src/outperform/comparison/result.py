@@ -352,7 +352,7 @@ class Comparison(Tabular):
         n_draws
             Draws of each.
         random_state
-            None, a whole number, a SeedSequence or a Generator.
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
             Threads; the result does not depend on it.
 
@@ -381,6 +381,8 @@ class Comparison(Tabular):
 
     def by_class(self) -> ComparisonTable:
         """Return one comparison per class, each class against the rest: the papers' table.
+
+        A class that is never true has no row, unless it was named in ``labels``.
 
         Examples
         --------

@@ -223,7 +223,7 @@ def scorecard(
     n_draws
         How many draws.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; the draws do not depend on it.
     labels

@@ -165,9 +165,8 @@ def _label_sets(
             "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
             "binarize(label)"
         )
-    classes = tuple(range(table.n_classes))
-    if labels is None:
-        classes = _averaged(outcomes, metric, None)
+    named = None if labels is None else tuple(range(table.n_classes))
+    classes = _averaged(outcomes, metric, None) if named is None else named
     return View(outcomes, table, metric, None, None, classes)
 
 

@@ -154,7 +154,8 @@ class Request:
         models = self.columns_by_model
         named = self.models is not None or self.correct is not None
         if not named:
-            models = {name: name for name in table.names if name not in self.wanted}
+            wanted = {*self.wanted}
+            models = {name: name for name in table.names if name not in wanted}
             odd = [name for name in models if table.column(name).family == "other"]
             if odd:
                 why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
@@ -208,7 +209,8 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
     check_columns(models, "models")
     columns = list(models.values() if isinstance(models, Mapping) else models)
     if truth in columns:
-        raise UsageError(f"every column has one role; got truth={truth!r} and models={columns}")
+        models = ", ".join(map(repr, columns))
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
 def check_columns(named: Any, what: str) -> None:

@@ -84,6 +84,13 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     check_where(where)
+    if isinstance(source, Mapping) and format not in LOGS:
+        raise UsageError(
+            f"read_scores reads one table with a column for each model, not a file for each; got "
+            f"{', '.join(map(repr, source))}. Join the files on their id first, e.g. with pandas' "
+            "merge, and give the columns to Scores.from_values or Scores.from_arrays; files that "
+            "say right or wrong are joined by op.read(…, id=…, correct=…)"
+        )
     if format in LOGS:
         _refuse_of_logs(truth=truth, id=id, groups=groups, **dialect)
         return read_grades(

@@ -21,7 +21,6 @@ from outperform.metrics.table import (
     get,
     names,
     set_names,
-    unknown_metric,
     utility,
 )
 
@@ -42,6 +41,5 @@ __all__ = [
     "names",
     "score_names",
     "set_names",
-    "unknown_metric",
     "utility",
 ]

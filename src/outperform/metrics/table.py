@@ -123,24 +123,10 @@ def check_name(metric: Any, known: Sequence[str] | None = None) -> None:
         return
     if _as_fbeta(metric) is None:
         every = names() + set_names() + score_names()
-        raise unknown_metric(metric, every if known is None else known)
+        raise _unknown(metric, every if known is None else known)
 
 
-def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
-    """Return what to say of a name that no metric has.
-
-    Parameters
-    ----------
-    name
-        The name.
-    known
-        The names that the data in question have.
-
-    Examples
-    --------
-    >>> str(unknown_metric("roc_auc_ovr", ["accuracy"])).partition(";")[0]
-    "metric 'roc_auc_ovr', ROC AUC of several classes, is not available"
-    """
+def _unknown(name: str, known: Sequence[str]) -> UsageError:
     if name in _OF_SEVERAL_CLASSES:
         return UsageError(
             f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
@@ -338,7 +324,7 @@ def _by_name(name: str) -> Metric:
         )
     match = _as_fbeta(name)
     if match is None:
-        raise unknown_metric(name, names() + set_names() + score_names())
+        raise _unknown(name, names() + set_names() + score_names())
     average = cast(Average | Samples, match["average"] or "binary")
     return fbeta(float(match["beta"]), average=average)
 

@@ -125,7 +125,7 @@ class Monitor(Tabular):
 
     # What comes in
 
-    def add(self, y_true: Any, predictions: Mapping[str, Any] | None = None, *, key: Any) -> None:
+    def add(self, y_true: Any, predictions: Any = None, *, key: Any) -> None:
         """Store a batch of outcomes; it is counted once, however often it is added.
 
         When this returns, the batch is on disk. A process that was killed on the way adds it
@@ -136,7 +136,7 @@ class Monitor(Tabular):
         y_true
             :class:`Outcomes`, or the true labels.
         predictions
-            With true labels, each model's predicted labels.
+            With true labels, each model's predicted labels, by name or as a frame.
         key
             What names this batch and no other: a date, a range of rows, the name of a file.
 
@@ -321,7 +321,7 @@ class Monitor(Tabular):
         return present.monitor_text(self.to_dict())
 
 
-def _counted(y_true: Any, predictions: Mapping[str, Any] | None) -> Outcomes:
+def _counted(y_true: Any, predictions: Any) -> Outcomes:
     if isinstance(y_true, Outcomes):
         if predictions is not None:
             raise UsageError("outcomes hold the predictions already; leave predictions= out")

@@ -42,7 +42,7 @@ Fields = dict[str, Any]
 
 def of_labels(
     y_true: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any,
     *,
     labels: Sequence[Label] | None,
     weights: Any,
@@ -97,7 +97,7 @@ def _refuse_single(predictions: Mapping[str, Any]) -> None:
 
 def of_label_sets(
     y_true: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any,
     *,
     labels: Sequence[Label] | None,
     weights: Any,
@@ -128,7 +128,7 @@ def of_label_sets(
 
 def of_pool(
     y_true: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any,
     *,
     which: Any,
     labels: Sequence[Label] | None,
@@ -191,7 +191,7 @@ def _coded(columns: Sequence[Column], labels: tuple[Label, ...]) -> list[IntArra
 
 def of_counts(
     truth: Any,
-    predictions: Mapping[str, Any],
+    predictions: Any,
     counts: Any,
     *,
     labels: Sequence[Label] | None,
@@ -234,7 +234,7 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
     }
 
 
-def of_correct(correct: Mapping[str, Any], *, groups: Any, weights: Any) -> Fields:
+def of_correct(correct: Any, *, groups: Any, weights: Any) -> Fields:
     """Count documents of which only right or wrong is known."""
     beside = {"groups": groups, "sample_weight": weights}
     rows = align(named(correct), what="correct", beside=beside)
@@ -425,8 +425,8 @@ def _counted(
     """
     if groups is None and importance is None:
         return Table(*count_rows(codes, n_labels=n_labels, weights=counts))
-    rows, times = np.stack(codes, axis=1), np.ones(len(codes[0]), dtype=np.int64)
-    times = times if counts is None else counts
+    rows = np.stack(codes, axis=1)
+    times: AnyArray = np.ones(len(rows), dtype=np.int64) if counts is None else counts
     group = np.arange(len(rows)) if groups is None else group_codes(groups, len(rows))[0]
     kept = np.flatnonzero(times if importance is None else (times != 0) & (importance != 0))
     rows, times, group = rows[kept], times[kept], group[kept]

@@ -19,7 +19,7 @@ _FEW_LABELS = 0.1  # of the different values, in the truth
 _HARDLY_ANY = 0.05  # of the rows
 
 
-def named(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+def named(columns: Any) -> Mapping[str, Any]:
     """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")

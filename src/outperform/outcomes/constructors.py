@@ -16,7 +16,7 @@ class Constructors:
     def from_labels(
         cls,
         y_true: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         labels: Sequence[Label] | None = None,
         sample_weight: Any = None,
@@ -25,14 +25,18 @@ class Constructors:
     ) -> Self:
         """Count label arrays of the same documents.
 
-        Indicator matrices and lists of sets are counted as by :meth:`from_label_sets`.
+        Series and frames with an index are aligned by it, in the order of ``y_true``, with a
+        finding if that moves rows; different indices are refused, and ``.to_numpy()`` takes rows
+        by position, as lists and arrays are. Indicator matrices and lists of sets are counted as
+        by :meth:`from_label_sets`.
 
         Parameters
         ----------
         y_true
             The true labels: a list, array or series.
         predictions
-            The predicted labels of each model, by name.
+            The predicted labels of each model: a mapping from names, or a frame with a column
+            for each model.
         labels
             Classes that must be in the table even if they never occur.
         sample_weight
@@ -67,7 +71,7 @@ class Constructors:
     def from_counts(
         cls,
         truth: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         counts: Any,
         *,
         labels: Sequence[Label] | None = None,
@@ -104,7 +108,7 @@ class Constructors:
     def from_pool(
         cls,
         y_true: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         which: Any = None,
         labels: Sequence[Label] | None = None,
@@ -166,7 +170,7 @@ class Constructors:
     @classmethod
     def from_correct(
         cls,
-        correct: Mapping[str, Any],
+        correct: Any,
         *,
         groups: Any = None,
         sample_weight: Any = None,
@@ -176,7 +180,7 @@ class Constructors:
         Parameters
         ----------
         correct
-            For each model, by name, a boolean (or 0/1) per document: was it right?
+            For each model, by name or as a frame, a boolean (or 0/1) per document: was it right?
         groups
             The group of each document, such as the question that several samples answer, if
             groups rather than documents should get one weight each.
@@ -195,7 +199,7 @@ class Constructors:
     def from_label_sets(
         cls,
         y_true: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         labels: Sequence[Label] | None = None,
         groups: Any = None,
@@ -246,7 +250,7 @@ class Constructors:
     def from_tags(
         cls,
         gold: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         scheme: Any,
         strict: bool = False,
@@ -295,7 +299,7 @@ class Constructors:
     def from_spans(
         cls,
         gold: Any,
-        predictions: Mapping[str, Any],
+        predictions: Any,
         *,
         groups: Sequence[Any] | None = None,
     ) -> Self:

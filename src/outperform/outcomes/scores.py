@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -77,7 +77,7 @@ class Scores:
     def from_arrays(
         cls,
         y_true: Any,
-        scores: Mapping[str, Any],
+        scores: Any,
         *,
         labels: Sequence[Label] | None = None,
         groups: Any = None,
@@ -90,8 +90,9 @@ class Scores:
         y_true
             The true labels: a list, array or series.
         scores
-            For each model, by name, one number a document; or one for each class, in the order
-            of ``labels``.
+            For each model, by name, one number a document; or one for each class: a frame whose
+            columns are called like the classes, or an array with columns in the order of
+            ``labels``.
         labels
             All classes, in the order of the columns; by default those that occur, sorted.
         groups
@@ -139,7 +140,7 @@ class Scores:
     @classmethod
     def from_values(
         cls,
-        values: Mapping[str, Any],
+        values: Any,
         *,
         groups: Any = None,
         sample_weight: Any = None,
@@ -149,7 +150,7 @@ class Scores:
         Parameters
         ----------
         values
-            For each model, by name, one number an item.
+            For each model, by name or as a frame, one number an item.
         groups
             The group of each row, such as the item that several samples answer.
         sample_weight

@@ -52,11 +52,13 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
         return random_state
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence(int(random_state.integers(2**63)))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(int.from_bytes(random_state.bytes(8), "little"))
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if not whole or not 0 <= int(random_state) < 2**64:
         raise UsageError(
-            "random_state must be None, a whole number from 0 to 2**64 - 1, a SeedSequence "
-            f"or a numpy Generator; got {random_state!r}"
+            "random_state must be None, a whole number from 0 to 2**64 - 1, a SeedSequence, "
+            f"or a Generator or RandomState of numpy; got {random_state!r}"
         )
     return np.random.SeedSequence(int(random_state))
 
@@ -161,11 +163,18 @@ def counted_steps(progress: Progress | None, total: int) -> Callable[[], None]:
     return finish
 
 
+def n_cores() -> int:
+    """Return how many cores this process may use, which may be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):  # neither macOS nor Windows has it
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _workers(n_jobs: int | None, *, n_blocks: int, n_gammas: int) -> int:
     if n_jobs is None:
-        wanted = (os.cpu_count() or 1) if n_gammas >= _WORTH_A_THREAD else 1
+        wanted = n_cores() if n_gammas >= _WORTH_A_THREAD else 1
     elif n_jobs == -1:
-        wanted = os.cpu_count() or 1
+        wanted = n_cores()
     elif isinstance(n_jobs, int) and n_jobs >= 1:
         wanted = n_jobs
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from outperform import metrics
 from outperform._typing import Label, Seed
 from outperform.comparison.comparing import answer_question, two_models
 from outperform.comparison.engine import check_draws
@@ -71,7 +72,7 @@ def compare_slices(
     n_draws
         How many draws of each slice.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; None uses all cores where that pays. The draws do not depend on it.
     labels
@@ -92,6 +93,9 @@ def compare_slices(
     >>> [(row.key, row.decision.symbol) for row in slices.called]
     [(('Wed',), '≪')]
     """
+    # Before the rows are counted, which may take long.
+    metrics.check_name(metric, metrics.names())
+    prob, n_draws, seed = check_prob(hdi_prob), check_draws(n_draws), seed_sequence(random_state)
     outcomes = _sliced(source, a, b, truth, by, reading)
     question = ask(
         outcomes,
@@ -106,9 +110,9 @@ def compare_slices(
     return _answer(
         question,
         rope=rope_for(question, rope),
-        prob=check_prob(hdi_prob),
-        n_draws=check_draws(n_draws),
-        seed=seed_sequence(random_state),
+        prob=prob,
+        n_draws=n_draws,
+        seed=seed,
         n_jobs=n_jobs,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -138,13 +139,17 @@ def test_the_callers_estimators_stay_unfitted(result):
     assert not hasattr(LOGISTIC, "coef_")
 
 
-def test_jobs_and_progress_do_not_change_the_answer(result):
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)  # processes of joblib take seconds to begin
+def test_jobs_and_progress_do_not_change_the_answer(result, backend):
     told = []
-    two = cross(
-        cv=op.BlockedTwoFold(3, random_state=1),
-        n_jobs=2,
-        progress=lambda done, total: told.append((done, total)),
-    )
+    with joblib.parallel_config(backend=backend):
+        two = cross(
+            cv=op.BlockedTwoFold(3, random_state=1),
+            n_jobs=2,
+            progress=lambda done, total: told.append((done, total)),
+        )
     assert told == [(done, 12) for done in range(1, 13)]
     assert np.array_equal(two.draws, result.draws)
     assert two.to_dict() == result.to_dict()

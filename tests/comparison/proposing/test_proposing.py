@@ -121,7 +121,7 @@ def test_what_compare_would_refuse_is_refused_before_labels_are_paid_for():
     with pytest.raises(UsageError, match="unknown metric"):
         op.propose([0, 1], [1, 1], budget=1, metric="f1macro")
     with pytest.raises(UsageError, match="pos_label"):
-        op.propose(["x", "y"], ["y", "y"], budget=1)
+        op.propose(["x", "y"], ["y", "y"], budget=1, metric="f1")
     with pytest.raises(DataError, match="same documents"):
         op.propose([0, 1], [1, 1, 0], budget=1)
     with pytest.raises(UsageError, match="two different names"):

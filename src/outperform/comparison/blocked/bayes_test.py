@@ -80,7 +80,7 @@ def bcv_compare(
     n_draws
         How many draws to keep beside the exact numbers.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
         What to call A and B.
 
@@ -177,7 +177,7 @@ def bcv_estimate(
     n_draws
         How many draws to keep beside the exact numbers.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     name
         What to call the model.
 

@@ -68,7 +68,7 @@ class BlockedTwoFold:
         m: int = 3,
         stratify: bool = True,
         balance: Any = None,
-        random_state: Seed | np.random.RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         # Kept as they came: scikit-learn's clone checks that nothing was changed.
         self.m = m
@@ -94,7 +94,7 @@ class BlockedTwoFold:
         n = _length(X)
         classes = self._classes(y, n)
         balance = _read_balance(self.balance, n)
-        generator = np.random.default_rng(_seed(self.random_state))
+        generator = np.random.default_rng(seed_sequence(self.random_state))
         if groups is None:
             signs = self._signs(n, what="items")
             units = item_units(classes, balance)
@@ -255,9 +255,3 @@ def _read_balance(balance: Any, n: int) -> Any:
             f"balance must hold counts or frequencies, none missing or negative; got {bad[0]}"
         )
     return matrix
-
-
-def _seed(random_state: Seed | np.random.RandomState) -> np.random.SeedSequence:
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int.from_bytes(random_state.bytes(8), "little")
-    return seed_sequence(random_state)

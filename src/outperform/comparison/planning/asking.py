@@ -91,7 +91,7 @@ def plan(
     n_draws
         Draws a test set.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; the result does not depend on it.
     progress

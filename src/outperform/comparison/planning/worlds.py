@@ -12,8 +12,8 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import FloatArray
 from outperform.comparison import disagreements, engine
-from outperform.comparison.planning.outlook import Documents, Outlook
 from outperform.comparison.matching import matching_findings
+from outperform.comparison.planning.outlook import Documents, Outlook
 from outperform.comparison.question import Question, ask
 from outperform.decision import Interval, Rope, decide, narrowest_ends
 from outperform.findings import Finding

@@ -37,8 +37,8 @@ class Proposal(Tabular):
     Parameters
     ----------
     documents
-        Their places in the pool, counted from 0, in the order in which to label them. Whoever
-        stops early has a fair sample too: of every stratum about the same share is done.
+        Their places in the predictions of A, counted from 0, in the order in which to label them.
+        Whoever stops early has a fair sample too: of every stratum about the same share is done.
     strata
         Every pair of predictions, how many documents of the pool have it, and how many of these
         are proposed.

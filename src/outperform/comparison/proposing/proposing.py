@@ -53,7 +53,7 @@ def propose(
     names
         What to call A and B.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from outperform.decision import (
     mean_error,
     narrowest,
 )
+from outperform.posterior import n_cores
 
 _WORTH_A_THREAD = 20
 
@@ -90,7 +90,7 @@ def all_pairs(
     if n_jobs == 1 or len(places) < _WORTH_A_THREAD:
         found = list(map(work, places))
     else:
-        with ThreadPoolExecutor(os.cpu_count() if n_jobs in (None, -1) else n_jobs) as pool:
+        with ThreadPoolExecutor(n_cores() if n_jobs in (None, -1) else n_jobs) as pool:
             found = list(pool.map(work, places))
     matrix: list[list[Pair | None]] = [[None] * len(names) for _ in names]
     for (i, j), (forward, backward) in zip(places, found, strict=True):

@@ -25,7 +25,7 @@ _MOST_SPAN_CELLS = 1 << 16
 
 def rank(
     y_true: Any,
-    predictions: Mapping[str, Any] | Sequence[str] | None = None,
+    predictions: Any = None,
     *,
     metric: Any = None,
     rope: Any = None,
@@ -74,7 +74,7 @@ def rank(
     n_draws
         How many draws.
     random_state
-        None, a whole number, a SeedSequence or a Generator.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Threads; None uses all cores where that pays. The draws do not depend on it.
     labels

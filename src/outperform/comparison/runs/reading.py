@@ -82,7 +82,7 @@ def read_runs(
     if len(of_a) == len(of_b) == 1:
         raise UsageError(
             "with one run of each model nothing is known of how far runs spread; give several "
-            "runs of one of them at least, or compare() these two"
+            "runs of at least one of them, or compare these two as single models"
         )
     return _without_copies(seen, (called[0], of_a), (called[1], of_b))
 

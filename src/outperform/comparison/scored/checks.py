@@ -51,7 +51,7 @@ def _higher_is_better(question: ScoreQuestion) -> Iterator[Finding]:
         "higher_is_better",
         "note",
         f"Metric 'mean' takes a higher score as better, and {seen}. If lower is better, as for a "
-        "latency or a price, use metric='mean_cost', or 'neg_mean' for its negative.",
+        "latency or a price, ask for 'mean_cost', or for its negative, 'neg_mean'.",
     )
 
 

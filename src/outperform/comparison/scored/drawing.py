@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -12,7 +11,7 @@ from outperform._typing import FloatArray
 from outperform.comparison.scored.question import ScoreQuestion
 from outperform.errors import ResourceError
 from outperform.metrics.of_scores import Prepared
-from outperform.posterior import child, draw_documents
+from outperform.posterior import child, draw_documents, n_cores
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
 _WEIGHTS_AN_HOUR = 1e11
@@ -120,7 +119,7 @@ def refuse_hours(questions: Sequence[ScoreQuestion], n_draws: int) -> None:
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
         weights = float(first.view.n_rows) * n_draws * n_models * len(questions)
-        hours = weights / _WEIGHTS_AN_HOUR / min(os.cpu_count() or 1, 8)
+        hours = weights / _WEIGHTS_AN_HOUR / min(n_cores(), 8)
     if hours > _MOST_HOURS:
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
         raise ResourceError(

@@ -257,12 +257,20 @@ def _decoded(stream: BinaryIO, encoding: str) -> Iterator[str]:
 
 def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
     """Write a stream to a file, because it can be read only once."""
-    stream, name = (sys.stdin.buffer, "standard input") if source == "-" else (source, "the stream")
+    stream, name = (
+        (_standard_input(), "standard input") if source == "-" else (source, "the stream")
+    )
     path = os.path.join(folder, uuid4().hex)
     with open(path, "wb") as spool:
         while block := stream.read(_BLOCK):
             spool.write(block.encode("utf-8") if isinstance(block, str) else block)
     return _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None or sys.stdin.closed:
+        raise UsageError("standard input is closed, so '-' has nothing to read; name a file")
+    return getattr(sys.stdin, "buffer", sys.stdin)
 
 
 def paths_of(files: Sequence[File]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from outperform.errors import DataError
@@ -106,7 +107,6 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twin = next(name for name in names if names.count(name) > 1)
+        (twin, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the key {twin!r} occurs twice")
     return found

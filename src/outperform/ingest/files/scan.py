@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -131,10 +132,10 @@ def listed(names: Sequence[str]) -> str:
 
 def refuse_twins(names: Sequence[str], file: str, hint: str = "") -> None:
     """Refuse column names that occur twice."""
-    twins = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twins:
+    twin, number = next(((one, n) for one, n in Counter(names).items() if n > 1), (None, 0))
+    if number:
         raise DataError(
-            f"{file} has {names.count(twins[0])} columns named {twins[0]!r}; "
+            f"{file} has {number} columns named {twin!r}; "
             f"every column needs a name of its own{hint}"
         )
 

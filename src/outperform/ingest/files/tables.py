@@ -13,7 +13,7 @@ from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.engine import Engine, EngineFault
 from outperform.ingest.files.finding import File
 from outperform.ingest.files.kinds import READERS
-from outperform.ingest.files.scan import Column, Scan, merged
+from outperform.ingest.files.scan import Column, Family, Scan, merged
 
 Where = Mapping[str, Any] | None
 SEVERAL = (list, tuple, set, frozenset)
@@ -53,7 +53,7 @@ class Table:
         """Return a column of the first file, or say which ones there are."""
         return self.scans[0].column(name)
 
-    def family(self, name: str) -> str:
+    def family(self, name: str) -> Family:
         """Return what a column holds."""
         return self.column(name).family
 

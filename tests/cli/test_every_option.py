@@ -1,0 +1,365 @@
+"""Every command with every option that it offers: no crash, no word of Python, none in vain.
+
+The options are read off the commands. One that ``TRIED`` knows must work in one of the ways listed
+there; any other gets a value that fits its kind and may be refused, but only in the words of the
+command line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import sqlite3
+from pathlib import Path
+
+import pytest
+import typer
+
+import outperform as op
+from outperform.cli.app import app
+from outperform.cli.main import main
+
+CLASSES = ("ham", "news", "spam")
+MODELS = ("bert", "gpt", "new", "old")
+ROWS = 60
+
+# How each command names its models, given their columns.
+NAMED = {
+    "estimate": ("--of",),
+    "baseline": ("--of",),
+    "rank": ("--of", "--of", "--of"),
+    "count": ("--of", "--of"),
+    "runs": ("--a", "--a", "--b", "--b"),
+    "gate": ("--candidate", "--baseline"),
+}
+ASKED = "--metric accuracy --draws 100 --seed 1"
+# What each command is asked besides its files and models.
+BESIDE = {
+    "scorecard": "--metrics accuracy --draws 100 --seed 1",
+    "by-class": "--metric f1_macro --draws 100 --seed 1",
+    "slices": f"--by country {ASKED}",
+    "gate": f"{ASKED} --rope 0.5",
+    "watch": f"{ASKED} --once",
+    "baseline": "--id id -o stored.parquet",
+    "count": "",
+    "report": f"{ASKED} -o page.html --force",
+    "propose": "--budget 20 --metric accuracy",
+    "plan": "--metric accuracy --rope 0.01 --simulations 40 --seed 1",
+}
+# Commands without files of predictions.
+ALONE = {
+    "bcv": "folds.csv --rope 0.01 --draws 100",
+    "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
+    "--simulations 20 --draws 100",
+    "reproduce": "acl --table 3",
+    "example": "news20",
+}
+SUSPECTED = "--accuracies .9,.7 --agreement .75 --rope 0.01 --simulations 40 --seed 1"
+RATES = "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --simulations 40 --seed 1"
+
+# Ways to give an option, each after the kind of files that it needs; one of them must work.
+TRIED = {
+    "--a": ["plain: --a bert", "folds: --a crf"],
+    "--accuracies": ["accuracies: --accuracies .9,.7"],
+    "--agreement": ["accuracies: --agreement .75"],
+    "--allow": ["plain: --allow undecided"],
+    "--b": ["plain: --b gpt", "runs: --b gpt", "folds: --b lstm"],
+    "--baseline": ["plain: --baseline gpt"],
+    "--baseline-file": ["stored: --baseline-file kept.parquet --id id"],
+    "--budget": ["plain: --budget 10"],
+    "--by": ["plain: --by times"],
+    "--candidate": ["plain: --candidate bert"],
+    "--confusion": ["matrices: --confusion", "matrices: --confusion --counts"],
+    "--correlation": ["folds: --correlation 0.3"],
+    "--cost": ["plain: --cost spam:ham=5,ham:spam=1 --rope 0.1 --metric f1"],
+    "--counts": ["plain: --counts"],
+    "--draws": ["plain: --draws 120", "folds: --draws 120"],
+    "--encoding": ["plain: --encoding utf-8"],
+    "--every": ["plain: --every 1"],
+    "--force": ["plain: --force"],
+    "--format": [f"plain: --format {style}" for style in ("json", "github", "html")]
+    + [f"folds: --format {style}" for style in ("json", "markdown")],
+    "--goal": ["plain: --goal better", "folds: --goal better"],
+    "--groups": [
+        "plain: --groups author",
+        "sliced: --groups author",
+        "plain: --groups author --counts",
+    ],
+    "--guard": ["plain: --guard recall:spam:0.5"],
+    "--hdi-prob": ["plain: --hdi-prob 0.8", "folds: --hdi-prob 0.8"],
+    "--id": ["plain: --id id"],
+    "--isolate": ["plain: --isolate", "plain: --isolate --counts"],
+    "--junit": ["plain: --junit junit.xml"],
+    "--label": ["joined: --label label", "joined: --label label --counts"],
+    "--label-separator": ["sets: --label-separator |", "sets: --label-separator | --counts"],
+    "--labels": [
+        "plain: --labels ham,spam --metric f1_macro",
+        "plain: --labels ham,spam --metrics f1_macro",
+    ],
+    "--metric": ["plain: --metric f1_macro", "folds: --metric precision", "rates: --metric recall"],
+    "--metrics": ["plain: --metrics accuracy,f1_macro"],
+    "--model": ["plain: --model bootstrap", "plain: --model unit"],
+    "--most": ["plain: --most 100000"],
+    "--new-truth": ["stored: --new-truth --baseline-file kept.parquet --id id"],
+    "--no-header": ["headless: --no-header"],
+    "--of": ["plain: --of old"],
+    "--on-missing": [
+        "joined: --on-missing drop --label label",
+        "stored: --on-missing drop --baseline-file kept.parquet --id id",
+        "joined: --on-missing drop --label label --counts",
+    ],
+    "--on-null": ["plain: --on-null drop"],
+    "--once": ["plain: --once"],
+    "--output": ["plain: --output answer.out", "folds: --output answer.out"],
+    "--pool": ["chosen: --pool pool.csv"],
+    "--pos-label": [
+        "plain: --pos-label spam --metric f1",
+        "plain: --pos-label spam --metrics f1",
+        "binary: --pos-label spam",
+    ],
+    "--prevalence": [
+        "plain: --prevalence 0.2 --pos-label spam --metric f1",
+        "plain: --prevalence ham=1,news=1,spam=2",
+        "rates: --prevalence 0.4",
+        "folds: --prevalence 0.4",
+    ],
+    "--prior": [
+        "plain: --prior 2 --model flat",
+        "plain: --prior uniform --unpaired",
+        "folds: --prior jeffreys",
+        "flat: --prior jeffreys",
+    ],
+    "--priors": ["plain: --priors 2,jeffreys"],
+    "--query": [
+        "database: --query 'select * from preds'",
+        "database: --query 'select * from preds' --counts",
+    ],
+    "--read-as": ["plain: --read-as csv"],
+    "--require": ["plain: --require better"],
+    "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
+    "--ropes": ["plain: --ropes 0.01,0.05"],
+    "--save-baseline": ["plain: --save-baseline new.parquet --id id"],
+    "--seed": ["plain: --seed 3", "folds: --seed 3"],
+    "--simulations": ["plain: --simulations 40", "folds: --simulations 20"],
+    "--sizes": ["folds: --sizes 20,40"],
+    "--stop": ["plain: --stop width=0.9"],
+    "--table": [
+        "database: --table preds",
+        "database: --table preds --counts",
+        "folds: --table 3",
+    ],
+    "--target": ["plain: --target 0.6"],
+    "--theta-neg": [
+        "rates: --prevalence .5 --theta-neg .2,.2,.3,.3",
+        "folds: --theta-neg .2,.2,.3,.3",
+    ],
+    "--theta-pos": [
+        "rates: --prevalence .5 --theta-pos .3,.3,.2,.2",
+        "folds: --theta-pos .3,.3,.2,.2",
+    ],
+    "--title": ["plain: --title Which?"],
+    "--top": ["plain: --top 2"],
+    "--truth": ["plain: --truth label"],
+    "--unit": ["plain: --unit EUR --cost spam:ham=5 --rope 0.1 --metric f1"],
+    "--unpaired": ["plain: --unpaired", "folds: --unpaired"],
+    "--verify": ["parquet: --verify", "plain: --verify"],
+    "--weight": ["plain: --weight times", "plain: --weight times --counts"],
+    "--where": ["plain: --where country=DE", "plain: --where country=DE --counts"],
+}
+
+
+def rows():
+    """Yield rows that follow from their number, all columns in one table."""
+    for k in range(ROWS):
+        truth, wrong = CLASSES[k % 3], CLASSES[(k + 1) % 3]
+        right = {"bert": k % 11 in (3, 7), "gpt": k % 7 in (2, 5), "new": k % 5 == 1, "old": k % 4}
+        yield {
+            "id": f"d{k}",
+            "label": truth,
+            **{name: wrong if right[name] else truth for name in MODELS},
+            "times": 1 + k % 3,
+            "author": f"a{k // 2}",
+            "country": ("DE", "FR", "UK")[k % 5 % 3],
+        }
+
+
+def write(path, table, *, header=True):
+    lines = [list(table[0])] if header else []
+    lines += [list(row.values()) for row in table]
+    Path(path).write_text("".join(",".join(map(str, line)) + "\n" for line in lines), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Make every file that any option needs, once; commands write beside them."""
+    place, table = tmp_path_factory.mktemp("options"), list(rows())
+    seen = op.Outcomes.from_labels(
+        [row["label"] for row in table], {m: [row[m] for row in table] for m in MODELS}
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        write("preds.csv", table)
+        write("headless.csv", table, header=False)
+        write("gold.csv", [{"id": row["id"], "label": row["label"]} for row in table])
+        for name in MODELS:
+            write(f"{name}.csv", [{"id": row["id"], "label": row[name]} for row in table])
+            matrix = seen.confusion(name)
+            lines = [",".join(["", *CLASSES])]
+            lines += [
+                ",".join([c, *map(str, map(int, row))])
+                for c, row in zip(CLASSES, matrix, strict=True)
+            ]
+            Path(f"matrix-{name}.csv").write_text("\n".join(lines) + "\n", "utf-8")
+        write(
+            "sets.csv",
+            [{k: f"{v}|odd" if v in CLASSES else v for k, v in row.items()} for row in table],
+        )
+        write(
+            "two.csv", [{k: "ham" if v == "news" else v for k, v in row.items()} for row in table]
+        )
+        write("pool.csv", [*table, *table])
+        with sqlite3.connect("data.sqlite") as base:
+            base.execute(f"create table preds ({', '.join(table[0])})")
+            marks = ", ".join("?" * len(table[0]))
+            base.executemany(
+                f"insert into preds values ({marks})", [list(r.values()) for r in table]
+            )
+        folds = [
+            {"model": name, "tp": 80 - k, "fp": 10 + k, "fn": 20 + k}
+            for name in ("crf", "lstm")
+            for k in range(6)
+        ]
+        write("folds.csv", folds)
+        Path("counts").mkdir()
+        Path("counts", "one.json").write_text(seen.to_json(), "utf-8")
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.Table.from_pylist(table), "preds.parquet")
+        assert (
+            main(shlex.split("baseline preds.csv --truth label --of gpt --id id -o kept.parquet"))
+            == 0
+        )
+    return place
+
+
+def arguments(command, kind):
+    """Return what a command needs at least, with files of a kind; None where there is no such."""
+    if kind in ("accuracies", "rates"):
+        if command != "plan":
+            return None
+        return shlex.split(SUSPECTED if kind == "accuracies" else RATES)
+    if command in ALONE:
+        return shlex.split(ALONE[command]) if kind == "folds" else None
+    if kind == "folds":
+        return None
+    options = NAMED.get(command, ("--a", "--b"))
+    models = list(MODELS[: len(options)])
+    beside = shlex.split(BESIDE.get(command, ASKED))
+    files = {
+        "joined": ["gold.csv", *(f"{name}.csv" for name in models)],
+        "matrices": [f"matrix-{name}.csv" for name in models],
+        "database": [f"sqlite://{Path.cwd()}/data.sqlite"],
+        "headless": ["headless.csv"],
+        "parquet": ["preds.parquet"],
+        "sets": ["sets.csv"],
+        "binary": ["two.csv"],
+    }.get(kind, ["preds.csv"])
+    if kind == "matrices":
+        models = [f"matrix-{name}" for name in models]
+    named = [part for pair in zip(options, models, strict=True) for part in pair]
+    truth = ["--truth", "label"]
+    if command == "watch":
+        files, truth = ["counts"], []
+    if command == "propose" or kind == "matrices":
+        truth = []
+    if kind == "joined":
+        truth = ["--id", "id", "--label", "label"]
+    if kind == "stored":
+        named = named[:2]
+    if kind == "headless":
+        columns = dict(zip(next(rows()), map(str, range(20)), strict=False))
+        named = [columns.get(part, part) for part in named]
+        truth = ["--truth", "1"] if truth else []
+        beside = [columns.get(part, part) for part in beside]
+    if kind == "flat":
+        named, beside = named[:4], [*beside, "--model", "flat"]
+    return [*files, *truth, *named, *beside]
+
+
+# Options that change nothing in how the others are read are given all at once.
+TOGETHER = {
+    "--a", "--allow", "--b", "--candidate", "--baseline", "--draws", "--encoding", "--every",
+    "--force", "--hdi-prob", "--id", "--on-null", "--once", "--output", "--read-as",
+    "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
+    "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--require", "--ropes",
+    "--sizes",
+}  # fmt: skip
+
+
+def offered():
+    """Yield every command with the options that it offers, alone or together."""
+    for command, made in typer.main.get_command(app).commands.items():
+        options = [
+            one
+            for one in made.params
+            if one.param_type_name == "option" and one.opts[0] != "--help"
+        ]
+        alone = [[one] for one in options if name_of(one) not in TOGETHER]
+        for group in ([one for one in options if name_of(one) in TOGETHER], *alone):
+            name = name_of(group[0]) if len(group) == 1 else " together"
+            yield pytest.param(command, group, id=f"{command}{name}")
+
+
+def name_of(option):
+    return max(option.opts, key=len)
+
+
+def ways(command, option):
+    """Return the ways in which to give an option, and whether one of them must work."""
+    found = []
+    for way in TRIED.get(name_of(option), ()):
+        kind, _, words = way.partition(": ")
+        least = arguments(command, kind)
+        if least is not None:
+            found.append((least, shlex.split(words)))
+    if found:
+        return found, True
+    kind = getattr(option, "type", None) or getattr(option, "type_descriptor", None)
+    values = getattr(kind, "choices", None) or ["author", "2"]
+    kinds = ("plain", "folds", "accuracies")
+    least = next(filter(None, (arguments(command, one) for one in kinds)))
+    given = [[]] if option.is_flag else [[str(getattr(v, "value", v))] for v in values]
+    return [(least, [name_of(option), *value]) for value in given], False
+
+
+PARAMETERS = {
+    name
+    for verb in map(op.__dict__.get, op.__all__)
+    if callable(verb)
+    for name in inspect.signature(verb).parameters
+}
+PYTHON = re.compile(
+    rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|Outcomes|Scores)\.|y_true|\w\(\)|"
+    r"\barray\b|\bNone\b|Traceback|unforeseen"
+)
+
+
+@pytest.mark.parametrize(("command", "options"), list(offered()))
+def test_it_works_or_is_refused_in_the_words_of_the_command_line(
+    folder, monkeypatch, capsys, command, options
+):
+    monkeypatch.chdir(folder)
+    tried, must_work = ways(command, options[0])
+    if len(options) > 1:
+        least = tried[0][0]
+        tried = [(least, [word for one in options for word in ways(command, one)[0][0][1]])]
+    for least, words in tried:
+        code = main([command, *least, *words])
+        said = capsys.readouterr().err
+        assert code in (0, 1, 2, 3, 4), (command, words, said)
+        assert not PYTHON.search(said), (command, words, said)
+        if code in (0, 1, 4):
+            return
+    assert not must_work, (command, tried, said)
