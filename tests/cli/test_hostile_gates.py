@@ -280,12 +280,12 @@ def options():
         "a web page": ["gate", "https://127.0.0.1:1/x.csv", *TABLE],
     }.items():
         yield name, Row(arguments, REFUSED)
-    yield "the last of two files", Row(gate("worse", "--rope", "0.9", "--rope", "0.01"), {1})
+    yield "the last of two ropes", Row(gate("worse", "--rope", "-0.8,0.01", "--rope", "0.01"), {1})
     # A wide ROPE is the user's; it passes what is not worse by more than that.
-    yield "a wide rope", Row(gate("worse", "--rope", "0.9"), {0})
+    yield "a wide rope", Row(gate("worse", "--rope", "-0.8,0.01"), {0})
     yield (
         "a guard that fails",
-        Row(gate("worse", "--rope", "0.9", "--guard", "recall:spam:0.01"), {1}),
+        Row(gate("worse", "--rope", "-0.8,0.01", "--guard", "recall:spam:0.01"), {1}),
     )
     for asked in ("--help", "-h"):
         yield f"gate {asked}", Row(["gate", asked], {0})
@@ -401,12 +401,13 @@ def contents():
         path = f"weights {name}.csv"
         Path(path).write_bytes(as_csv(changed("w", lambda k, _, w=weight: w if k % 3 else 1)))
         yield f"weights {name}", Row(table(path, "--weight", "w"), UNUSUAL)
+    Path("gold.csv").write_bytes(Path("worse-gold.csv").read_bytes())
     Path("few.csv").write_bytes(as_csv([(row[0], row[3]) for row in half], ("id", "label")))
     Path("others.csv").write_bytes(as_csv([(f"x{r[0]}", r[3]) for r in rows], ("id", "label")))
     Path("again.csv").write_bytes(as_csv([(row[0], row[3]) for row in rows * 2], ("id", "label")))
     joined = ["--id", "id", "--label", "label", "--baseline", "worse-old", *ASKED]
     for name, code in (("worse-new", {1}), ("few", {3}), ("others", {3}), ("again", {3})):
-        sources = ["worse-gold.csv", "worse-old.csv", f"{name}.csv"]
+        sources = ["gold.csv", "worse-old.csv", f"{name}.csv"]
         asked = ["gate", *sources, *joined, "--candidate", name]
         yield f"joined {name}", Row(asked, code)
         dropped = {"worse-new": {1}, "few": UNUSUAL}.get(name, {3})
@@ -451,8 +452,8 @@ def spellings():
             write_counts(Path(f"{path}.json"), made)
             if column == "old":
                 yield f"{path}, a file", Row(table(f"{path}.csv"), {3, 4})
-            for more in (["--allow", "undecided"], ["--metric", "f1_macro"]):
-                yield f"{path} {' '.join(more)}", Row(gate(path, *more), {3, 4})
+                yield f"{path}, macro", Row(gate(path, "--metric", "f1_macro"), {3, 4})
+            yield f"{path}, allowed", Row(gate(path, "--allow", "undecided"), {3, 4})
     for column in ("id", "w", "g"):
         for role in ("--baseline", "--truth"):
             for more in ([], ["--allow", "undecided"]):
@@ -483,6 +484,30 @@ def baselines():
     yield "kept nowhere", Row([*asked, "--baseline", "old", "--save-baseline", "none/b"], {1, 2})
 
 
+def counts():
+    """Damage stored counts, which carry a checksum; the candidate is far worse than these."""
+    stored = ["baseline", "worse.csv", "--truth", "label", "--of", "old", "--counts"]
+    assert main([*stored, "-o", "counts.json"]) == 0
+    whole = Path("counts.json").read_bytes()
+    facts = json.loads(whole)
+    asked = ["gate", "worse.json", "--candidate", "new", *ASKED]
+    yield "stored counts", Row([*asked, "--baseline-file", "counts.json"], {1})
+    damaged = {f"counts: {name}": damage(whole) for name, damage in DAMAGES.items()}
+    for place in range(0, len(whole) * 8, len(whole) * 8 // 60):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        damaged[f"counts: bit {place}"] = bytes(flipped)
+    for key in facts:
+        damaged[f"counts: no {key}"] = json.dumps(facts | {key: None}).encode()
+        damaged[f"counts: {key} of 10**400"] = json.dumps(facts | {key: 10**400}).encode()
+    damaged["counts: deep"] = b"[" * 100_000
+    damaged["counts: many digits"] = b'{"schema": ' + b"9" * 5000 + b"}"
+    for number, (name, data) in enumerate(damaged.items()):
+        Path(f"counts-{number}.json").write_bytes(data)
+        # A byte that JSON does not mind, such as one more line at the end, leaves the answer.
+        yield name, Row([*asked, "--baseline-file", f"counts-{number}.json"], {1, 2, 3})
+
+
 def undecided():
     """Nothing but thin evidence is let through by ``--allow undecided``."""
     allow = ["--allow", "undecided"]
@@ -491,7 +516,7 @@ def undecided():
         as_csv([(*row[:4], 1, "g") if k else ("d0", "ham", "ham", "rare", 1, "g")
                 for k, row in enumerate(items("open"))])
     )  # fmt: skip
-    for guard in ("recall:rare:0.05", "recall:rare:0.9", "f1:rare:0.9"):
+    for guard in ("recall:rare:0.05", "recall:rare:-0.9,0.01", "f1:rare:-0.9,0.01"):
         row = Row(table("rare.csv", "--guard", guard, *allow), UNUSUAL - {1})
         yield f"no data for {guard}", row if guard[0] == "r" else Row(row.arguments, {0, 4})
     yield (
@@ -506,7 +531,17 @@ def undecided():
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
 
 
-CATEGORIES = (formats, surroundings, options, files, contents, spellings, baselines, undecided)
+CATEGORIES = (
+    formats,
+    surroundings,
+    options,
+    files,
+    contents,
+    spellings,
+    baselines,
+    counts,
+    undecided,
+)
 
 
 @pytest.fixture(scope="module")
@@ -554,6 +589,37 @@ def test_the_table_is_long(folder, monkeypatch):
     named = [name for category in CATEGORIES for name, _ in category()]
     assert len(named) >= 500
     assert len(set(named)) == len(named)
+
+
+# What a terminal would obey
+
+
+HOSTILE = "\x9b31m\u202e\u200b##[error]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "--a", HOSTILE, "--b", "old", "--metric", "accuracy"],
+        ["estimate", "--of", HOSTILE, "--metric", "accuracy"],
+        ["scorecard", "--a", HOSTILE, "--b", "old", "--metrics", "accuracy"],
+        ["slices", "--a", HOSTILE, "--b", "old", "--by", "w", "--metric", "accuracy"],
+        ["rank", "--of", HOSTILE, "--of", "old", "--metric", "accuracy"],
+        ["gate", "--candidate", HOSTILE, "--baseline", "old", "--metric", "accuracy"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_json_holds_nothing_that_a_terminal_obeys(tmp_path, monkeypatch, parser, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    header = ("id", "label", "old", HOSTILE, "w", "g")
+    Path("hostile.csv").write_bytes(as_csv(items("open"), header))
+    name, *asked = command
+    main([name, "hostile.csv", "--truth", "label", *asked, "--draws", "200", "-f", "json"])
+    written = capsys.readouterr().out
+    assert written.replace("\n", "").isprintable()
+    assert "##" not in written
+    told = json.dumps(json.loads(written), ensure_ascii=False)
+    assert HOSTILE in told  # it is the same JSON
 
 
 # Nobody listens

@@ -46,7 +46,7 @@ def test_once_exits_as_the_gate_does(tmp_path, capsys, new, old, code):
 
 def test_it_stops_where_the_rule_holds(tmp_path, capsys):
     for key in range(4):
-        add(tmp_path, key, new=5, old=8)
+        add(tmp_path, key, new=2, old=14)
     looks = op.Monitor(tmp_path, "new", "old", metric="accuracy", rope=0.02, n_draws=1_000).looks
     at = (looks[1].hdi.width + looks[2].hdi.width) / 2
     assert main(["watch", str(tmp_path), *ASKED, "--stop", f"width={at}", "-f", "json"]) == 0
@@ -170,3 +170,19 @@ def test_ctrl_c_ends_it(tmp_path):
     finally:
         watching.kill()
         watching.communicate()
+
+
+def test_a_pass_waits_for_files_that_are_not_counted(tmp_path, capsys):
+    add(tmp_path, "mon", new=2, old=40)
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 0
+    (tmp_path / "half.json").write_text("{", encoding="utf-8")
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 4
+    assert "[batches_not_counted]" in capsys.readouterr().err
+    (tmp_path / "half.json").unlink()
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 0
+
+
+def test_a_failure_is_one_whatever_is_not_counted(tmp_path, capsys):
+    add(tmp_path, "mon", new=40, old=2)
+    (tmp_path / "half.json").write_text("{", encoding="utf-8")
+    assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 1

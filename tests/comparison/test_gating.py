@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,12 +48,14 @@ SMALLER = compared(ERROR_RATE)
 
 def placed(low, high, rope, *, like=GREATER, mean=None):
     """Return a comparison whose HDI and ROPE are where the test wants them."""
+    mean = (low + high) / 2 if mean is None else mean
     found = dataclasses.replace(
         like,
+        observed=mean,
         sd=(high - low) / 4,
         hdi=Interval(low=low, high=high, prob=0.95),
-        mean=(low + high) / 2 if mean is None else mean,
-        rope=Rope.from_param(rope),
+        mean=mean,
+        rope=Rope.from_param(rope, bounds=None),
         findings=(),
     )
     decision = decide(
@@ -319,6 +322,133 @@ def test_an_end_near_the_edge_that_decides_is_a_finding():
     assert "the edge of the ROPE that decides" in finding.message
     other = Check(comparison=sampled, require="better")
     assert other.findings == ()
+
+
+# The same data, the same judgement
+
+TWO_CLASSES = op.Outcomes.from_counts(
+    ["x"] * 4 + ["y"] * 2,
+    {"new": ["x", "x", "y", "y", "y", "x"], "old": ["x", "y", "x", "y", "y", "x"]},
+    [300, 30, 25, 45, 180, 20],
+)
+
+
+@cache
+def known():
+    """Return the comparison with an interval that is known far better than a gate knows it."""
+    asked = {"metric": "f1_macro", "rope": 0.01, "n_draws": 400_000, "random_state": 1}
+    return op.compare(TWO_CLASSES, "new", "old", **asked)
+
+
+def judged_at(edge, *, seed, **more):
+    asked = {"metric": "f1_macro", "rope": (edge, 0.3), "n_draws": 1_000} | more
+    return op.gate(TWO_CLASSES, "new", "old", random_state=seed, **asked)
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
+    found = [judged_at(getattr(known().hdi, end), seed=seed) for seed in range(40)]
+    assert not known().exact
+    assert {gate.judgement for gate in found} == {UNDECIDED}
+    assert {gate.main.draws.size for gate in found} == {16_000}
+    for gate in found:
+        (coarse,) = [one for one in gate.findings if one.name == "monte_carlo_too_coarse"]
+        assert "of 16,000 draws" in coarse.message
+        assert "--draws" in coarse.message
+        assert coarse.level == ("serious" if end == "high" else "warning")
+        assert gate.allowable == (end == "low")
+    assert "too near to" in found[0].report()
+
+
+def test_no_two_seeds_pass_and_fail():
+    sd = known().sd
+    for end in (known().hdi.low, known().hdi.high):
+        for off in (-0.5, -0.05, -0.01, 0.01, 0.05, 0.5):
+            found = {judged_at(end + off * sd, seed=seed).judgement for seed in range(7)}
+            assert not {PASS, FAIL} <= found
+            if abs(off) == 0.5:  # clear of the edge: one answer
+                assert len(found) == 1
+    assert judged_at(known().hdi.low - 0.5 * sd, seed=0).passed
+    assert judged_at(known().hdi.high + 0.5 * sd, seed=0).judgement is FAIL
+
+
+def test_draws_are_added_only_near_the_edge():
+    assert judged_at(-0.2, seed=0).main.draws.size == 1_000
+    near = judged_at(known().hdi.low - 0.5 * known().sd, seed=0)
+    assert near.passed
+    assert 1_000 < near.main.draws.size < 16_000
+    again = op.compare(
+        TWO_CLASSES, "new", "old", metric="f1_macro", rope=near.main.rope,
+        n_draws=near.main.draws.size, random_state=0,
+    )  # fmt: skip
+    assert again.to_dict() == near.main.to_dict()
+
+
+def test_the_default_seed_is_fixed_and_in_the_signature():
+    one, two = (
+        op.gate(TWO_CLASSES, "new", "old", metric="f1_macro", n_draws=1_000) for _ in range(2)
+    )
+    assert one.to_dict() == two.to_dict()
+    assert "seed=0" in one.main.signature
+    other = op.gate(TWO_CLASSES, "new", "old", metric="f1_macro", n_draws=1_000, random_state=None)
+    assert "seed=0 " not in other.main.signature
+
+
+# What no interval can make up for
+
+
+def test_a_guard_that_nothing_in_the_data_defines_is_withheld():
+    seen = TWO_CLASSES.with_labels(["z"])
+    for rope in (0.01, (-0.9, 0.01)):
+        found = op.gate(
+            seen, "new", "old", metric="accuracy", rope=0.2, guards=[("recall", "z", rope)]
+        )
+        assert found.checks[0].judgement is PASS
+        assert found.checks[1].withheld == ("nothing_observed",)
+        assert found.judgement is UNDECIDED
+        assert not found.allowable
+
+
+def test_a_prior_that_decides_against_the_data_is_withheld():
+    bad, good = counted(new=5, old=200), counted(new=200, old=5)
+    asked = {"metric": "accuracy", "model": "flat", "prior": 1e9}
+    found = op.gate(bad, "new", "old", rope=0.01, **asked)
+    assert found.main.hdi.low > -0.01 > found.main.observed
+    assert found.checks[0].withheld == ("prior_decides",)
+    assert not found.allowable
+    found = op.gate(good, "new", "old", rope=0.01, require="better", **asked)
+    assert found.main.hdi.high < 0.01 < found.main.observed
+    assert found.judgement is UNDECIDED
+    assert op.gate(bad, "new", "old", metric="accuracy", rope=0.01).judgement is FAIL
+
+
+def test_thin_evidence_may_be_allowed_and_nothing_else():
+    ends = {PASS: (0.02, 0.03), UNDECIDED: (-0.02, 0.03), FAIL: (-0.05, -0.03)}
+
+    def gate(*judgements, **more):
+        placed_at = [placed(*ends[one], 0.01) for one in judgements]
+        changed = [dataclasses.replace(one, **more) for one in placed_at]
+        return op.Gate(checks=tuple(Check(comparison=c, require="not_worse") for c in changed))
+
+    def serious(name):
+        return (op.Finding(name, "serious", "Something is wrong."),)
+
+    assert gate(PASS, UNDECIDED).allowable
+    assert not gate(PASS).allowable
+    assert not gate(UNDECIDED, FAIL).allowable
+    assert gate(PASS, findings=serious("few_disagreements")).allowable
+    for name in ("chain_not_converged", "no_prediction_matches"):
+        withheld_gate = gate(PASS, findings=serious(name))
+        assert withheld_gate.judgement is UNDECIDED
+        assert not withheld_gate.allowable
+
+
+@pytest.mark.parametrize(
+    ("rope", "require"), [((-1, 0.01), "not_worse"), ((-0.01, 1), "better"), ((1, 1), "not_worse")]
+)
+def test_an_edge_that_nothing_can_lie_beyond_is_refused(rope, require):
+    with pytest.raises(UsageError, match="every model would get the same answer"):
+        op.gate(GREATER.question.seen, "new", "old", metric="accuracy", rope=rope, require=require)
 
 
 @pytest.mark.parametrize("like", [GREATER, SMALLER], ids=["greater", "smaller"])
