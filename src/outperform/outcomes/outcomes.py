@@ -46,7 +46,7 @@ class Outcomes(Constructors):
     or :meth:`from_spans`, of documents with several labels each with
     :meth:`from_label_sets`, of documents chosen by their predictions with
     :meth:`from_pool`. Tables are sparse, counts are
-    whole numbers of any size, and outcomes of disjoint documents add up with
+    whole numbers, up to 10**27 in all, and outcomes of disjoint documents add up with
     ``+``.
 
     Parameters
