@@ -97,22 +97,48 @@ def test_half_a_character_is_no_key(tmp_path):
 
 
 def wide(path: Path, number: int) -> Path:
-    names = [*(f"column_{place}" for place in range(number)), "label", "old", "new"]
-    rows = [names, *[["v"] * number + ["a", "a", "b"]] * 3]
-    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    """Write three rows of many columns."""
+    row = {**{f"column_{place}": "v" for place in range(number)}, **json.loads(ROW)}
+    if path.suffix == ".csv":
+        path.write_text("".join(",".join(one) + "\n" for one in (row, *[row.values()] * 3)))
+    elif path.suffix == ".jsonl":
+        path.write_text((json.dumps(row) + "\n") * 3)
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.table({name: [value] * 3 for name, value in row.items()})
+        if path.suffix == ".arrow":
+            with pyarrow.ipc.new_file(str(path), table.schema) as out:
+                out.write_table(table)
+        else:
+            import pyarrow.parquet
+
+            pyarrow.parquet.write_table(table, path)
     return path
 
 
-def test_time_grows_as_the_number_of_columns_does(tmp_path):
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
+def test_time_grows_as_the_number_of_columns_does(tmp_path, kind):
     """Four times the columns took twelve times as long when it grew with the square."""
-    op.read(wide(tmp_path / "few.csv", 1), **READ)
+    assert op.read(wide(tmp_path / f"few.{kind}", 1), **READ).n == 3
     taken = []
-    for number in (5_000, 20_000):
-        path = wide(tmp_path / "many.csv", number)
+    for number in (4_000, 16_000):
+        path = wide(tmp_path / f"many-{number}.{kind}", number)
         started = time.process_time()
         assert op.read(path, **READ).n == 3
         taken.append(time.process_time() - started)
     assert taken[1] < 8 * taken[0]
+
+
+def test_ids_that_repeat_are_seen_among_many_columns(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    others = ", ".join(f"1 AS c{place}" for place in range(1_200))
+    path = tmp_path / "preds.parquet"
+    duckdb.sql(
+        f"COPY (SELECT 'a' AS label, 'a' AS old, 'b' AS new, i % 20 AS user_id, {others} "
+        f"FROM range(60) AS t(i)) TO '{path}' (FORMAT parquet)"
+    )
+    assert [one.column for one in op.read(path, **READ).repeated] == ["user_id"]
+    assert op.read(path, truth="c7", models=["c3"]).labels == (1,)
 
 
 def test_names_that_occur_twice_are_found_at_once():
