@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from outperform.errors import DataError, OutperformError
 from outperform.ingest.asked import Asked
+from outperform.ingest.owners import names_an_owner
 from outperform.outcomes import Outcomes
 from outperform.outcomes.repeated import RepeatedId
 
@@ -19,17 +19,6 @@ MOST_BYTES = 128 << 20
 _LEAST_VALUES = 10  # fewer are a category
 _LEAST_SIZE = 1.05  # documents a value, on average
 _MOST_COLUMNS = 3
-_IDS = {"id", "uid", "uuid", "guid"}
-_OWNERS = {
-    *("account", "article", "author", "case", "chat", "cluster", "conversation", "customer"),
-    *("dialog", "dialogue", "doc", "document", "group", "household", "item", "participant"),
-    *("passage", "patient", "person", "prompt", "query", "question", "respondent", "session"),
-    *("speaker", "student", "subject", "template", "thread", "user", "writer"),
-}
-_CATEGORIES = {
-    *("category", "class", "country", "dataset", "fold", "label", "lang", "language", "model"),
-    *("run", "seed", "split", "task", "type"),
-}
 
 
 class Repeats(NamedTuple):
@@ -43,25 +32,6 @@ class Repeats(NamedTuple):
         """Whether values repeat and are more than a few categories."""
         often = self.n_rows >= _LEAST_SIZE * self.n_values
         return self.n_values >= _LEAST_VALUES and often
-
-
-def names_an_owner(name: str) -> bool:
-    """Return whether a column is called like the id of something that documents belong to.
-
-    Examples
-    --------
-    >>> [one for one in ("user_id", "docId", "authors", "Author", "valid", "class_id", "id")
-    ...  if names_an_owner(one)]
-    ['user_id', 'docId', 'Author', 'id']
-    """
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    words = re.findall(r"[a-z0-9]+", apart.lower())
-    if not words:
-        return False
-    *before, last = words
-    if last in _IDS:
-        return not before or before[-1] not in _CATEGORIES
-    return last in _OWNERS or (last.endswith("id") and last[:-2] in _OWNERS)
 
 
 def candidates(families: Mapping[str, str], asked: Asked) -> list[str]:

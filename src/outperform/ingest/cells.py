@@ -14,6 +14,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding
+from outperform.ingest.files.engine import EngineFault
 from outperform.ingest.grouped import Coded, Grouped, refuse_too_many
 from outperform.outcomes import Outcomes
 from outperform.outcomes.building import of_columns
@@ -51,7 +52,10 @@ def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
 
 
 def _loaded(value: str | None, name: str) -> Any:
-    found = None if value is None else json.loads(value)
+    try:
+        found = None if value is None else json.loads(value)
+    except (ValueError, RecursionError) as error:  # the reader knows in which line
+        raise EngineFault(f"column {name!r} holds {str(value)[:60]}…: {error}") from error
     if isinstance(found, (list, dict)):
         raise DataError(
             f"column {name!r} holds {str(value)[:60]}; labels must be text, whole numbers or "

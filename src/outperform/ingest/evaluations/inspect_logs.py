@@ -181,7 +181,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
             return header, summaries
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, EOFError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{os.fspath(path)} is a damaged .eval file: {error}") from error

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from outperform.errors import DataError
+from outperform.ingest.files.engine import EngineFault
 
 
 class Item(NamedTuple):
@@ -122,7 +123,10 @@ def _of_text(value: str) -> bool | None:
 
 def loaded(values: list[Any]) -> list[Any]:
     """Return what JSON texts say; a missing one stays None."""
-    known = {value: None if value is None else json.loads(value) for value in set(values)}
+    try:
+        known = {value: None if value is None else json.loads(value) for value in set(values)}
+    except (ValueError, RecursionError) as error:  # the reader knows in which line
+        raise EngineFault(f"a value cannot be read: {error}") from error
     return [known[value] for value in values]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from outperform.errors import DataError
 from outperform.findings import Finding
 from outperform.ingest.files.dialect import Dialect
-from outperform.ingest.files.engine import Engine, EngineFault
+from outperform.ingest.files.engine import Engine, EngineFault, Spool
 from outperform.ingest.files.finding import File
 from outperform.ingest.files.scan import Column, Scan, refuse_twins
 
@@ -253,7 +253,7 @@ def _fits(glance: _Glance, layout: _Layout, found: Scan, engine: Engine) -> bool
 def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
     """Return a scan of a plain copy of the file, every value quoted."""
     path = os.path.join(engine.folder, uuid4().hex)
-    with open(path, "w", encoding="utf-8", newline="") as copy:
+    with Spool(path) as copy:
         writer = csv.writer(copy, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerows(_records(file, layout))
     plain = replace(file, path=path, packing="", stamp=file.stamp)

@@ -9,6 +9,7 @@ from outperform.errors import UsageError, unknown_name
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 _UTF8 = {"utf-8", "utf-8-sig"}
+_ODD = {"idna", "punycode"}  # for names of hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +37,26 @@ class Dialect:
             raise UsageError(f"header must be True or False; got {self.header!r}")
         if not isinstance(self.verify, bool):
             raise UsageError(f"verify must be True or False; got {self.verify!r}")
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
+        if not _is_of_text(self.encoding):
             raise UsageError(
-                f"unknown encoding {self.encoding!r}; take one that Python knows, e.g. 'utf-8' or "
-                "'latin-1'"
-            ) from None
+                f"unknown encoding {self.encoding!r}; take one of text that Python knows, e.g. "
+                "'utf-8' or 'latin-1'"
+            )
 
     @property
     def is_utf8(self) -> bool:
         """Whether the bytes can be handed on as they are."""
         return codecs.lookup(self.encoding).name in _UTF8
+
+
+def _is_of_text(encoding: object) -> bool:
+    """Return whether text can be written so; Python's codecs also pack, scramble and escape."""
+    try:
+        return (
+            "label".encode(str(encoding)) != b"" and codecs.lookup(str(encoding)).name not in _ODD
+        )
+    except (LookupError, ValueError):
+        return False
 
 
 def _check_character(what: str, value: object) -> None:

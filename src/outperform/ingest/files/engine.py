@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
@@ -137,8 +138,49 @@ def _answer(answer: Future[T], ask: Callable[[], T]) -> None:
 @contextmanager
 def workspace() -> Iterator[str]:
     """Make a private folder for what is spooled, and remove it afterwards."""
-    with TemporaryDirectory(prefix="outperform-") as folder:
+    try:
+        temporary = TemporaryDirectory(prefix="outperform-")
+    except OSError as error:
+        raise no_space(error) from error
+    with temporary as folder:
         yield os.path.realpath(folder)
+
+
+class Spool:
+    """A new file of the private folder; where it cannot be written, the data are not to blame."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> Spool:
+        try:
+            self._stream = open(self._path, "xb")
+        except OSError as error:
+            raise no_space(error) from error
+        return self
+
+    def write(self, data: str | bytes) -> int:
+        """Write bytes, or text in UTF-8."""
+        block = data.encode("utf-8") if isinstance(data, str) else data
+        try:
+            return self._stream.write(block)
+        except OSError as error:
+            raise no_space(error) from error
+
+    def __exit__(self, *ended: object) -> None:
+        try:
+            self._stream.close()
+        except OSError as error:
+            raise no_space(error) from error
+
+
+def no_space(error: Exception) -> ResourceError:
+    """Return the error for a temporary folder that takes nothing more."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return ResourceError(
+        f"the temporary folder cannot take what must be written there: {reason}. "
+        "Make room in it, or name another one with the variable TMPDIR"
+    )
 
 
 def text(value: str) -> str:
@@ -163,6 +205,8 @@ def _faults() -> Iterator[None]:
             "folder; are these columns labels?"
         ) from error
     except (duckdb.Error, UnicodeError, RuntimeError) as error:
+        if os.strerror(errno.ENOSPC) in str(error):
+            raise no_space(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) from error
         raise EngineFault(_first_line(error)) from error
 
 

@@ -20,6 +20,7 @@ from uuid import uuid4
 from outperform.errors import DataError, UsageError
 from outperform.ingest.addresses import masked
 from outperform.ingest.files.dialect import Dialect
+from outperform.ingest.files.engine import Spool
 from outperform.ingest.files.folders import Partition, files_in
 from outperform.ingest.files.packing import PACKINGS, magic, order_mark, unpacked
 
@@ -94,7 +95,7 @@ def stem(source: Any) -> str:
     """
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         raise UsageError("name the models: {'gold': …, 'bert': …}, because a stream has no name")
-    path = Path(os.fspath(source))
+    path = Path(shown_name(os.fspath(source)))
     while path.suffix.lower() in {*SUFFIXES, *PACKINGS}:
         path = path.with_suffix("")
     return path.name
@@ -141,7 +142,9 @@ def _known(name: str, path: str, dialect: Dialect) -> File:
     if dialect.format is not None or told is None:
         packing = str(found) if found in PACKINGS.values() else packing
     kind = dialect.format or told or _guess(path, found, packing, name=name)
-    file = File(name=name, path=os.path.realpath(path), kind=kind, packing=packing, stamp=stamp)
+    file = File(
+        name=shown_name(name), path=os.path.realpath(path), kind=kind, packing=packing, stamp=stamp
+    )
     _refuse_disguise(file, found)
     return file
 
@@ -170,6 +173,21 @@ def _no_file(path: str, name: str) -> str:
         beside = []
     close = get_close_matches(os.path.basename(path), beside, n=1)
     return f"no file {masked(name)!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+def shown_name(path: str) -> str:
+    r"""Return a path as text that can be written anywhere; not all bytes of one are UTF-8.
+
+    Examples
+    --------
+    >>> print(shown_name("ok\udcff.csv"))
+    ok\xff.csv
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _is_text(path: str) -> bool:
+    return shown_name(path) == path
 
 
 def _guess(path: str, found: str | None, packing: str, *, name: str) -> str:
@@ -218,10 +236,13 @@ def _ready(file: File, dialect: Dialect, folder: str) -> File:
         return file
     link = os.path.join(folder, uuid4().hex)
     try:
-        os.symlink(file.path, link)
-    except OSError:  # where links need a privilege
-        shutil.copyfile(file.path, link)
-    return replace(file, path=link)
+        # The engine wants names in UTF-8, also of what a symbolic link leads to.
+        (os.symlink if _is_text(file.path) else os.link)(file.path, link)
+        return replace(file, path=link)
+    except OSError:  # where links need a privilege, or the same disk
+        with Spool(link) as spool, unpacked(file.path, "", name=file.name) as stream:
+            shutil.copyfileobj(stream, spool, _BLOCK)
+        return replace(file, path=link, stamp=())
 
 
 def _refuse_order_mark(file: File, dialect: Dialect) -> None:
@@ -240,9 +261,9 @@ def _transcoded(file: File, dialect: Dialect, folder: str) -> File:
     path = os.path.join(folder, uuid4().hex)
     encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
     try:
-        with file.open() as stream, open(path, "wb") as spool:
+        with Spool(path) as spool, file.open() as stream:
             for piece in _decoded(stream, encoding):
-                spool.write(piece.encode("utf-8"))
+                spool.write(piece)
     except UnicodeError as error:
         raise DataError(f"{file.name} is not in {dialect.encoding}: {error}") from error
     return replace(file, path=path, packing="", stamp=())
@@ -261,9 +282,9 @@ def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
         (_standard_input(), "standard input") if source == "-" else (source, "the stream")
     )
     path = os.path.join(folder, uuid4().hex)
-    with open(path, "wb") as spool:
+    with Spool(path) as spool:
         while block := stream.read(_BLOCK):
-            spool.write(block.encode("utf-8") if isinstance(block, str) else block)
+            spool.write(block)
     return _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -14,12 +15,15 @@ from outperform.ingest.files.finding import File
 from outperform.ingest.files.scan import Column, Scan, places, refuse_unreadable
 
 _SAMPLE = 1_000  # lines whose keys are the columns
+_BLOCK = 1 << 20
 _LONGEST = 1 << 24  # bytes of a line, as the engine has it
 
 
 def scan(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
     """Find the keys in the first lines and hand the file to the engine."""
     names = _keys(file)
+    if file.packing:
+        _refuse_endless(file)
     if len({name.lower() for name in names}) < len(names):
         return _by_pointer(file, names)
     return Scan(
@@ -67,6 +71,13 @@ def _unreadable(file: File, fault: str) -> str:
     return f"{file.name} cannot be read as JSON Lines: {fault.replace(file.path, file.name)}"
 
 
+def _refuse_endless(file: File) -> None:
+    """Unpack the file once, because the engine would go on for as long as there is something."""
+    with file.open() as stream:
+        while stream.read(_BLOCK):
+            pass
+
+
 def _keys(file: File) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for number, one in enumerate(_objects(file)):
@@ -75,6 +86,9 @@ def _keys(file: File) -> tuple[str, ...]:
         found.update(dict.fromkeys(one))
     if not found:
         raise DataError(f"{file.name} has no rows")
+    for name in found:
+        if any("\ud800" <= one <= "\udfff" for one in name):
+            raise DataError(f"{file.name}: the key {name!r} holds half of a character")
     return tuple(found)
 
 
@@ -93,8 +107,10 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
         found = json.loads(line.decode("utf-8"), object_pairs_hook=_distinct)
     except UnicodeDecodeError:
         raise DataError(undecodable(file)) from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{file.name}: line {number} is not JSON: {error}") from None
+    except RecursionError:
+        raise DataError(f"{file.name}: line {number} nests too deeply to be read") from None
+    except ValueError as error:
+        raise DataError(f"{file.name}: line {number} {_reason(error)}") from None
     if isinstance(found, dict):
         return found
     hint = "; write one object a line instead of one list" if isinstance(found, list) else ""
@@ -104,9 +120,19 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
     )
 
 
+def _reason(error: ValueError) -> str:
+    if isinstance(error, (json.JSONDecodeError, _TwinError)):
+        return f"is not JSON: {error}"
+    return f"has a number of more than {sys.get_int_max_str_digits()} digits"
+
+
+class _TwinError(ValueError):
+    """A key occurs twice in one object."""
+
+
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         (twin, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twin!r} occurs twice")
+        raise _TwinError(f"the key {twin!r} occurs twice")
     return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from outperform._optional import require
 from outperform.errors import DataError
@@ -30,6 +31,11 @@ _MAGIC = (
     (b"ORC", "ORC"),
     (b"%PDF", "PDF"),
 )
+# What is packed more tightly than data are is refused, so that a small file cannot keep a machine
+# busy for hours.
+_MOST = 1 << 30  # bytes, unpacked, that any file may have
+_RATIO = 200
+_BLOCK = 1 << 20
 _ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),
@@ -59,12 +65,38 @@ def unpacked(path: str, packing: str, *, name: str) -> Iterator[BinaryIO]:
     """Open a file as the bytes that were packed; damage becomes a DataError."""
     try:
         with _open(path, packing) as stream:
-            yield stream
+            yield _limited(stream, path, packing, name) if packing else stream
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{name} is a damaged {packing} file: {error}") from error
     except OSError as error:
         what = f"is a damaged {packing} file" if packing else "cannot be read"
         raise DataError(f"{name} {what}: {error.strerror or error}") from error
+
+
+def _limited(stream: BinaryIO, path: str, packing: str, name: str) -> BinaryIO:
+    most = max(_MOST, _RATIO * os.path.getsize(path))
+    message = (
+        f"{name} unpacks to more than {most >> 20} MiB, over {_RATIO} times its size; if that is "
+        "right, unpack it before it is read"
+    )
+    return io.BufferedReader(_Limited(stream, most, message), _BLOCK)
+
+
+class _Limited(io.RawIOBase):
+    """A stream that ends with an error where it is longer than a file of its size can be."""
+
+    def __init__(self, stream: BinaryIO, most: int, message: str) -> None:
+        self._stream, self._left, self._message = stream, most, message
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        number: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self._left -= number
+        if self._left < 0:
+            raise DataError(self._message)
+        return number
 
 
 def _open(path: str, packing: str) -> BinaryIO:

@@ -11,7 +11,9 @@ from outperform.ingest.files.dialect import Dialect
 from outperform.ingest.files.engine import Engine, EngineFault
 from outperform.ingest.files.finding import File
 from outperform.ingest.files.scan import Scan, places, refuse_twins, refuse_unreadable, typed
+from outperform.ingest.owners import names_an_owner
 
+_MANY = 1_000  # columns; the engine's time to tell all types grows with the square of their number
 _SCHEMA = (
     "SELECT file_name, name, num_children, type, type_length, repetition_type, converted_type, "
     "scale, precision, logical_type FROM parquet_schema(?)"
@@ -24,10 +26,11 @@ def scan(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) ->
         return verified.scan(file, wanted, dialect, engine)
     try:
         nodes = engine.fetch(_SCHEMA, [file.path])
-        types = _types(file, engine)
+        names = _top_level([(row[1], row[2]) for row in nodes])
+        types = _types(file, names, dialect, engine)
     except EngineFault as fault:
         raise DataError(_damaged(file, str(fault))) from fault
-    return _scan(file, _top_level([(row[1], row[2]) for row in nodes]), types)
+    return _scan(file, names, types)
 
 
 def scan_all(
@@ -43,21 +46,30 @@ def scan_all(
             path: tuple(row[1:] for row in nodes)
             for path, nodes in groupby(rows, key=lambda row: str(row[0]))
         }
-        known: dict[object, list[str]] = {}
+        known: dict[object, tuple[list[str], list[str]]] = {}
         for file in files:
             if schemas[file.path] not in known:
-                known[schemas[file.path]] = _types(file, engine)
+                names = _top_level([row[:2] for row in schemas[file.path]])
+                known[schemas[file.path]] = names, _types(file, names, dialect, engine)
     except (EngineFault, KeyError):
         return [scan(file, wanted, dialect, engine) for file in files]
-    return [
-        _scan(file, _top_level([row[:2] for row in schemas[file.path]]), known[schemas[file.path]])
-        for file in files
-    ]
+    return [_scan(file, *known[schemas[file.path]]) for file in files]
 
 
-def _types(file: File, engine: Engine) -> list[str]:
-    query = "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)"
-    return [str(row[1]) for row in engine.fetch(query, [file.path])]
+def _types(file: File, names: Sequence[str], dialect: Dialect, engine: Engine) -> list[str]:
+    """Return the types of the columns; where they are many, of those that somebody may look at."""
+    relation = "read_parquet(?, hive_partitioning = false)"
+    if dialect.columns is None or len(names) <= _MANY:
+        return [str(row[1]) for row in engine.fetch(f"DESCRIBE FROM {relation}", [file.path])]
+    asked = {*dialect.columns}
+    looked = [place for place, one in enumerate(names) if one in asked or names_an_owner(one)]
+    types = ["UNKNOWN"] * len(names)
+    if looked:
+        chosen = ", ".join(f"c{place}" for place in looked)
+        query = f"DESCRIBE SELECT {chosen} FROM {relation} AS t({places(len(names))})"
+        for place, row in zip(looked, engine.fetch(query, [file.path]), strict=True):
+            types[place] = str(row[1])
+    return types
 
 
 def _scan(file: File, names: Sequence[str], types: Sequence[str]) -> Scan:
