@@ -136,6 +136,12 @@ def test_tags_are_no_label_sets(gold, tags):
             door(gold, {"m": tags})
 
 
+@pytest.mark.parametrize("column", [3, None, "text", np.array("x"), iter([["O"]])])
+def test_what_cannot_be_read_is_no_tags_either(column):
+    with pytest.raises(DataError):
+        Outcomes.from_label_sets(column, {"m": [["B-X", "O"]]})
+
+
 def test_labels_that_only_look_like_tags_are_taken():
     assert Outcomes.from_labels([set(row) for row in GOLD], {"m": [{"O"}, {"O"}]}).n == 2
     sizes = [["S", "M"], ["L"]], [["S"], ["M", "L"]]

@@ -393,7 +393,10 @@ def of_columns(
     if by and groups is not None:
         raise UsageError("slices cannot keep groups together yet; give by= or groups=")
     if by and importance is not None:
-        raise UsageError("slices count documents, so importance weights have no place in them yet")
+        raise UsageError(
+            "slices count items, so importance weights have no place in them yet; rows that stand "
+            "for several items are counts: from_counts(…, by=…), or read(…, count=…)"
+        )
     if by:
         slices = count_slices(by, codes, n_labels=len(ordered), weights=counts)
         table = slices.whole(n_labels=len(ordered))

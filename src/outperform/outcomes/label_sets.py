@@ -91,7 +91,8 @@ def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -
         return _read_matrix(np.asarray(values), name=name, labels=own)
     if getattr(values, "ndim", None) == 2 or _is_nested_indicator(values):
         return _read_matrix(np.asarray(values), name=name, labels=labels)
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    countable = hasattr(values, "__len__") and getattr(values, "ndim", 1) != 0
+    if isinstance(values, (str, bytes)) or not countable:
         raise DataError(
             f"{name} must be an indicator matrix or a collection of labels for each document; "
             f"got {type(values).__name__}"
@@ -290,6 +291,8 @@ def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
 
 
 def _may_be_tags(column: Iterable[Any]) -> bool:
+    if not isinstance(column, Sized) or getattr(column, "ndim", 1) != 1:
+        return False  # what cannot be read at all is refused where it is read
     return all(
         isinstance(row, (list, tuple, np.ndarray))
         and all(isinstance(tag, str) and _TAG.fullmatch(tag) for tag in row)

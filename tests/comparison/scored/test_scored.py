@@ -219,7 +219,8 @@ def test_estimates_and_named_models():
     for call, complaint in (
         (lambda: op.compare(seen, a, b, metric="roc_auc"), "name the models"),
         (lambda: op.compare(seen, "bert", "bert", metric="roc_auc"), "must differ"),
-        (lambda: op.compare(seen, "bert", "gpt"), "'f1' is a metric of labels"),
+        (lambda: op.compare(seen, "bert", "gpt"), "name the metric of these scores"),
+        (lambda: op.compare(seen, "bert", "gpt", metric="f1"), "'f1' is a metric of labels"),
         (lambda: op.compare(seen, "bert", "gpt", metric="roc_auc", groups=y), "leave groups out"),
         (lambda: op.estimate(seen, b, metric="roc_auc"), "name the model"),
         (lambda: op.estimate(seen, "gpt", metric=roc_auc_score), "must take y_true, score and"),
