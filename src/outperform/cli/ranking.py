@@ -45,7 +45,7 @@ def rank(
 
 
 def read_models(
-    files: list[str], of: list[str] | None, reading: o.Reading, metric: str
+    files: list[str], of: list[str] | None, reading: o.Joined, metric: str
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
     import outperform as op

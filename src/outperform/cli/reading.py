@@ -11,26 +11,25 @@ from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.options import Reading
+    from outperform.cli.options import Joined
     from outperform.outcomes import Outcomes, Scores
 
 
 def read_outcomes(
-    sources: Sequence[str], models: Sequence[str | None], reading: Reading
+    sources: Sequence[str], models: Sequence[str | None], reading: Joined
 ) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
     seen = split_labels(_read(sources, models, reading), reading)
-    pool = reading.pool_file
-    return seen if pool is None else seen.in_pool(_read_pool(pool, seen, reading))
+    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
 
 
-def split_labels(seen: Outcomes, reading: Reading) -> Outcomes:
+def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
     """Split texts that list several labels, if there is something between them."""
     separator = reading.label_separator
     return seen if separator is None else seen.split_labels(separator)
 
 
-def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
+def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
     """Count the predictions of two models for all documents of a pool."""
     import outperform as op
 
@@ -42,7 +41,7 @@ def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
         return op.read(source, truth=a, models=[b], progress=progress, **asked)
 
 
-def _read(sources: Sequence[str], models: Sequence[str | None], reading: Reading) -> Outcomes:
+def _read(sources: Sequence[str], models: Sequence[str | None], reading: Joined) -> Outcomes:
     import outperform as op
     from outperform.ingest import holds_outcomes
 
@@ -79,7 +78,7 @@ def _read(sources: Sequence[str], models: Sequence[str | None], reading: Reading
         )
 
 
-def _counted_before(source: str, models: Sequence[str | None], reading: Reading) -> Outcomes:
+def _counted_before(source: str, models: Sequence[str | None], reading: Joined) -> Outcomes:
     """Add up outcomes that ``count`` wrote, of the models that were named or of all."""
     import outperform as op
 

@@ -15,8 +15,8 @@ def runs(
     metric: o.Metric = "f1",
     rope: o.Rope = None,
     *,
-    reading: o.Reading,
-    asking: o.AskingHere,
+    reading: o.Joined,
+    asking: o.AskingRuns,
     writing: o.Writing,
 ) -> None:
     """Compare two models by several training runs of each.

@@ -59,7 +59,8 @@ _FIXED = {
     "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
     "overwrite=True": "--force",
     "count them with Outcomes.from_pool": "compare two models with --pool",
-    ", or as prior an array for the rows of one model's confusion matrix": "",
+    "model='unit', paired=False, or as prior an array for the rows of one model's confusion "
+    "matrix": "--model unit",
     ": give None instead of y_true, or make Scores.from_values": "; leave --truth out",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",
     ", or say quote=None if quotes are ordinary characters": "",

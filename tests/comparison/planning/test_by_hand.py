@@ -11,8 +11,10 @@ from outperform.comparison.planning.given import _right_and_wrong
 from outperform.comparison.planning.goals import firm_goal, judged_goal
 from outperform.comparison.planning.more import TARGET, needed_to_decide
 from outperform.comparison.planning.outlook import Outlook
+from outperform.comparison.planning.rates import RatesWorld, check_theta
 from outperform.comparison.planning.worlds import _narrowest, prior_worth
 from outperform.decision import Decision, Rope
+from outperform.posterior import Prior
 
 ROPE = Rope(low=-0.02, high=0.01)
 
@@ -148,3 +150,18 @@ def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power():
     assert plan.width(plan.n) == pytest.approx(2 * norm.ppf(0.975) * sd / np.sqrt(plan.n), rel=0.06)
     assert plan.rope == Rope.from_param(0.02)
     assert Decision.BETTER.symbol == plan.goal
+
+
+def test_outcome_probabilities_are_read_the_right_way_round():
+    """Of positives A finds 0.5 + 0.3 and B 0.5 + 0.1; of negatives they call 0.15 and 0.2."""
+    positive = {"11": 0.5, "10": 0.3, "01": 0.1, "00": 0.1}
+    negative = {"11": 0.1, "10": 0.05, "01": 0.1, "00": 0.75}
+    world = RatesWorld(
+        theta=check_theta(positive, negative), prevalence=0.2, prior=Prior.from_param(None),
+        paired=True, metric=op.metrics.get("precision"), n_draws=1_000, prob=0.95,
+    )  # fmt: skip
+    a, b = 0.2 * 0.8 / (0.2 * 0.8 + 0.8 * 0.15), 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.2)
+    seed = np.random.SeedSequence(1)
+    assert world.outlook(seed).mean == pytest.approx(a - b, abs=1e-3)
+    middles = world.simulate(20_000, 40, seed, n_jobs=1).mean(axis=0)
+    assert middles.mean() == pytest.approx(a - b, abs=5 * middles.std() / np.sqrt(40))
