@@ -50,6 +50,8 @@ _ANYWHERE = re.compile(
 )
 _EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
 _FIXED = {
+    "model='unit', paired=False, or as prior an array for the rows of one model's confusion "
+    "matrix": "--model unit",
     "header=False (--no-header)": "--no-header",
     "new_truth=True": "--new-truth",
     "divide them with by=, e.g. by=['country']": "count them with --by",
@@ -59,8 +61,6 @@ _FIXED = {
     "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
     "overwrite=True": "--force",
     "count them with Outcomes.from_pool": "compare two models with --pool",
-    "model='unit', paired=False, or as prior an array for the rows of one model's confusion "
-    "matrix": "--model unit",
     ": give None instead of y_true, or make Scores.from_values": "; leave --truth out",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",
     ", or say quote=None if quotes are ordinary characters": "",

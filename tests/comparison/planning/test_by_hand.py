@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -126,12 +128,25 @@ def test_the_number_that_is_printed_is_the_first_that_reaches_four_fifths(undeci
     assert needed.probability == pytest.approx(decided(needed.n))
 
 
-def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power():
-    """Accuracies 0.9 and 0.8 that agree in 0.8: each document has the variance 0.2 − 0.1²."""
-    plan = op.plan(
+@pytest.fixture(scope="module")
+def plan():
+    return op.plan(
         accuracies=(0.9, 0.8), agreement=0.8, rope=0.02, goal="≫", target=0.8, random_state=2,
         n_simulations=600,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("better", "edge", "reach"), [(True, 0.01, 0.05), (False, 0.02, 0.03)])
+def test_what_is_detectable_written_out(plan, better, edge, reach):
+    """The interval must clear the ROPE with so much room that 80% of all test sets do."""
+    goal = firm_goal("≫", ROPE, greater_is_better=better)
+    curve = replace(plan.curve, outlook=outlook("certain"), widening=1.1, goal=goal)
+    found = replace(plan, rope=ROPE, curve=curve).detectable(1_600)
+    assert found == pytest.approx(edge + 1.1 * reach / 2 + norm.ppf(0.8) * 0.02 / 2)
+
+
+def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power(plan):
+    """Accuracies 0.9 and 0.8 that agree in 0.8: each document has the variance 0.2 − 0.1²."""
     sd, lift = np.sqrt(0.2 - 0.1**2), 0.1 - 0.02
     theory = ((norm.ppf(0.975) + norm.ppf(0.8)) * sd / lift) ** 2
     assert plan.n == pytest.approx(theory, rel=0.12)
