@@ -71,7 +71,7 @@ TRIED = {
     "--by": ["plain: --by times"],
     "--candidate": ["plain: --candidate bert"],
     "--confusion": ["matrices: --confusion", "matrices: --confusion --counts"],
-    "--correlation": ["folds: --correlation fixed"],
+    "--correlation": ["folds: --correlation integrated"],
     "--cost": ["plain: --cost spam:ham=5,ham:spam=1 --rope 0.1 --metric f1"],
     "--counts": ["plain: --counts"],
     "--draws": ["plain: --draws 120", "folds: --draws 120"],
@@ -343,7 +343,7 @@ PARAMETERS = {
     for name in inspect.signature(verb).parameters
 }
 PYTHON = re.compile(
-    rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|Outcomes|Scores)\.|y_true|\w\(\)|"
+    rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|[A-Z]\w+)\.\w+\(|Outcomes\.|Scores\.|y_true|\w\(\)|"
     r"\barray\b|\bNone\b|Traceback|unforeseen"
 )
 
@@ -382,6 +382,7 @@ def test_it_works_or_is_refused_in_the_words_of_the_command_line(
          "use --model unit\n"),
         ("count preds.csv --truth label --of bert --of bert", "models 'bert', 'bert'"),
         ("runs preds.csv --truth label --a bert --b gpt --prevalence 0.1", "no such option"),
+        ("bcv folds.csv --correlation fixed", "that only the library takes; use averaged"),
         ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),
         ("baseline preds.csv --truth label --of bert --id id -o x --where times=1 --weight times",
          "leave --weight, --where out, or store counts with --counts"),

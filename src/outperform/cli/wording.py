@@ -57,6 +57,9 @@ _FIXED = {
     "divide them with by=, e.g. by=['country']": "count them with --by",
     "give exactly one world: pilot=,": "give exactly one world: the file of a pilot,",
     "name two models of the pilot with a= and b=": "name two models of the pilot with --a and --b",
+    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+    "Correlation.fixed(0.2, 0.4)": "--correlation fixed needs two numbers that only the library "
+    "takes; use averaged, integrated or full",
     "paired=False": "--unpaired",
     "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
     "overwrite=True": "--force",
