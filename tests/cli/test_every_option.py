@@ -21,7 +21,7 @@ from outperform.cli.app import app
 from outperform.cli.main import main
 
 CLASSES = ("ham", "news", "spam")
-MODELS = ("bert", "gpt", "new", "old")
+MODELS = ("bert", "gpt", "new", "old", "fifth", "sixth")
 ROWS = 60
 
 # How each command names its models, given their columns.
@@ -45,7 +45,7 @@ BESIDE = {
     "count": "",
     "report": f"{ASKED} -o page.html --force",
     "propose": "--budget 20 --metric accuracy",
-    "plan": "--metric accuracy --rope 0.01 --simulations 40 --seed 1",
+    "plan": "--metric accuracy --rope 0.01 --simulations 100 --seed 1",
 }
 # Commands without files of predictions.
 ALONE = {
@@ -55,23 +55,23 @@ ALONE = {
     "reproduce": "acl --table 3",
     "example": "news20",
 }
-SUSPECTED = "--accuracies .9,.7 --agreement .75 --rope 0.01 --simulations 40 --seed 1"
-RATES = "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --simulations 40 --seed 1"
+SUSPECTED = "--accuracies .9,.7 --agreement .75 --rope 0.01 --simulations 100 --seed 1"
+RATES = "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --simulations 100 --seed 1"
 
 # Ways to give an option, each after the kind of files that it needs; one of them must work.
 TRIED = {
-    "--a": ["plain: --a bert", "folds: --a crf"],
+    "--a": ["plain: --a fifth", "folds: --a crf"],
     "--accuracies": ["accuracies: --accuracies .9,.7"],
     "--agreement": ["accuracies: --agreement .75"],
     "--allow": ["plain: --allow undecided"],
-    "--b": ["plain: --b gpt", "runs: --b gpt", "folds: --b lstm"],
+    "--b": ["plain: --b sixth", "folds: --b lstm"],
     "--baseline": ["plain: --baseline gpt"],
     "--baseline-file": ["stored: --baseline-file kept.parquet --id id"],
     "--budget": ["plain: --budget 10"],
     "--by": ["plain: --by times"],
     "--candidate": ["plain: --candidate bert"],
     "--confusion": ["matrices: --confusion", "matrices: --confusion --counts"],
-    "--correlation": ["folds: --correlation 0.3"],
+    "--correlation": ["folds: --correlation integrated"],
     "--cost": ["plain: --cost spam:ham=5,ham:spam=1 --rope 0.1 --metric f1"],
     "--counts": ["plain: --counts"],
     "--draws": ["plain: --draws 120", "folds: --draws 120"],
@@ -141,7 +141,7 @@ TRIED = {
     "--ropes": ["plain: --ropes 0.01,0.05"],
     "--save-baseline": ["plain: --save-baseline new.parquet --id id"],
     "--seed": ["plain: --seed 3", "folds: --seed 3"],
-    "--simulations": ["plain: --simulations 40", "folds: --simulations 20"],
+    "--simulations": ["plain: --simulations 100", "folds: --simulations 20"],
     "--sizes": ["folds: --sizes 20,40"],
     "--stop": ["plain: --stop width=0.9"],
     "--table": [
@@ -173,14 +173,16 @@ def rows():
     """Yield rows that follow from their number, all columns in one table."""
     for k in range(ROWS):
         truth, wrong = CLASSES[k % 3], CLASSES[(k + 1) % 3]
-        right = {"bert": k % 11 in (3, 7), "gpt": k % 7 in (2, 5), "new": k % 5 == 1, "old": k % 4}
+        missed = {"bert": k % 11 in (3, 7), "gpt": k % 7 in (2, 5), "new": k % 5 == 1}
+        missed |= {"old": k % 4 == 3, "fifth": k % 13 < 2, "sixth": k % 9 == 0}
         yield {
             "id": f"d{k}",
             "label": truth,
-            **{name: wrong if right[name] else truth for name in MODELS},
+            **{name: wrong if missed[name] else truth for name in MODELS},
             "times": 1 + k % 3,
             "author": f"a{k // 2}",
             "country": ("DE", "FR", "UK")[k % 5 % 3],
+            "times2": 2,
         }
 
 
@@ -336,12 +338,12 @@ def ways(command, option):
 
 PARAMETERS = {
     name
-    for verb in map(op.__dict__.get, op.__all__)
+    for verb in (getattr(op, name) for name in op.__all__)
     if callable(verb)
     for name in inspect.signature(verb).parameters
 }
 PYTHON = re.compile(
-    rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|Outcomes|Scores)\.|y_true|\w\(\)|"
+    rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|[A-Z]\w+)\.\w+\(|Outcomes\.|Scores\.|y_true|\w\(\)|"
     r"\barray\b|\bNone\b|Traceback|unforeseen"
 )
 
@@ -363,3 +365,39 @@ def test_it_works_or_is_refused_in_the_words_of_the_command_line(
         if code in (0, 1, 4):
             return
     assert not must_work, (command, tried, said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("count preds.csv --truth label --of bert --by country --groups author",
+         "give --by or --groups"),
+        ("compare preds.csv --truth label --a bert --b gpt --metric accuracy --model strata",
+         "compare two models with --pool, or leave model out"),
+        ("runs preds.csv --truth label --a bert --b gpt --metric accuracy",
+         "or compare these two as single models"),
+        ("compare preds.csv --truth label --a times --b times2 --metric mean",
+         "grades, which have no truth; leave --truth out"),
+        ("rank preds.csv --truth label --of bert --of gpt --of new --metric accuracy --model flat",
+         "use --model unit\n"),
+        ("count preds.csv --truth label --of bert --of bert", "models 'bert', 'bert'"),
+        ("runs preds.csv --truth label --a bert --b gpt --prevalence 0.1", "no such option"),
+        ("bcv folds.csv --correlation fixed", "that only the library takes; use averaged"),
+        ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),
+        ("baseline preds.csv --truth label --of bert --id id -o x --where times=1 --weight times",
+         "leave --weight, --where out, or store counts with --counts"),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_what_to_type(folder, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(folder)
+    assert main(shlex.split(words)) == 2
+    found = capsys.readouterr().err
+    assert said in found
+    assert not PYTHON.search(found)
+
+
+def test_a_ranking_splits_texts_that_list_labels(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    least = arguments("rank", "sets")
+    assert main(["rank", *least, "--label-separator", "|", "--metric", "f1_micro"]) == 0
+    assert "model=bootstrap" in capsys.readouterr().out  # as of items with several labels

@@ -415,18 +415,29 @@ class OneTable(Ungrouped):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading(OneTable):
-    """How the files are to be read, be it one table, several that are joined, or matrices."""
+class Joined(OneTable):
+    """How one table, or several that are joined, are to be read."""
 
     label: LabelColumn = None
     label_separator: LabelSeparator = None
     on_missing: OnMissing = Missing.REFUSE
-    confusion: Confusion = False
 
     @property
-    def pool_file(self) -> str | None:
-        """Where all items of a pool are; None for commands that take no pool."""
+    def confusion(self) -> bool:
+        """Whether the files are confusion matrices, for commands that take them."""
+        return False
+
+    @property
+    def pool(self) -> str | None:
+        """Where all items of a pool are, for commands that take one."""
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(Joined):
+    """How the files are to be read, be it one table, several that are joined, or matrices."""
+
+    confusion: Confusion = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,11 +445,6 @@ class ReadingTwo(Reading):
     """The same, of two models whose labelled items may have been chosen from a pool."""
 
     pool: PoolFile = None
-
-    @property
-    def pool_file(self) -> str | None:
-        """Where all items of the pool are, if there is one."""
-        return self.pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,26 +462,24 @@ class Pricing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskingHere:
+class AskingRuns:
     """What every question can be asked with."""
 
     labels: Labels = None
     pos_label: PosLabel = None
     model: Model = None
-    prior: Prior = None
     hdi_prob: HdiProb = 0.95
     draws: Draws = 20_000
     seed: Seed = None
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
-        from outperform.cli.reading import label_of, labels_of, prior_of
+        from outperform.cli.reading import label_of, labels_of
 
         return {
             "labels": labels_of(seen, self.labels),
             "pos_label": label_of(seen, self.pos_label),
             "model": self.model,
-            "prior": prior_of(self.prior),
             "hdi_prob": self.hdi_prob,
             "n_draws": self.draws,
             "random_state": self.seed,
@@ -483,18 +487,22 @@ class AskingHere:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking(AskingHere):
-    """The same, where the models may be used on other class proportions."""
+class Asking(AskingRuns):
+    """The same, with a prior, and where models may be used on other class proportions."""
 
+    prior: Prior = None
     prevalence: Prevalence = None
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
-        from outperform.cli.reading import prevalence_of
+        from outperform.cli.reading import prevalence_of, prior_of
 
         prevalence = prevalence_of(seen, self.prevalence)
-        found = AskingHere.arguments(self, seen)  # slots leave super() without its class
-        return found if prevalence is None else {**found, "prevalence": prevalence}
+        return {
+            **AskingRuns.arguments(self, seen),  # slots leave super() without its class
+            **({} if prevalence is None else {"prevalence": prevalence}),
+            "prior": prior_of(self.prior),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

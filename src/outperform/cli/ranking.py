@@ -46,7 +46,7 @@ def rank(
 
 
 def read_models(
-    files: list[str], of: list[str] | None, reading: o.Reading, metric: str | None
+    files: list[str], of: list[str] | None, reading: o.Joined, metric: str | None
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
     from outperform.errors import UsageError

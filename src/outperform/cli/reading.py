@@ -10,7 +10,7 @@ from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.options import Reading, Ungrouped
+    from outperform.cli.options import Joined, Ungrouped
     from outperform.outcomes import Outcomes, Scores
 
 
@@ -18,20 +18,19 @@ Models = Sequence[str | None] | None
 """The models that a command asks of, None where one was not named; None for all there are."""
 
 
-def read_outcomes(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
+def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
     seen = split_labels(_read(sources, models, reading), reading)
-    pool = reading.pool_file
-    return seen if pool is None else seen.in_pool(_read_pool(pool, seen, reading))
+    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
 
 
-def split_labels(seen: Outcomes, reading: Reading) -> Outcomes:
+def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
     """Split texts that list several labels, if there is something between them."""
     separator = reading.label_separator
     return seen if separator is None else seen.split_labels(separator)
 
 
-def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
+def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
     """Count the predictions of two models for all documents of a pool."""
     import outperform as op
 
@@ -43,7 +42,7 @@ def _read_pool(source: str, seen: Outcomes, reading: Reading) -> Outcomes:
         return op.read(source, truth=a, models=[b], progress=progress, **asked)
 
 
-def _read(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
+def _read(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     if reading.confusion:
         if reading.groups is not None:
             raise UsageError("confusion matrices have added up their groups; leave --groups out")
@@ -75,7 +74,7 @@ def read_table(
     return _chosen(seen, models, source) if reading.correct else seen
 
 
-def _read_files(sources: Sequence[str], models: Models, reading: Reading) -> Outcomes:
+def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     """Join one file a model on an id, and gold if there is a truth."""
     import outperform as op
 
@@ -111,7 +110,7 @@ def _read_files(sources: Sequence[str], models: Models, reading: Reading) -> Out
 
 
 def _named_files(
-    sources: Sequence[str], models: Models, reading: Reading
+    sources: Sequence[str], models: Models, reading: Joined
 ) -> tuple[dict[str, str], str | None]:
     """Return the files by name, and the truth: a column or the name of a file."""
     from outperform.ingest import GOLD

@@ -11,7 +11,7 @@ from outperform.errors import UsageError
 
 if TYPE_CHECKING:
     from outperform.cli.baselines import Inputs
-    from outperform.cli.options import Reading
+    from outperform.cli.options import Joined
     from outperform.ingest import Rows
     from outperform.outcomes import Outcomes, Scores
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def read_seen(
     sources: Sequence[str],
     models: Sequence[str | None],
-    reading: Reading,
+    reading: Joined,
     metrics: Sequence[str | None],
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
@@ -38,7 +38,7 @@ def read_seen(
 
 
 def read_columns(
-    sources: Sequence[str], columns: Sequence[str], reading: Reading, metric: str
+    sources: Sequence[str], columns: Sequence[str], reading: Joined, metric: str
 ) -> Scores:
     """Read scores from columns of one file."""
     import outperform as op

@@ -16,8 +16,8 @@ def runs(
     metric: o.Metric = None,
     rope: o.Rope = None,
     *,
-    reading: o.Reading,
-    asking: o.AskingHere,
+    reading: o.Joined,
+    asking: o.AskingRuns,
     writing: o.Writing,
 ) -> None:
     """Compare two models by several training runs of each.

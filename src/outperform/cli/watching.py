@@ -13,6 +13,7 @@ from outperform.cli import exits
 from outperform.cli import options as o
 from outperform.cli.reading import needed_columns, rope_of
 from outperform.cli.running import say
+from outperform.cli.wording import in_options
 from outperform.cli.writing import as_json, deliver
 from outperform.errors import DataError, UsageError, unknown_name
 
@@ -161,7 +162,7 @@ def _say_new(monitor: Monitor, said: set[Finding | str]) -> None:
         once = finding if finding.name == "batches_not_counted" else finding.name
         if once not in said:
             said.add(once)
-            say(str(finding))
+            say(in_options(str(finding)))
 
 
 def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) -> int:

@@ -55,16 +55,20 @@ _ANYWHERE = re.compile(
 )
 _EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
 _FIXED = {
+    "model='unit', paired=False, or as prior an array for the rows of one model's confusion "
+    "matrix": "--model unit",
     "header=False (--no-header)": "--no-header",
     "new_truth=True": "--new-truth",
     "divide them with by=, e.g. by=['country']": "count them with --by",
     "give exactly one world: pilot=,": "give exactly one world: the file of a pilot,",
     "name two models of the pilot with a= and b=": "name two models of the pilot with --a and --b",
+    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+    "Correlation.fixed(0.2, 0.4)": "--correlation fixed needs two numbers that only the library "
+    "takes; use averaged, integrated or full",
     "paired=False": "--unpaired",
     "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
     "overwrite=True": "--force",
     "count them with Outcomes.from_pool": "compare two models with --pool",
-    ", or as prior an array for the rows of one model's confusion matrix": "",
     ": give None instead of y_true, or make Scores.from_values": "; leave --truth out",
     "; give labels= with all classes that could have occurred": ", and a metric needs two",
     ", or say quote=None if quotes are ordinary characters": "",

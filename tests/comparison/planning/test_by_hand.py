@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -11,8 +13,10 @@ from outperform.comparison.planning.given import _right_and_wrong
 from outperform.comparison.planning.goals import firm_goal, judged_goal
 from outperform.comparison.planning.more import TARGET, needed_to_decide
 from outperform.comparison.planning.outlook import Outlook
+from outperform.comparison.planning.rates import RatesWorld, check_theta
 from outperform.comparison.planning.worlds import _narrowest, prior_worth
 from outperform.decision import Decision, Rope
+from outperform.posterior import Prior
 
 ROPE = Rope(low=-0.02, high=0.01)
 
@@ -124,12 +128,25 @@ def test_the_number_that_is_printed_is_the_first_that_reaches_four_fifths(undeci
     assert needed.probability == pytest.approx(decided(needed.n))
 
 
-def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power():
-    """Accuracies 0.9 and 0.8 that agree in 0.8: each document has the variance 0.2 − 0.1²."""
-    plan = op.plan(
+@pytest.fixture(scope="module")
+def plan():
+    return op.plan(
         accuracies=(0.9, 0.8), agreement=0.8, rope=0.02, goal="≫", target=0.8, random_state=2,
         n_simulations=600,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("better", "edge", "reach"), [(True, 0.01, 0.05), (False, 0.02, 0.03)])
+def test_what_is_detectable_written_out(plan, better, edge, reach):
+    """The interval must clear the ROPE with so much room that 80% of all test sets do."""
+    goal = firm_goal("≫", ROPE, greater_is_better=better)
+    curve = replace(plan.curve, outlook=outlook("certain"), widening=1.1, goal=goal)
+    found = replace(plan, rope=ROPE, curve=curve).detectable(1_600)
+    assert found == pytest.approx(edge + 1.1 * reach / 2 + norm.ppf(0.8) * 0.02 / 2)
+
+
+def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power(plan):
+    """Accuracies 0.9 and 0.8 that agree in 0.8: each document has the variance 0.2 − 0.1²."""
     sd, lift = np.sqrt(0.2 - 0.1**2), 0.1 - 0.02
     theory = ((norm.ppf(0.975) + norm.ppf(0.8)) * sd / lift) ** 2
     assert plan.n == pytest.approx(theory, rel=0.12)
@@ -148,3 +165,18 @@ def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power():
     assert plan.width(plan.n) == pytest.approx(2 * norm.ppf(0.975) * sd / np.sqrt(plan.n), rel=0.06)
     assert plan.rope == Rope.from_param(0.02)
     assert Decision.BETTER.symbol == plan.goal
+
+
+def test_outcome_probabilities_are_read_the_right_way_round():
+    """Of positives A finds 0.5 + 0.3 and B 0.5 + 0.1; of negatives they call 0.15 and 0.2."""
+    positive = {"11": 0.5, "10": 0.3, "01": 0.1, "00": 0.1}
+    negative = {"11": 0.1, "10": 0.05, "01": 0.1, "00": 0.75}
+    world = RatesWorld(
+        theta=check_theta(positive, negative), prevalence=0.2, prior=Prior.from_param(None),
+        paired=True, metric=op.metrics.get("precision"), n_draws=1_000, prob=0.95,
+    )  # fmt: skip
+    a, b = 0.2 * 0.8 / (0.2 * 0.8 + 0.8 * 0.15), 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.2)
+    seed = np.random.SeedSequence(1)
+    assert world.outlook(seed).mean == pytest.approx(a - b, abs=1e-3)
+    middles = world.simulate(20_000, 40, seed, n_jobs=1).mean(axis=0)
+    assert middles.mean() == pytest.approx(a - b, abs=5 * middles.std() / np.sqrt(40))
