@@ -119,8 +119,11 @@ def test_a_damaged_shard_is_named(shards, damage):
 def test_other_files_need_a_column_of_the_truth(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"label": "ham", "old": "ham"}\n')
     (tmp_path / "a.csv").write_text("label,old\nham,ham\n")
-    for source in (tmp_path / "a.jsonl", tmp_path / "a.csv", []):
-        with pytest.raises(UsageError, match="name the column of the true labels"):
+    for source in (tmp_path / "a.jsonl", tmp_path / "a.csv"):
+        told = r"name the column of the true labels, e\.g\. truth='label'.*: 'label', 'old'"
+        with pytest.raises(UsageError, match=told):
             op.read(source)
+    with pytest.raises(UsageError, match="a list of files must name at least one"):
+        op.read([])
     with pytest.raises(UsageError, match=r"no file .*; did you mean 'a\.jsonl'"):
         op.read(tmp_path / "a.json")
