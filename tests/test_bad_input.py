@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
@@ -76,7 +77,7 @@ def test_09_lengths_that_differ():
 
 def test_13_a_predicted_class_that_the_truth_lacks():
     c = check_whole(op.compare(TRUTH, changed(A, 0, 2), B, metric="f1_macro", **FEW))
-    assert "class_without_truth" in findings(c)
+    assert "predicted_never_true" in findings(c)
 
 
 def test_14_a_true_class_that_is_never_predicted():
@@ -88,7 +89,14 @@ def test_14_a_true_class_that_is_never_predicted():
     assert c.a.sd > 0.1
 
 
-@pytest.mark.parametrize("metric", ["f1", "recall", "precision", "accuracy", "f1_macro"])
+@pytest.mark.parametrize("only", [0, 1])
+def test_15_a_macro_average_of_one_true_class_is_that_class(only):
+    c = check_whole(op.compare([only] * 36, A, B, metric="f1_macro", **FEW))
+    assert c.a.observed == pytest.approx(f1_score([only] * 36, A, pos_label=only))
+    assert "predicted_never_true" in findings(c)
+
+
+@pytest.mark.parametrize("metric", ["f1", "recall", "precision", "accuracy"])
 @pytest.mark.parametrize("only", [0, 1])
 def test_15_only_one_class_in_the_truth(metric, only):
     c = check_whole(op.compare([only] * 36, A, B, metric=metric, **FEW))
