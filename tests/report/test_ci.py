@@ -31,7 +31,6 @@ HOSTILE = [
     "\x1b[31mred\x1b]8;;http://evil.example\x07",
     "\x00\x01\x08\x9b",
     "\u202egnp.exe\u2066",
-    "\ud800",
     "\ufffe\uffff",
     "`code` **bold** _it_",
     "# heading",
