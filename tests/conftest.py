@@ -18,6 +18,7 @@ ROBUSTNESS = (
     "cli/test_every_option.py",
     "cli/test_exit_codes.py",
     "cli/test_faults.py",
+    "cli/test_hostile_gates.py",
     "ingest/test_atomic.py",
     "ingest/test_baseline.py",
     "ingest/test_catalogue.py",
