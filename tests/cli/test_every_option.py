@@ -51,7 +51,7 @@ BESIDE = {
 ALONE = {
     "bcv": "folds.csv --rope 0.01 --draws 100",
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
-    "--simulations 20 --draws 100",
+    "--simulations 100 --draws 100",
     "reproduce": "acl --table 3",
     "example": "news20",
 }
@@ -141,7 +141,7 @@ TRIED = {
     "--ropes": ["plain: --ropes 0.01,0.05"],
     "--save-baseline": ["plain: --save-baseline new.parquet --id id"],
     "--seed": ["plain: --seed 3", "folds: --seed 3"],
-    "--simulations": ["plain: --simulations 100", "folds: --simulations 20"],
+    "--simulations": ["plain: --simulations 100", "folds: --simulations 100"],
     "--sizes": ["folds: --sizes 20,40"],
     "--stop": ["plain: --stop width=0.9"],
     "--table": [
