@@ -61,8 +61,7 @@ class Engine:
     def register(self, source: object) -> str:
         """Make Arrow batches a table, and return its name."""
         name = f"arrow_{uuid4().hex}"
-        with _faults():
-            self.connection.register(name, source)
+        self._ask(lambda: self.connection.register(name, source))  # which calls the source
         return name
 
 
