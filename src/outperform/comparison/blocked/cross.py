@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from outperform._typing import Label, Seed
+from outperform._typing import Label, Progress, Seed
 from outperform.comparison import engine
 from outperform.comparison.blocked.bayes_test import compare_counts
 from outperform.comparison.blocked.checking import check_blocked
@@ -19,7 +19,6 @@ from outperform.comparison.blocked.folds import Folds, folds_of_outcomes
 from outperform.comparison.blocked.result import BlockedComparison, blocked
 from outperform.comparison.blocked.splitter import BlockedTwoFold
 from outperform.comparison.blocked.training import (
-    Progress,
     check_estimator,
     check_jobs,
     predict_folds,
