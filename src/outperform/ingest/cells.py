@@ -99,7 +99,7 @@ def refuse_no_models(
             raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
         _refuse_truth_of_ids(labels, counts)
         return
-    odd = [name for name, one in found.items() if name in ids or not one.n_shared]
+    odd = [name for name, one in found.items() if name in ids or one.hold_no_label]
     if odd and len(odd) == len(found) and not ids:
         raise UsageError(
             f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "

@@ -14,6 +14,7 @@ from outperform.outcomes.counting import total
 from outperform.outcomes.labels import Column, check_label, refuse_half_characters
 
 _FEWEST = 30  # different values; fewer do no harm
+_ENOUGH_ROWS = 10
 _NEARLY_ALL = 0.9
 _FEW_LABELS = 0.1  # of the different values, in the truth
 _HARDLY_ANY = 0.05  # of the rows
@@ -88,6 +89,11 @@ class Values(NamedTuple):
         """Whether there is nearly one value a row and the labels are much fewer."""
         many = self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
         return self.look_like_ids or (many and 2 * self.n_labels <= self.n_values)
+
+    @property
+    def hold_no_label(self) -> bool:
+        """Whether no row has a label; in a few rows a model may be wrong throughout."""
+        return not self.n_shared and self.n_rows >= _ENOUGH_ROWS
 
     def sentence(self, subject: str, other: str) -> str:
         """Say it of a column.

@@ -167,7 +167,7 @@ def _outcomes(
 
 def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: cells.Fault) -> str:
     """Say which ids have values that are neither right nor wrong."""
-    column = Column(f"k{len(side.columns) - 1}", side.table.family(name))
+    column = Column(f"k{len(side.columns) - 1}", side.table.column(name).family)
     rows = engine.fetch(f"SELECT id FROM j{place} WHERE {is_strange(column)} ORDER BY id LIMIT 5")
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
@@ -185,7 +185,9 @@ def _doubts(gold: Side, truth: Sequence[Any]) -> list[Finding]:
         "If they say whether a model was right, this file is no gold: read the files with "
         f"correct={gold.truth!r}."
     )
-    return [Finding("right_or_wrong_as_gold", "warning" if is_verdict else "note", message)]
+    if is_verdict:
+        return [Finding("right_or_wrong_as_gold", "warning", message)]
+    return [Finding("right_or_wrong_as_gold", "note", message)]
 
 
 def _brought(sides: list[Side]) -> list[tuple[int, str]]:
@@ -220,7 +222,7 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
 def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[Finding]:
     """Refuse rows without a label, or leave them out and say so."""
     test = " OR ".join(
-        is_missing(Column(f"k{number}", side.table.family(column)), empty=asked.correct)
+        is_missing(Column(f"k{number}", side.table.column(column).family), empty=asked.correct)
         for number, column in enumerate(side.columns)
     )
     ((lost,),) = engine.fetch(f"SELECT count(*) FROM j{place} WHERE {test}")
