@@ -89,7 +89,13 @@ def test_classes_must_be_distinct_numbers_of_classes(classes, message):
         metrics.get("f1_macro").evaluate(MARGINS, classes)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "cohen_kappa"])
+@pytest.mark.parametrize("classes", [[1], [0, 2], None])
+def test_balanced_accuracy_is_the_mean_recall_of_the_chosen_classes(classes):
+    recalls = metrics.get("recall_macro").evaluate(MARGINS, classes)
+    assert metrics.get("balanced_accuracy").evaluate(MARGINS, classes) == pytest.approx(recalls)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "matthews_corrcoef", "cohen_kappa"])
 @pytest.mark.parametrize("classes", [[1], [0, 1]])
 def test_a_score_of_the_whole_table_takes_no_choice_of_classes(name, classes):
     with pytest.raises(UsageError, match=f"{name} reads the whole table"):
