@@ -39,7 +39,7 @@ BESIDE = {
     "scorecard": "--metrics accuracy --draws 100 --seed 1",
     "by-class": "--metric f1_macro --draws 100 --seed 1",
     "slices": f"--by country {ASKED}",
-    "gate": f"{ASKED} --rope 0.5",
+    "gate": f"{ASKED} --rope 0.4",
     "watch": f"{ASKED} --once",
     "baseline": "--id id -o stored.parquet",
     "count": "",
@@ -72,7 +72,7 @@ TRIED = {
     "--candidate": ["plain: --candidate bert"],
     "--confusion": ["matrices: --confusion", "matrices: --confusion --counts"],
     "--correlation": ["folds: --correlation integrated"],
-    "--cost": ["plain: --cost spam:ham=5,ham:spam=1 --rope 0.1 --metric f1"],
+    "--cost": ["plain: --cost spam:ham=5,ham:spam=1 --rope 0.1"],
     "--counts": ["plain: --counts"],
     "--draws": ["plain: --draws 120", "folds: --draws 120"],
     "--encoding": ["plain: --encoding utf-8"],
@@ -161,7 +161,7 @@ TRIED = {
     "--title": ["plain: --title Which?"],
     "--top": ["plain: --top 2"],
     "--truth": ["plain: --truth label"],
-    "--unit": ["plain: --unit EUR --cost spam:ham=5 --rope 0.1 --metric f1"],
+    "--unit": ["plain: --unit EUR --cost spam:ham=5 --rope 0.1"],
     "--unpaired": ["plain: --unpaired", "folds: --unpaired"],
     "--verify": ["parquet: --verify", "plain: --verify"],
     "--weight": ["plain: --weight times", "plain: --weight times --counts"],
@@ -325,6 +325,7 @@ def ways(command, option):
         kind, _, words = way.partition(": ")
         least = arguments(command, kind)
         if least is not None:
+            least = without_metric(least) if "--cost" in words else least
             found.append((least, shlex.split(words)))
     if found:
         return found, True
@@ -334,6 +335,14 @@ def ways(command, option):
     least = next(filter(None, (arguments(command, one) for one in kinds)))
     given = [[]] if option.is_flag else [[str(getattr(v, "value", v))] for v in values]
     return [(least, [name_of(option), *value]) for value in given], False
+
+
+def without_metric(words):
+    """Return the words of a command but for the metric, which costs replace."""
+    if "--metric" not in words:
+        return words
+    place = words.index("--metric")
+    return [*words[:place], *words[place + 2 :]]
 
 
 PARAMETERS = {
@@ -380,7 +389,7 @@ def test_it_works_or_is_refused_in_the_words_of_the_command_line(
          "grades, which have no truth; leave --truth out"),
         ("rank preds.csv --truth label --of bert --of gpt --of new --metric accuracy --model flat",
          "use --model unit\n"),
-        ("count preds.csv --truth label --of bert --of bert", "models 'bert', 'bert'"),
+        ("count preds.csv --truth label --of bert --of bert", "got --of bert --of bert"),
         ("runs preds.csv --truth label --a bert --b gpt --prevalence 0.1", "no such option"),
         ("bcv folds.csv --correlation fixed", "that only the library takes; use averaged"),
         ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),

@@ -220,8 +220,8 @@ def settle(
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
-        refuse_no_models(labels, found.counts, asked, table)
         refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
+        refuse_no_models(labels, found.counts, asked, table)
     refuse_too_many(len(found.counts), table, groups=groups)
     names = (*asked.columns, *asked.by)
     missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}

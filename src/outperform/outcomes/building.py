@@ -394,8 +394,8 @@ def of_columns(
         raise UsageError("slices cannot keep groups together yet; give by= or groups=")
     if by and importance is not None:
         raise UsageError(
-            "slices count items, so importance weights have no place in them yet; rows that stand "
-            "for several items are counts: from_counts(…, by=…), or read(…, count=…)"
+            "slices count items, so importance weights have no place in them yet; if rows stand "
+            "for several items, give these numbers as counts"
         )
     if by:
         slices = count_slices(by, codes, n_labels=len(ordered), weights=counts)
