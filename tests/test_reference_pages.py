@@ -31,12 +31,25 @@ def raised_findings() -> dict[str, set[str]]:
     """Return the names and levels of every finding that the source makes."""
     found = defaultdict(set)
     for path in Path(outperform.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
-                values = [getattr(one, "value", None) for one in node.args[:2]]
-                if all(isinstance(value, str) for value in values):
-                    found[values[0]].add(values[1])
+                names, levels = (texts(one, tree) for one in node.args[:2])
+                for name in names:
+                    found[name] |= levels
     return found
+
+
+def texts(node: ast.expr, tree: ast.Module) -> set[str]:
+    """Return what an argument may be: a text, a choice of two, or a constant of the module."""
+    if isinstance(node, ast.IfExp):
+        return texts(node.body, tree) | texts(node.orelse, tree)
+    if isinstance(node, ast.Name):
+        given = [one for one in tree.body if isinstance(one, ast.Assign)]
+        constants = {one.targets[0].id: one.value for one in given if hasattr(one.targets[0], "id")}
+        return texts(constants[node.id], tree) if node.id in constants else set()
+    value = getattr(node, "value", None)
+    return {value} if isinstance(value, str) else set()
 
 
 def bounds(metric: metrics.Metric | metrics.ScoreMetric) -> str:
@@ -51,7 +64,7 @@ def test_every_metric_is_on_the_page_with_its_label_and_bounds():
 
 
 def test_every_finding_is_on_the_page_with_its_levels():
-    page = {name: set(cells[0].split(" or ")) for name, *cells in read("findings.md")}
+    page = {name: set(re.split(", | or ", cells[0])) for name, *cells in read("findings.md")}
     assert page == raised_findings()
 
 

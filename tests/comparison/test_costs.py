@@ -174,7 +174,7 @@ def test_ranks_and_gates_take_costs():
     assert gate.passed
     assert "cost (EUR per document)" in str(gate)
     assert not op.gate(truth, b, a, metric=EUR, rope=1, **FEW).passed
-    card = op.scorecard(truth, a, b, metrics=[EUR, op.metrics.cost([[0, 1], [1, 0]], name="n")],
+    card = op.scorecard(truth, a, b, metrics=[EUR, op.metrics.cost([[0, 4], [4, 0]], name="n")],
                         rope=1, **FEW)  # fmt: skip
     assert card.keys == ("cost", "n")
 

@@ -128,7 +128,7 @@ def test_a_refusal_names_only_models_that_would_answer(two):
         op.compare(sets, sets, sets, metric="f1_samples", **chain)
     weights = np.linspace(0.5, 1.5, len(two[0]))
     with pytest.raises(UsageError, match=r"'bootstrap'; use engine='exact'$"):
-        op.compare(*two, metric="f1", sample_weight=weights, weight_kind="importance", **chain)
+        op.compare(*two, metric="f1", sample_weight=weights, **chain)
 
 
 def test_scores_have_no_chain(two):

@@ -16,7 +16,6 @@ CANDIDATE = np.where(np.arange(N) % 5 == 0, np.roll(TRUTH, 1), TRUTH)  # 80% rig
 OTHERWISE = {
     "upper case": np.char.upper(BASELINE),
     "a blank": np.char.add(BASELINE, " "),
-    "an id": np.arange(N).astype(str),
     "empty": np.full(N, ""),
     "numbers": np.where(BASELINE == "a", "1", "2"),
 }

@@ -31,7 +31,7 @@ def test_any_other_pair_must_name_it(labels, two):
     with pytest.raises(
         UsageError, match=rf"positive class of 'f1' with pos_label={labels[0]!r} or"
     ):
-        op.compare(truth, a, b, **FEW)
+        op.compare(truth, a, b, metric="f1", **FEW)
     for label in labels:
         c = op.compare(truth, a, b, pos_label=label, **FEW)
         assert c.a.observed == pytest.approx(f1_score(truth, a, pos_label=label))
