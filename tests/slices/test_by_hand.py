@@ -134,7 +134,7 @@ def test_a_wrong_call_is_as_probable_as_the_draws_on_the_other_side():
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_a_verdict_within_six_errors_of_an_edge_is_coarse(errors, coarse, side):
     draws = np.random.default_rng(6).normal(0.0, 0.02, size=(1, 400))
-    hdi = concluded(draws, rope=0.5)[0].hdi
+    hdi = concluded(draws, rope=0.4)[0].hdi
     if side == "high":  # the upper edge of the ROPE so many errors above the upper end
         rope = (-0.9, hdi.high + errors * hdi.mcse_high)
     else:
