@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if any(place == item.path or place in item.path.parents for place in marked):
             item.add_marker(pytest.mark.robustness)
+
+
+@pytest.fixture
+def hears_ctrl_c():
+    """Hear SIGINT, which a process that was started in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,15 @@ from outperform.cli import counting
 from outperform.cli.main import main
 from outperform.errors import DataError
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals to itself")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="sends signals to itself"),
+    pytest.mark.usefixtures("hears_ctrl_c"),
+]
 
 ROWS = "SELECT i % 3 AS label, i % 2 AS old, i * 7 % 3 AS new FROM range({}) AS t(i)"
 COLUMNS: dict[str, Any] = {"truth": "label", "models": ["old", "new"]}
 MANY = 400  # times two million rows: half a minute or more
 SOON = 2.0  # seconds after the signal
-
-
-@pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
-    """Whoever started the tests in the background may have made them deaf to Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

@@ -334,6 +334,7 @@ def test_no_command_tells_the_password(server, options, code):
 # What happens when the line is cut, or whoever asked gives up
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_an_interrupt_ends_the_count(server):
     op.read(server.address, table="preds", **READ)
     sent = []

@@ -367,7 +367,6 @@ class Ungrouped:
     correct: Correct = None
     id: Id = None
     count: Count = None
-    weight: Weight = None
     where: Where = None
     table: TableName = None
     query: Query = None
@@ -386,7 +385,6 @@ class Ungrouped:
             "id": self.id,
             "correct": self.correct,
             "count": self.count,
-            "weight": self.weight,
             "where": where_of(self.where),
             "table": self.table,
             "query": self.query,
@@ -407,11 +405,12 @@ class Ungrouped:
 class OneTable(Ungrouped):
     """How one table is to be read."""
 
+    weight: Weight = None
     groups: Groups = None
 
     def asked(self) -> dict[str, Any]:
         """Return what can be asked of one table."""
-        return {**Ungrouped.asked(self), "groups": self.groups}
+        return {**Ungrouped.asked(self), "weight": self.weight, "groups": self.groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
