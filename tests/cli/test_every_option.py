@@ -86,7 +86,7 @@ TRIED = {
         "sliced: --groups author",
         "plain: --groups author --counts",
     ],
-    "--guard": ["plain: --guard recall:spam:0.5"],
+    "--guard": ["plain: --guard recall:spam:0.4"],
     "--hdi-prob": ["plain: --hdi-prob 0.8", "folds: --hdi-prob 0.8"],
     "--id": ["plain: --id id"],
     "--isolate": ["plain: --isolate", "plain: --isolate --counts"],
