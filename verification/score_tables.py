@@ -21,8 +21,8 @@ def table(found: Found) -> str:
     """Return one row a world; coverage in per cent with its standard error."""
     rows = [_row(world, intervals) for world, intervals in found.items()]
     return markdown.table(_HEADER, rows) + (
-        f"\n{len(found)} of {len(WORLDS)} worlds; 95% intervals of A − B, by 5,200 draws; shares in "
-        "per cent.\n"
+        f"\n{len(found)} of {len(WORLDS)} worlds; 95% intervals of A − B, by 5,200 draws; shares "
+        "in per cent.\n"
     )
 
 
