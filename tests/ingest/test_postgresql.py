@@ -346,7 +346,7 @@ def test_an_interrupt_ends_the_count(server):
     threading.Timer(0.5, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         op.read(server.address, query=ENDLESS, **READ)
-    assert time.monotonic() - sent[0] < 2
+    assert time.monotonic() - sent[0] < 10
 
 
 def _kill(server, how, *, state="%"):

@@ -64,7 +64,7 @@ def test_what_cannot_be_read_is_refused(asked, error, complaint):
 
 
 def test_mappings_and_frames_are_told_where_to_go():
-    with pytest.raises(UsageError, match="join the files first"):
+    with pytest.raises(UsageError, match="Join the files on their id first"):
         op.read_scores({"a": "a.jsonl"}, models=["score"])
     with pytest.raises(UsageError, match=r"Scores\.from_values"):
         op.read_scores(pa.table({"a": [1.0]}), models=["a"])
