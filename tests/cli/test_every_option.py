@@ -394,7 +394,7 @@ def test_it_works_or_is_refused_in_the_words_of_the_command_line(
         ("bcv folds.csv --correlation fixed", "that only the library takes; use averaged"),
         ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),
         ("baseline preds.csv --truth label --of bert --id id -o x --where times=1 --weight times",
-         "leave --weight, --where out, or store counts with --counts"),
+         "leave --where, --weight out, or store counts with --counts"),
     ],
 )  # fmt: skip
 def test_a_refusal_says_what_to_type(folder, monkeypatch, capsys, words, said):
