@@ -24,24 +24,24 @@ test-core:
 pymc:
 	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' \
 	  docs/how-to/arviz.md docs/how-to/your-own-prior.md \
-	  tests/posterior/pymc tests/comparison/test_chained.py \
-	  tests/comparison/test_engines.py tests/comparison/test_own_prior.py \
-	  tests/comparison/test_trees.py tests/reproduce/test_news_figures.py
+	  tests/posterior/pymc tests/inference/test_chained.py \
+	  tests/inference/test_engines.py tests/inference/test_own_prior.py \
+	  tests/comparison/test_datatree.py tests/papers/test_news_figures.py
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:
 	$(PYTHON) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' \
-	  src $(wildcard README.md) docs
+	  src papers $(wildcard README.md) docs
 
 docs:
 	$(PYTHON) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # The pictures of the documentation, drawn anew from the package into docs/_static.
 figures:
-	$(PYTHON) docs/figures/make_figures.py
+	PYTHONPATH=. $(PYTHON) docs/figures/make_figures.py
 
 bench:
-	for script in bench/bench_*.py; do $(PYTHON) "$$script" || exit 1; done
+	for script in bench/bench_*.py; do PYTHONPATH=. $(PYTHON) "$$script" || exit 1; done
 
 # Everything: the slow tests too, with the long hypothesis profile, and the simulation
 # studies, whose tables docs/explanation/verification.md shows. It takes hours.

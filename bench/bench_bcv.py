@@ -5,7 +5,7 @@ metrics. The paper draws a million values from the posterior of each model and
 counts; here NumPy's beta and gamma generators do that, on effective counts that
 cost nothing. Ours are exact, and bring intervals, verdict and findings along.
 
-    python bench/bench_bcv.py [--write]
+    PYTHONPATH=. python bench/bench_bcv.py [--write]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from measuring import alternate, ratios, seconds
 from recording import Row, report, wants_writing
 
 import outperform as op
-from outperform.reproduce.published import published
+from papers.published import published
 
 ROUNDS = 9
 DRAWS = 1_000_000

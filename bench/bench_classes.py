@@ -43,7 +43,13 @@ def _compared(classes: int, documents: int) -> list[Row]:
 
     def ours() -> op.Comparison:
         return op.compare(
-            seen, *seen.models, metric="f1_macro", rope=0.001, n_draws=DRAWS, random_state=0
+            seen,
+            *seen.models,
+            metric="f1_macro",
+            rope=0.001,
+            n_draws=DRAWS,
+            random_state=0,
+            n_jobs=-1,
         )
 
     timings = alternate({"ours": ours, "bare": bare}, rounds=ROUNDS)

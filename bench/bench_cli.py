@@ -39,7 +39,7 @@ def bare(version: bool = False) -> None:
 
 def bare_app() -> str:
     """Return the source of an app with the parameters of every command, as plain options."""
-    from outperform.cli.app import COMMANDS
+    from outperform.cli.main import COMMANDS
 
     lines = [BARE]
     for name, command in COMMANDS.items():

@@ -4,7 +4,7 @@ Every comparison goes from label arrays to the verdict. Its reference is what
 nobody can do without: the gamma draws of the same posterior, as one would
 write them down with ``numpy.random.default_rng()`` on one thread.
 
-    python bench/bench_compare.py [--write]
+    PYTHONPATH=. python bench/bench_compare.py [--write]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from measuring import Timing, alternate, ratios, seconds
 from recording import Row, report, wants_writing
 
 import outperform as op
-from outperform.reproduce.published import published
+from papers.published import published
 
 DRAWS = 50_000
 CHUNK = 1_000
@@ -62,6 +62,7 @@ def bare_runs(counts: np.ndarray) -> None:
 
 
 def compare(**chosen: object) -> op.Comparison:
+    chosen = {"n_jobs": -1, **chosen}
     return op.compare(NEWS.y_true, A, B, n_draws=DRAWS, rope=0.05, random_state=1, **chosen)
 
 
@@ -76,8 +77,8 @@ def one_class() -> list[Row]:
         },
         rounds=41,
     )
-    show("F1 of one class, paired flat model, 10 gammas a draw", timings)
-    what = "`compare`, F1 of one of 20 classes, paired flat model, 50,000 draws"
+    show("F1 of one class, paired, prior uniform, 10 gammas a draw", timings)
+    what = "`compare`, F1 of one of 20 classes, paired, prior uniform, 50,000 draws"
     return rows_of(what, "its 10 gammas a draw in bare NumPy", timings, "at most 2")
 
 
@@ -93,8 +94,8 @@ def all_classes() -> list[Row]:
         },
         rounds=5,
     )
-    show(f"macro-F1 of 20 classes, paired unit model, {counts.size} cells occurred", timings)
-    what = "`compare`, macro-F1 of 20 classes, paired unit model, 50,000 draws"
+    show(f"macro-F1 of 20 classes, paired, prior unit, {counts.size} cells occurred", timings)
+    what = "`compare`, macro-F1 of 20 classes, paired, prior unit, 50,000 draws"
     against = f"the {counts.size:,} cells that occurred, in bare NumPy"
     runs = timings["bare draws, one call a count"]
     ours = timings["compare, one thread"]
@@ -138,6 +139,7 @@ def power_table() -> list[Row]:
                     goal=goal,
                     rope=0.05,
                     paired=paired,
+                    n_jobs=-1,
                     n_simulations=SIMULATIONS,
                     random_state=1,
                 )

@@ -131,7 +131,7 @@ def _verdicts(paths: list[str], rows: int) -> list[Row]:
             generator.standard_gamma(count, DRAWS)
 
     def verdict(metric: str) -> op.Comparison:
-        return op.compare(ours(paths), *MODELS, metric=metric, rope=0.01, random_state=0)
+        return op.compare(ours(paths), *MODELS, metric=metric, rope=0.01, random_state=0, n_jobs=-1)
 
     timings = alternate(
         {

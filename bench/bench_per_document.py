@@ -29,7 +29,7 @@ A, B = "nb_mult", "svm_l2"
 CATEGORY = 8
 MILLION = 1_000_000
 ROUNDS = 9
-SHORT = op.Sampler(n_draws=2_000, n_tune=500, progress=False)
+SHORT = op.PyMC(draws=500, tune=500, progress=False)
 HEAD = ("documents", "what", "per document", "compact", "ratio")
 
 
@@ -85,7 +85,7 @@ def walks(models: dict[str, Any]) -> dict[str, float]:
     """Return the seconds of sampling of each form; compiling is not counted."""
     found = {}
     for name, model in models.items():
-        trace = chains.sample(model, SHORT, seed=np.random.SeedSequence(1))
+        trace = chains.sample(model, SHORT, seed=np.random.SeedSequence(1), n_jobs=-1)
         found[name] = float(trace.posterior.attrs["sampling_time"])
     return found
 

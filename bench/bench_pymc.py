@@ -32,8 +32,8 @@ from recording import Row, keep, markdown_table, report
 
 import outperform as op
 from outperform.posterior import pymc as chains
-from outperform.posterior.dense import dense_counts
-from outperform.posterior.protocol import margins_of
+from outperform.posterior.base import margins_of
+from outperform.posterior.dirichlet import dense_counts
 
 A, B = "nb_mult", "svm_l2"
 CATEGORY = 8
@@ -71,11 +71,13 @@ class Case:
     asked: dict[str, Any]
     build: Callable[[], Any]
     n_classes: int
-    samplers: dict[str, op.Sampler]
+    samplers: dict[str, op.PyMC]
     paper: tuple[str, str, str]  # who, seconds, Monte Carlo error
 
     def exact(self) -> op.Comparison:
-        return op.compare(self.outcomes, A, B, n_draws=DRAWS, random_state=1, **self.asked)
+        return op.compare(
+            self.outcomes, A, B, n_draws=DRAWS, random_state=1, n_jobs=-1, **self.asked
+        )
 
     def difference(self, trace: Any) -> np.ndarray:
         """Return the draws of the difference, a chain a row."""
@@ -121,7 +123,7 @@ def papers_cases() -> list[Case]:
             asked={"metric": "f1", "pos_label": label, "rope": 0.05},
             build=lambda: chains.paired(pairs),
             n_classes=2,
-            samplers={name: op.Sampler(name=name, progress=False) for name in SAMPLERS},
+            samplers={name: op.PyMC(sampler=name, progress=False) for name in SAMPLERS},
             paper=("SIGIR 2016: Metropolis–Hastings, one chain", "up to 20 s", "at most 0.002"),
         ),
         Case(
@@ -129,7 +131,7 @@ def papers_cases() -> list[Case]:
             outcomes=seen,
             asked={
                 "metric": "f1_macro",
-                "model": "hierarchical",
+                "prior": "hierarchical",
                 "paired": False,
                 "rope": 0.005,
             },
@@ -137,11 +139,11 @@ def papers_cases() -> list[Case]:
             n_classes=20,
             samplers={
                 **{
-                    name: op.Sampler(name=name, n_draws=2_000, n_tune=400, progress=False)
+                    name: op.PyMC(sampler=name, draws=500, tune=400, progress=False)
                     for name in ("nuts", "nutpie", "numpyro")
                 },
-                "metropolis": op.Sampler(
-                    name="metropolis", n_draws=200, n_tune=100, n_chains=2, progress=False
+                "metropolis": op.PyMC(
+                    sampler="metropolis", chains=2, draws=100, tune=100, progress=False
                 ),
             },
             paper=("ICDM 2015: Metropolis–Hastings, one chain", "", "0.000"),
@@ -152,7 +154,7 @@ def papers_cases() -> list[Case]:
 def walk(case: Case, name: str) -> Run:
     """Sample a case by one sampler."""
     sampler, start, spent = case.samplers[name], time.perf_counter(), processor_time()
-    trace = chains.sample(case.build(), sampler, seed=np.random.SeedSequence(1))
+    trace = chains.sample(case.build(), sampler, seed=np.random.SeedSequence(1), n_jobs=-1)
     draws = case.difference(trace)
     whole = time.perf_counter() - start
     sampling = float(trace.posterior.attrs["sampling_time"])
@@ -163,7 +165,7 @@ def walk(case: Case, name: str) -> Run:
         processor=processor_time() - spent,
         chain=chains.diagnose(draws, sampler=SAMPLERS[name], divergences=lost),
         mean=float(draws.mean()),
-        full=sampling * length(op.Sampler(name=name)) / length(sampler),
+        full=sampling * length(op.PyMC(sampler=name)) / length(sampler),
     )
 
 
@@ -172,13 +174,13 @@ def processor_time() -> float:
     return sum(os.times()[:4])
 
 
-def length(sampler: op.Sampler) -> int:
+def length(sampler: op.PyMC) -> int:
     """Return how many steps all chains make."""
-    return sampler.n_chains * (sampler.tune_of_chain + sampler.draws_of_chain)
+    return sampler.chains * (sampler.tune_of_chain + sampler.draws_of_chain)
 
 
 def measure(case: Case, names: Sequence[str]) -> tuple[Run, list[Run]]:
-    """Return the exact engine's run and those of the samplers."""
+    """Return the direct engine's run and those of the samplers."""
     timing, runs = Timing(), []
     case.exact()
     for name in names:

@@ -50,9 +50,11 @@ def bare_on_two(n_cells: int) -> None:
         list(pool.map(partial(bare, n_cells, DRAWS // 2), (1, 2)))
 
 
-def measure(n_models: int, n: int, rounds: int) -> tuple[dict[str, Timing], int, op.Ranking]:
+def measure(
+    n_models: int, n: int, rounds: int
+) -> tuple[dict[str, Timing], int, op.results.Ranking]:
     truth, found = predictions(n_models, n)
-    rank = partial(op.rank, truth, found, metric="f1_macro", rope=0.01, random_state=1)
+    rank = partial(op.rank, truth, found, metric="f1_macro", rope=0.01, random_state=1, n_jobs=-1)
     n_cells = len(op.Outcomes.from_labels(truth, found).tables[0].counts)
     calls = {
         "rank": rank,

@@ -32,7 +32,7 @@ def main(write: bool) -> None:
         ours = Timing()
         ours.run(
             lambda metric=metric: op.compare(
-                truth, a, b, metric=metric, rope=0.01, n_draws=DRAWS, random_state=0
+                truth, a, b, metric=metric, rope=0.01, n_draws=DRAWS, random_state=0, n_jobs=-1
             )
         )
         print(f"{metric}\n  ours {ours}\n  bare {bare}\n  {ratios(ours, bare)}")

@@ -56,13 +56,15 @@ def bare(n_slices: int) -> None:
         generator.standard_gamma(100.0, out=out)
 
 
-def measure(n_slices: int, rounds: int) -> tuple[dict[str, Timing], op.SliceComparison]:
+def measure(n_slices: int, rounds: int) -> tuple[dict[str, Timing], op.results.SliceComparison]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "preds.parquet"
         write(path, predictions(n_slices))
         count = partial(op.read, str(path), truth="label", models=["a", "b"], by=["slice"])
         seen = count()
-        compare = partial(op.compare_slices, seen, "a", "b", metric="f1", rope=0.01, random_state=1)
+        compare = partial(
+            op.compare_slices, seen, "a", "b", metric="f1", rope=0.01, random_state=1, n_jobs=-1
+        )
         calls = {
             "count": count,
             "compare_slices": compare,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from outperform._version import __version__
+from sphinx.pycode import ModuleAnalyzer
+
+from outperform import __version__, _typing
 
 project = "outperform"
 author = "the outperform developers"
@@ -28,7 +30,11 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "signature"
 # Aliases stay as they are written; spelt out, an array takes a line.
-autodoc_type_aliases = {name: name for name in ("AnyArray", "ArrayLike", "FloatArray", "IntArray")}
+autodoc_type_aliases = {
+    name: name for name in vars(_typing) if re.fullmatch(r"\w+(Array|Like|Frame|Table|Tree)", name)
+} | {name: name for name in ("Axes", "CorrelationLike", "PriorLike", "Source", "StopLike", "Where")}
+# A signature names every keyword; its overloads are for type checkers.
+ModuleAnalyzer.overloads = property(lambda self: {}, lambda self, found: None)
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 88

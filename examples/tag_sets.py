@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from tagging import CrfTagger
 
 import outperform as op
+from outperform.data import spans as schemes
+from outperform.progress import told
 
 METRICS = {"precision": "P", "recall": "R", "f1": "F1"}
 REPETITIONS = 3
@@ -47,7 +48,7 @@ class Task:
 
     def span_counts(self) -> np.ndarray:
         """Return how many spans of each type every sentence has, ``(n_sentences, n_types)``."""
-        scheme = op.schemes.get(self.schemes[0])
+        scheme = schemes.get(self.schemes[0])
         found = [[kind for _, _, kind in scheme.read(tags).spans] for tags in self.tags]
         types = sorted({kind for kinds in found for kind in kinds})
         return np.array([[kinds.count(kind) for kind in types] for kinds in found])
@@ -71,7 +72,7 @@ class Measured:
     """
 
     task: Task
-    comparisons: dict[str, op.CrossComparison]
+    comparisons: dict[str, op.Comparison]
     factors: tuple[float, float]
     seconds: tuple[float, float]
 
@@ -91,26 +92,23 @@ def measure(task: Task, *, draws: int = DRAWS, jobs: int | None = None) -> Measu
         end = "\n" if done == of else ""
         print(f"\r{task.title}: {done} of {of} trainings", end=end, file=sys.stderr, flush=True)
 
-    f1 = op.cross_compare(
-        first,
-        second,
-        task.tokens,
-        task.tags,
-        cv=op.BlockedTwoFold(REPETITIONS, balance=task.span_counts(), random_state=SEED),
-        metric="f1",
-        scheme=task.schemes[0],
-        rope=ROPE,
-        names=task.schemes,
-        n_draws=draws,
-        random_state=SEED,
-        n_jobs=jobs,
-        progress=progress,
-    )
-    comparisons = {
-        metric: f1 if metric == "f1" else cast("op.CrossComparison", f1.with_metric(metric))
-        for metric in METRICS
-    }
-    factors = sd_factors(f1.outcomes)
+    with told(progress):
+        f1 = op.cross_compare(
+            first,
+            second,
+            task.tokens,
+            task.tags,
+            cv=op.BlockedTwoFold(REPETITIONS, balance=task.span_counts(), random_state=SEED),
+            metric="f1",
+            scheme=task.schemes[0],
+            rope=ROPE,
+            names=task.schemes,
+            n_draws=draws,
+            random_state=SEED,
+            n_jobs=jobs,
+        )
+    comparisons = {metric: f1 if metric == "f1" else f1.with_metric(metric) for metric in METRICS}
+    factors = sd_factors(f1.details.outcomes)
     now = time.perf_counter()
     return Measured(
         task=task,
@@ -133,7 +131,7 @@ def sd_factors(folds: Iterable[op.Outcomes]) -> tuple[float, float]:
                 seen,
                 *fold.models,
                 metric="f1",
-                model="bootstrap",
+                prior="bootstrap",
                 rope=ROPE,
                 random_state=SEED,
             )
@@ -191,9 +189,9 @@ def _rows(measured: Measured) -> Iterator[list[str]]:
             shown,
             f"{c.a.observed:.4f}",
             f"{c.b.observed:.4f}",
-            _probability(c.unpaired.p_h0),
-            _probability(c.unpaired.p_h1),
-            c.unpaired.accepted,
+            _probability(c.details.unpaired.p_h0),
+            _probability(c.details.unpaired.p_h1),
+            c.details.unpaired.accepted,
             _probability(c.p_h1),
             _signed(c.mean),
             f"{_signed(c.hdi.low)} to {_signed(c.hdi.high)}",
@@ -230,7 +228,7 @@ def _findings(measured: Measured) -> Iterator[str]:
     having: dict[tuple[str, str], list[str]] = {}
     for metric, shown in METRICS.items():
         c = measured.comparisons[metric]
-        for kind, findings in (("paired", c.findings), ("unpaired", c.unpaired.findings)):
+        for kind, findings in (("paired", c.findings), ("unpaired", c.details.unpaired.findings)):
             for finding in findings:
                 key = f"{finding.level} {finding.name}", finding.message
                 having.setdefault(key, []).append(f"{shown} {kind}")

@@ -1,6 +1,6 @@
 """Train the four text classifiers on 20 Newsgroups and store their answers.
 
-    python scripts/make_news20.py 20news-bydate.tar.xz src/outperform/datasets/news20.npz
+    python -m scripts.make_news20 20news-bydate.tar.xz src/outperform/datasets/news20.npz
 
 Needs scikit-learn and takes about a minute. The archive holds the "bydate" split
 as ``20news-bydate/20news-bydate-{train,test}/<group>/<id>``. Before anything is
@@ -29,7 +29,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from outperform.reproduce.published import published
+from papers.published import published
 
 # How many of the 20 printed scores may differ, and by how much: the L1 machine
 # does not converge, so its answers depend on the library version.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
+
+import outperform as op
 
 # Derandomised, so that a run of the suite is the same run everywhere.
 settings.register_profile("default", max_examples=200, deadline=None, derandomize=True)
@@ -20,20 +23,19 @@ ROBUSTNESS = (
     "cli/test_exit_codes.py",
     "cli/test_faults.py",
     "cli/test_hostile_gates.py",
-    "ingest/test_atomic.py",
-    "ingest/test_baseline.py",
-    "ingest/test_catalogue.py",
-    "ingest/test_damaged.py",
-    "ingest/test_databases.py",
-    "ingest/test_differential.py",
-    "ingest/test_frames.py",
-    "ingest/test_hostile_names.py",
-    "ingest/test_postgresql.py",
-    "ingest/test_spark.py",
+    "io/test_atomic.py",
+    "io/test_catalogue.py",
+    "io/test_damaged.py",
+    "io/test_databases.py",
+    "io/test_differential.py",
+    "io/test_frames.py",
+    "io/test_hostile_names.py",
+    "io/test_postgresql.py",
+    "io/test_spark.py",
     "monitor/test_killed_writers.py",
     "report/test_browser.py",
     "report/test_hostile_labels.py",
-    "reproduce",
+    "papers",
     "test_bad_input.py",
     "verification",
 )
@@ -53,3 +55,47 @@ def hears_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def noisy(truth, rate, rng, n_classes):
+    """Return predictions that are right with this rate."""
+    wrong = rng.integers(0, n_classes, truth.size)
+    return np.where(rng.random(truth.size) < rate, truth, wrong)
+
+
+@pytest.fixture(scope="session")
+def two():
+    """400 documents of the classes 0 and 1; A is better than B."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 400)
+    return truth, noisy(truth, 0.9, rng, 2), noisy(truth, 0.6, rng, 2)
+
+
+@pytest.fixture(scope="session")
+def four():
+    """800 documents of four named classes; A is better than B."""
+    rng = np.random.default_rng(4)
+    names = np.array(["ham", "jam", "lamb", "spam"])
+    truth = rng.integers(0, 4, 800)
+    a, b = noisy(truth, 0.8, rng, 4), noisy(truth, 0.65, rng, 4)
+    return names[truth], names[a], names[b]
+
+
+@pytest.fixture(scope="session")
+def names():
+    """The names of a result's findings."""
+    return lambda result: [finding.name for finding in result.findings]
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Make paired outcomes of two classes from the counts of 11, 10, 01, 00 in each class."""
+
+    def make(positive, negative):
+        cells = [(1, 1), (1, 0), (0, 1), (0, 0)] * 2
+        truth = [1] * 4 + [0] * 4
+        a, b = zip(*cells, strict=True)
+        counts = [*positive, *negative]
+        return op.Outcomes.from_counts(truth, {"a": a, "b": b}, counts, labels=[0, 1])
+
+    return make

@@ -80,7 +80,8 @@ def accepted(function: Callable[..., Any]) -> list[str]:
     known = {"self", "cls"}
     if isinstance(function, type) and dataclasses.is_dataclass(function.__base__):
         known |= {item.name for item in dataclasses.fields(function.__base__)}
-    return [name for name in inspect.signature(function).parameters if name not in known]
+    names = [name for name in inspect.signature(function).parameters if name not in known]
+    return [name for name in names if not name.startswith("_")]
 
 
 def faults(function: Callable[..., Any]) -> list[str]:

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import outperform
-from outperform._version import __version__
+from outperform import __version__
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference" / "index.md"
+RESULTS = ROOT / "docs" / "reference" / "results.md"
 
 
 def listed(page: str) -> list[str]:
@@ -24,6 +25,12 @@ def listed(page: str) -> list[str]:
 def test_the_reference_page_lists_every_public_name_once():
     names = sorted(getattr(outperform, "__all__", ()))
     assert sorted(listed(REFERENCE.read_text(encoding="utf-8"))) == names
+
+
+def test_the_page_of_results_lists_every_kind_once():
+    assert listed(RESULTS.read_text(encoding="utf-8")) == outperform.results.__all__
+    assert [one for one in outperform.results.__all__ if not hasattr(outperform.results, one)] == []
+    assert not set(outperform.results.__all__) & set(outperform.__all__)
 
 
 def test_every_public_name_can_be_had():

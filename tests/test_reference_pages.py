@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 import outperform
 from outperform import metrics
-from outperform.posterior.models import MODELS
+from outperform.findings import TEMPLATES
+from outperform.posterior.registry import PRIORS
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -27,31 +26,6 @@ def read(name: str) -> list[list[str]]:
     return rows((REFERENCE / name).read_text(encoding="utf-8"))
 
 
-def raised_findings() -> dict[str, set[str]]:
-    """Return the names and levels of every finding that the source makes."""
-    found = defaultdict(set)
-    for path in Path(outperform.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
-                names, levels = (texts(one, tree) for one in node.args[:2])
-                for name in names:
-                    found[name] |= levels
-    return found
-
-
-def texts(node: ast.expr, tree: ast.Module) -> set[str]:
-    """Return what an argument may be: a text, a choice of two, or a constant of the module."""
-    if isinstance(node, ast.IfExp):
-        return texts(node.body, tree) | texts(node.orelse, tree)
-    if isinstance(node, ast.Name):
-        given = [one for one in tree.body if isinstance(one, ast.Assign)]
-        constants = {one.targets[0].id: one.value for one in given if hasattr(one.targets[0], "id")}
-        return texts(constants[node.id], tree) if node.id in constants else set()
-    value = getattr(node, "value", None)
-    return {value} if isinstance(value, str) else set()
-
-
 def bounds(metric: metrics.Metric | metrics.ScoreMetric) -> str:
     return " to ".join(f"{end:g}".replace("-", "−") for end in metric.bounds)
 
@@ -63,18 +37,23 @@ def test_every_metric_is_on_the_page_with_its_label_and_bounds():
     assert page == {name: (metric.label, bounds(metric)) for name, metric in known.items()}
 
 
-def test_every_finding_is_on_the_page_with_its_levels():
-    page = {name: set(re.split(", | or ", cells[0])) for name, *cells in read("findings.md")}
-    assert page == raised_findings()
+def test_the_page_of_findings_is_the_table():
+    rows_of = read("findings.md")
+    page = {name: (set(re.split(", | or ", cells[0])), cells[1]) for name, *cells in rows_of}
+    table: dict[str, tuple[set[str], str]] = {}
+    for one in TEMPLATES.values():
+        mends = "–" if one.mends is None else f"`{one.mends}`"
+        table.setdefault(one.name, (set(), mends))[0].update(one.levels)
+    assert page == table
+    assert len(rows_of) == len(table)
 
 
-def test_every_model_is_on_the_page():
+def test_every_prior_is_on_the_page():
     page = {name: cells for name, *cells in read("models.md")}
-    for name, model in MODELS.items():
-        pairs, takes_prior, factor = page[name][2:]
-        assert pairs.startswith("yes") == model.pairs
-        assert (takes_prior == "yes") == model.takes_prior
-        assert (factor != "none") == model.proper
+    for name, prior in PRIORS.items():
+        pairs, factor = page[name][2:]
+        assert pairs.startswith("yes") == prior.pairs
+        assert (factor != "none") == prior.proper
 
 
 @pytest.mark.parametrize("decision", outperform.Decision)

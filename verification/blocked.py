@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.decision import Decision, Rope, decide
+from outperform.data.views import code_of
+from outperform.decision.rope import Decision, Rope, decide
 
 SEED = 20_190_728
 UNSTABLE = "unstable_learner"
@@ -130,7 +131,7 @@ class Run:
     better, before the guard and after it.
     """
 
-    intervals: dict[str, tuple[op.Interval, op.Interval]]
+    intervals: dict[str, tuple[op.results.Interval, op.results.Interval]]
     unstable: bool
     unstable_alone: tuple[bool, bool]
     called: dict[tuple[str, float], tuple[bool, bool]]
@@ -156,7 +157,7 @@ def run(world: World, repetition: int) -> Run:
     return _note(cross_validate(world, repetition))
 
 
-def cross_validate(world: World, repetition: int) -> op.CrossComparison:
+def cross_validate(world: World, repetition: int) -> op.Comparison:
     """Draw documents, and let the package train and compare both models on them."""
     # A stream per repetition, so that chunks can be run in any order. Learners share it.
     generator = np.random.default_rng([SEED, *world.stream, world.m, repetition])
@@ -175,7 +176,7 @@ def cross_validate(world: World, repetition: int) -> op.CrossComparison:
     )
 
 
-def _note(result: op.CrossComparison) -> Run:
+def _note(result: op.Comparison) -> Run:
     of_models = [fold_counts(result, name) for name in result.names]
     alone = {
         correlation: [
@@ -185,29 +186,32 @@ def _note(result: op.CrossComparison) -> Run:
         for correlation in CORRELATIONS
     }
     first, second = alone["averaged"]
+    assert isinstance(result.details, op.results.CrossDetails)
+    unpaired = result.details.unpaired
     return Run(
         intervals={name: (one.eti, other.eti) for name, (one, other) in alone.items()},
         unstable=_warned(result),
         unstable_alone=(_warned(first), _warned(second)),
         called={
             (road, half_width): _called(one, half_width)
-            for road, one in zip(ROADS, (result.unpaired, result), strict=True)
+            for road, one in zip(ROADS, (unpaired, result), strict=True)
             for half_width in HALF_WIDTHS
         },
-        accepted=result.unpaired.accepted,
+        accepted=unpaired.accepted,
     )
 
 
-def fold_counts(result: op.CrossComparison, name: str) -> list[list[int]]:
+def fold_counts(result: op.Comparison, name: str) -> list[list[int]]:
     """Return tp, fp and fn of one model, a row for each fold."""
+    assert isinstance(result.details, op.results.CrossDetails)
     rows = []
-    for fold in result.outcomes:
-        hits, actual, predicted = (int(one[fold.code(1)]) for one in fold.margins(name))
+    for fold in result.details.outcomes:
+        hits, actual, predicted = (int(one[code_of(fold, 1)]) for one in fold.margins(name))
         rows.append([hits, predicted - hits, actual - hits])
     return rows
 
 
-def _called(result: op.BlockedComparison, half_width: float) -> tuple[bool, bool]:
+def _called(result: op.Comparison, half_width: float) -> tuple[bool, bool]:
     before = decide(result.hdi, Rope.from_param(half_width)) in _FIRM
     if half_width == result.rope.high:
         return before, result.decision in _FIRM
@@ -215,7 +219,7 @@ def _called(result: op.BlockedComparison, half_width: float) -> tuple[bool, bool
     return before, before and not _warned(result)
 
 
-def _warned(result: op.BlockedComparison | op.BlockedEstimate) -> bool:
+def _warned(result: op.Comparison | op.results.Estimate) -> bool:
     return any(finding.name == UNSTABLE for finding in result.findings)
 
 

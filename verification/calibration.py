@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.decision import rank_probabilities
-from outperform.posterior import Sums
+from outperform.decision.ranks import rank_probabilities
+from outperform.posterior.base import Sums
 from verification.claims import (
     RankClaim,
     claims,

@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 from outperform import Rope
 from outperform._typing import FloatArray, IntArray
-from outperform.decision import masses_from_draws, rank_probabilities
+from outperform.decision.ranks import rank_probabilities
+from outperform.decision.rope import masses_from_draws
 from verification.worlds import NAMES
 
 RankClaim = Callable[[FloatArray], FloatArray]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from outperform import metrics
 from outperform._typing import Distribution, IntArray
-from outperform.metrics import Margins
-from outperform.posterior import build_posterior, exact_difference, exact_value, get_model
+from outperform.metrics.confusion import Margins
+from outperform.posterior.base import exact_difference, exact_value
+from outperform.posterior.registry import build_posterior, get_prior
 from verification.posteriors import Draws
 from verification.worlds import World, as_outcomes
 
@@ -20,9 +21,7 @@ def levels(world: World, counts: Sequence[IntArray], truth: Draws) -> dict[str, 
     """Return the exact posterior's distribution function at the true values."""
     if world.sticks:
         return {}
-    posterior = build_posterior(
-        as_outcomes(counts), model=get_model(world.model), prior=world.prior
-    )
+    posterior = build_posterior(as_outcomes(counts), get_prior(world.prior))
     positive = 1 if world.n_classes == 2 else None
     found = {}
     for name in _METRICS.get(world.n_classes, _AVERAGED):

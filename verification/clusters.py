@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.comparison.sizes import FEW_GROUPS
+from outperform.inference.disagreements import FEW_GROUPS
 from verification import markdown
 
 SEED = 20_261_115

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 import outperform as op
-from outperform.outcomes.table import Table
+from outperform.data.table import Table
 
 PAIRS = (("nb_bern", "nb_mult"), ("svm_l1", "svm_l2"), ("nb_mult", "svm_l2"))
 CLASSIFIERS = ("nb_bern", "nb_mult", "svm_l1", "svm_l2")
@@ -29,14 +29,14 @@ SEED = 20_150_717
 # Enough for the fitted HDI that users get; a plain sample minimum would be too narrow.
 _N_DRAWS = 5_200
 
-# Roads to the difference: column title, model, whether paired.
+# Roads to the difference: column title, prior, whether paired.
 DIFFERENCES = (
     ("unit", "unit", True),
     ("unit, unpaired", "unit", False),
     ("hierarchical", "hierarchical", True),
     ("bootstrap", "bootstrap", True),
 )
-LEVELS = ("free", "hierarchical", "unit", "flat", "bootstrap")
+LEVELS = ("learned", "hierarchical", "unit", "uniform", "bootstrap")
 # The roads beside the default one are for comparison; so many repetitions show what they do.
 _BESIDE = 200
 
@@ -112,13 +112,13 @@ def _differences(
     generator: np.random.Generator,
     roads: Sequence[tuple[str, str, bool]],
 ) -> Iterator[Hit]:
-    for (a, b), (road, model, paired) in product(PAIRS, roads):
+    for (a, b), (road, prior, paired) in product(PAIRS, roads):
         result = op.compare(
             seen,
             a,
             b,
             metric=METRIC,
-            model=model,
+            prior=prior,
             paired=paired,
             n_draws=_N_DRAWS,
             random_state=generator,
@@ -130,20 +130,22 @@ def _differences(
 def _levels(
     seen: op.Outcomes, truth: dict[str, float], generator: np.random.Generator
 ) -> Iterator[Hit]:
-    for name, model in product(LEVELLED, LEVELS):
+    for name, prior in product(LEVELLED, LEVELS):
         result = op.estimate(
             seen,
             name,
             metric=METRIC,
-            model=model,
+            prior=prior,
             n_draws=_N_DRAWS,
             random_state=generator,
             n_jobs=1,
         )
-        yield _hit(name, seen.n, model, result.hdi, result.mean, truth[name])
+        yield _hit(name, seen.n, prior, result.hdi, result.mean, truth[name])
 
 
-def _hit(what: str, n: int, road: str, interval: op.Interval, mean: float, truth: float) -> Hit:
+def _hit(
+    what: str, n: int, road: str, interval: op.results.Interval, mean: float, truth: float
+) -> Hit:
     return Hit(
         what=what,
         n=n,
@@ -177,6 +179,6 @@ def gate(row: Coverage) -> tuple[float, float] | None:
     """Return the bounds that a coverage must keep, for the roads that are the defaults."""
     if row.road == "unit" and "−" in row.what:
         return 0.93, 0.985
-    if row.road == "free":
+    if row.road == "learned":
         return 0.92, 0.98
     return None

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scipy.special import ndtr
 
-from outperform.posterior.pymc.chain import FEWEST_EFFECTIVE, MOST_RHAT
+from outperform.posterior.pymc.sampling import FEWEST_EFFECTIVE, MOST_RHAT
 from verification import markdown
 from verification.engine_data import DATA, cells_of
-from verification.engines import EXACT_DRAWS, SAMPLER, Agreement, Plant
+from verification.engines import CHAINS, EXACT_DRAWS, Agreement, Plant
 
 MOST_ERRORS = 5.0
 FAR = 3.0
 
-_MODELS = (
-    *("model", "data sets", "farthest", "of", "on", f"beyond {FAR:g} errors"),
+_PRIORS = (
+    *("prior", "data sets", "farthest", "of", "on", f"beyond {FAR:g} errors"),
     *("R-hat", "effective draws", "divergences", "CPU seconds"),
 )
 _SETS = ("data set", "documents", "classes", "empty cells", "metric", "ROPE ±", "farthest")
@@ -24,7 +24,7 @@ _SETS = ("data set", "documents", "classes", "empty cells", "metric", "ROPE ±",
 def tables(found: Sequence[Agreement], planted: Mapping[Plant, Agreement]) -> dict[str, str]:
     """Return a table of the models, one of the data sets and one of what was planted."""
     return {
-        "engines.md": _of_models(found),
+        "engines.md": _of_priors(found),
         "engine_data.md": _of_data(found),
         "engine_plants.md": _of_plants(planted),
     }
@@ -55,18 +55,18 @@ def faults(one: Agreement) -> list[str]:
     return found
 
 
-def _of_models(found: Sequence[Agreement]) -> str:
+def _of_priors(found: Sequence[Agreement]) -> str:
     rows = [_model_row(name, _where(found, "road", name)) for name in _names(found, "road")]
     n = sum(len(one.distances) for one in found)
     failed = [one for one in found if faults(one)]
     text = (
         f"\n{len(found)} comparisons of {EXACT_DRAWS:,} independent draws, or a closed form, "
-        f"with a chain ({SAMPLER}), of {n:,} numbers: {_beyond(found)} are more than {FAR:g} joint "
+        f"with a chain ({CHAINS}), of {n:,} numbers: {_beyond(found)} are more than {FAR:g} joint "
         f"errors apart, where {2 * ndtr(-FAR) * n:.1f} would be by chance. "
         f"{len(failed) or 'None'} of the comparisons failed.\n"
     )
     listed = [f"\n- {one.road} on {one.data}: {'; '.join(faults(one))}\n" for one in failed]
-    return markdown.table(_MODELS, rows) + text + "".join(listed)
+    return markdown.table(_PRIORS, rows) + text + "".join(listed)
 
 
 def _model_row(name: str, group: Sequence[Agreement]) -> list[str]:
@@ -102,7 +102,7 @@ def _of_plants(planted: Mapping[Plant, Agreement]) -> str:
     for plant, one in planted.items():
         caught = "yes" if one.farthest > MOST_ERRORS else "**no**"
         rows.append([plant.name, one.road, one.data, f"{one.farthest:.0f}", caught])
-    header = ("planted bug", "asked of the exact engine", "data set", "farthest", "found")
+    header = ("planted bug", "asked of the direct engine", "data set", "farthest", "found")
     return markdown.table(header, rows, numbers_from=3)
 
 

@@ -1,10 +1,10 @@
-"""Both engines on the same data: does a chain of PyMC give the exact engine's posterior?
+"""Both engines on the same data: does a chain of PyMC give the direct engine's posterior?
 
 Nine numbers of the posterior of A − B are compared: mean, sd, five quantiles, P(A > B) and
 P(in ROPE). What is told is how far apart they are in joint Monte Carlo errors, where the
 draws of a chain count as what they are worth for that very number: ArviZ's effective sample
 size of the draws, of their squared distances from the mean, or of "is it below?". Quantiles
-are compared by their levels, P(d ≤ q) at the exact engine's q, which needs no density.
+are compared by their levels, P(d ≤ q) at the direct engine's q, which needs no density.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from typing import Any
 import numpy as np
 
 import outperform as op
-from outperform._optional import require
 from outperform._typing import FloatArray, IntArray
-from outperform.comparison.engine import measure
-from outperform.decision import sd_error
-from outperform.posterior import Chain, child, seed_sequence
+from outperform.decision.rope import sd_error
+from outperform.errors import require
+from outperform.inference.engine import measure
+from outperform.inference.score_spec import counted
 from outperform.posterior import pymc as chains
+from outperform.posterior.pymc.sampling import Chain
+from outperform.posterior.rng import child, seed_sequence
 from verification.engine_data import DATA, DataSet, cells_of, label_sets_of, outcomes_of
 
 LEVELS = (0.05, 0.25, 0.50, 0.75, 0.95)
 EXACT_DRAWS = 400_000
 # NUTS of NumPyro takes less than half the time of PyMC's own.
-SAMPLER = op.Sampler(name="numpyro", progress=False)
+CHAINS = op.PyMC(sampler="numpyro", progress=False)
 _MOST_NODES = 10_000
 
 
@@ -42,7 +44,7 @@ class Road:
     """
 
     name: str
-    model: str
+    prior: str
     paired: bool = True
     sets: bool = False
     own: Callable[[IntArray], Sequence[Any]] | None = None
@@ -103,20 +105,22 @@ def documents_of(cells: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 
 ROADS = (
-    Road(name="flat, paired", model="flat"),
-    Road(name="flat, unpaired", model="flat", paired=False),
-    Road(name="unit, paired", model="unit"),
-    Road(name="unit, unpaired", model="unit", paired=False),
-    Road(name="hierarchical, paired", model="hierarchical"),
-    Road(name="hierarchical, unpaired", model="hierarchical", paired=False),
-    Road(name="free, unpaired", model="free", paired=False),
-    Road(name="label sets, flat", model="flat", sets=True),
-    Road(name="label sets, unit", model="unit", sets=True),
-    Road(name="binary, counts", model="flat", paired=False, own=_compact),
+    Road(name="uniform, paired", prior="uniform"),
+    Road(name="uniform, unpaired", prior="uniform", paired=False),
+    Road(name="unit, paired", prior="unit"),
+    Road(name="unit, unpaired", prior="unit", paired=False),
+    Road(name="hierarchical, paired", prior="hierarchical"),
+    Road(name="hierarchical, unpaired", prior="hierarchical", paired=False),
+    Road(name="learned, unpaired", prior="learned", paired=False),
+    Road(name="label sets, uniform", prior="uniform", sets=True),
+    Road(name="label sets, unit", prior="unit", sets=True),
+    Road(name="binary, counts", prior="uniform", paired=False, own=_compact),
     Road(
-        name="binary, documents", model="flat", paired=False, own=_by_document, most=_MOST_NODES
+        name="binary, documents", prior="uniform", paired=False, own=_by_document, most=_MOST_NODES
     ),
-    Road(name="binary, documents, paired", model="flat", own=_by_document_paired, most=_MOST_NODES),
+    Road(
+        name="binary, documents, paired", prior="uniform", own=_by_document_paired, most=_MOST_NODES
+    ),
 )  # fmt: skip
 
 Case = tuple[DataSet, Road]
@@ -125,24 +129,26 @@ CASES: list[Case] = [(data, road) for road in ROADS for data in DATA if road.ser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """A chain that is asked something else than the exact engine."""
+    """A chain that is asked something else than the direct engine."""
 
     name: str
     data: str
     asked: str
     chained: str
 
-    def agree(self, sampler: op.Sampler = SAMPLER) -> Agreement:
+    def agree(self, pymc: op.PyMC = CHAINS) -> Agreement:
         """Ask both engines, the chain wrongly."""
         case, bug = _case(self.data, self.asked), _case(self.data, self.chained)
-        return agree(case, sampler, chained=bug[1])
+        return agree(case, pymc, chained=bug[1])
 
 
 PLANTS = (
-    Plant(name="another prior", data="tiny", asked="flat, paired", chained="unit, paired"),
-    Plant(name="pairs torn apart", data="tiny", asked="flat, paired", chained="flat, unpaired"),
+    Plant(name="another prior", data="tiny", asked="uniform, paired", chained="unit, paired"),
     Plant(
-        name="a learned mass fixed at 1", data="A perfect", asked="free, unpaired",
+        name="pairs torn apart", data="tiny", asked="uniform, paired", chained="uniform, unpaired"
+    ),
+    Plant(
+        name="a learned mass fixed at 1", data="A perfect", asked="learned, unpaired",
         chained="hierarchical, unpaired",
     ),
 )  # fmt: skip
@@ -158,14 +164,14 @@ def run_plant(plant: Plant) -> Agreement:
     return plant.agree()
 
 
-def agree(case: Case, sampler: op.Sampler = SAMPLER, chained: Road | None = None) -> Agreement:
+def agree(case: Case, pymc: op.PyMC = CHAINS, chained: Road | None = None) -> Agreement:
     """Ask both engines about one data set.
 
     Parameters
     ----------
     case
         The data set, and the model.
-    sampler
+    pymc
         How the chain walks.
     chained
         What the chain is asked instead, to plant a bug.
@@ -173,7 +179,7 @@ def agree(case: Case, sampler: op.Sampler = SAMPLER, chained: Road | None = None
     data, road = case
     start = time.process_time()
     exact = _compare(data, road, n_draws=EXACT_DRAWS, random_state=_seed("exact", data, road))
-    draws, said = chain_draws(data, chained or road, exact, sampler)
+    draws, said = chain_draws(data, chained or road, exact, pymc)
     return Agreement(
         data=data.name,
         road=road.name,
@@ -197,7 +203,7 @@ def _compare(data: DataSet, road: Road, **how: Any) -> op.Comparison:
         "B",
         metric="f1_macro" if road.sets else data.metric,
         rope=data.rope,
-        model=road.model,
+        prior=road.prior,
         paired=road.paired,
         n_jobs=1,
         **how,
@@ -205,25 +211,25 @@ def _compare(data: DataSet, road: Road, **how: Any) -> op.Comparison:
 
 
 def chain_draws(
-    data: DataSet, road: Road, exact: op.Comparison, sampler: op.Sampler
+    data: DataSet, road: Road, exact: op.Comparison, pymc: op.PyMC
 ) -> tuple[FloatArray, list[Chain]]:
     """Return draws of A − B, one chain a row, and the diagnostics of A, B and A − B."""
     if road.own is not None:
-        values, divergences = _own_values(data, road, exact, sampler)
-        a, b = values.reshape(2, sampler.n_chains, -1)
+        values, divergences = _own_values(data, road, exact, pymc)
+        a, b = values.reshape(2, pymc.chains, -1)
         said = [
-            chains.diagnose(one, sampler=str(sampler), divergences=divergences)
+            chains.diagnose(one, sampler=str(pymc), divergences=divergences)
             for one in (a, b, a - b)
         ]
         return a - b, said
     seed = _seed("pymc", data, road)
-    c = _compare(data, road, engine="pymc", sampler=sampler, random_state=seed)
+    c = _compare(data, road, engine=pymc, random_state=seed)
     found = [one for one in (c.a.chain, c.b.chain, c.chain) if one is not None]
-    return c.draws.reshape(sampler.n_chains, -1), found
+    return c.draws.reshape(pymc.chains, -1), found
 
 
 def _own_values(
-    data: DataSet, road: Road, exact: op.Comparison, sampler: op.Sampler
+    data: DataSet, road: Road, exact: op.Comparison, pymc: op.PyMC
 ) -> tuple[FloatArray, int]:
     """Return the metric of A and of B ``(2, n_draws)`` from one chain, or from one for each."""
     assert road.own is not None
@@ -231,11 +237,11 @@ def _own_values(
     divergences = 0
     models, seed = road.own(cells_of(data)), seed_sequence(_seed("pymc", data, road))
     for place, model in enumerate(models):
-        trace = chains.sample(model, sampler, seed=child(seed, place), n_jobs=1)
+        trace = chains.sample(model, pymc, seed=child(seed, place), n_jobs=1)
         drawn += chains.confusions(trace.posterior, n_models=2 // len(models), n_classes=2)
         divergences += chains.count_divergences(trace)
-    values = np.empty((2, sampler.n_chains * sampler.draws_of_chain))
-    measure(drawn, [exact.counted], values)
+    values = np.empty((2, pymc.n_draws))
+    measure(drawn, [counted(exact.spec)], values)
     return values, divergences
 
 
@@ -250,7 +256,7 @@ def distances(draws: FloatArray, exact: op.Comparison) -> dict[str, float]:
     draws
         A chain's draws of A − B, one chain a row.
     exact
-        The exact engine's answer.
+        The direct engine's answer.
     """
     squares = np.square(draws - draws.mean())
     n_exact = math.inf if exact.exact else float(exact.draws.size)
@@ -283,7 +289,7 @@ def _apart(one: float, other: float, error: float, other_error: float) -> float:
 
 
 def _quantile(exact: op.Comparison, level: float) -> tuple[float, float]:
-    """Return where the exact engine has a quantile, and its P(d ≤ quantile)."""
+    """Return where the direct engine has a quantile, and its P(d ≤ quantile)."""
     if exact.distribution is not None:
         return exact.distribution.quantile(level), level
     place = float(np.quantile(exact.draws, level))

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import outperform as op
-from outperform.comparison.planning.goals import firm_goal
-from outperform.comparison.planning.more import outlook_of
+from outperform.planning.goals import firm_goal
+from outperform.planning.power import outlook_of
 from verification import markdown
 from verification.more_data import ROPE, Bin, bins
 from verification.plans import UNIFORM, documents, draw_world

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import outperform as op
-from outperform.decision import margin
+from outperform.decision.rope import margin
 from verification.coverage import resample, the_world
 
 # Tables 4 to 6 of the SIGIR paper call a difference of F1 within ±0.05 none.

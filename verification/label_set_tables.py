@@ -25,7 +25,7 @@ def table(found: Found) -> str:
         "\nEqual-tailed 95% intervals of A − B, by 1,000 draws; shares in per cent. *Fewest "
         "expected* is the least expected count of true positives, false positives and false "
         "negatives of a label and a model. The *document's share of an error* is that for both "
-        "models, and that for one of them. *Label by label* is the coverage of model `flat`, "
+        "models, and that for one of them. *Label by label* is the coverage of prior `uniform`, "
         "which takes labels for independent.\n"
     )
 

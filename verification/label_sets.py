@@ -17,9 +17,9 @@ from scipy.special import ndtr, ndtri
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
-from outperform.comparison import engine
-from outperform.comparison.question import Question, ask
-from outperform.posterior import seed_sequence
+from outperform.inference import engine
+from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.posterior.rng import seed_sequence
 
 SEED = 20_261_116
 BOUNDS = (0.925, 0.98)
@@ -176,7 +176,7 @@ def _held(world: SetWorld, truth: dict[str, float], generator: np.random.Generat
     ends: dict[str, tuple[float, float]] = {}
     for together in (APART, ("f1_samples",), ("accuracy",)):
         ends |= _intervals(seen, together, None, generator)
-    apart = _intervals(seen, APART, "flat", generator)
+    apart = _intervals(seen, APART, "uniform", generator)
     return Held(
         covered=tuple(ends[metric][0] <= truth[metric] <= ends[metric][1] for metric in METRICS),
         widths=tuple(ends[metric][1] - ends[metric][0] for metric in METRICS),
@@ -186,11 +186,11 @@ def _held(world: SetWorld, truth: dict[str, float], generator: np.random.Generat
 
 
 def _intervals(
-    seen: op.Outcomes, metrics: tuple[str, ...], model: str | None, generator: np.random.Generator
+    seen: op.Outcomes, metrics: tuple[str, ...], prior: str | None, generator: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
     """Return equal-tailed 95% intervals of A − B."""
     answers = engine.answer(
-        [_ask(seen, metric, model) for metric in metrics],
+        [_ask(seen, metric, prior) for metric in metrics],
         n_draws=_N_DRAWS,
         seed=seed_sequence(generator),
         n_jobs=1,
@@ -202,13 +202,12 @@ def _intervals(
     return found
 
 
-def _ask(seen: op.Outcomes, metric: str, model: str | None) -> Question:
-    return ask(
+def _ask(seen: op.Outcomes, metric: str, prior: str | None) -> LabelSpec:
+    return make_label_spec(
         seen,
         metric=metric,
-        model=model,
-        default_model="unit",
-        prior=None,
+        prior=prior,
+        default_prior="unit",
         paired=True,
         labels=None,
         pos_label=None,

@@ -1,7 +1,7 @@
 """What does the ICDM model's prior mass of 1 do, and what does freeing it change?
 
-On 20 Newsgroups: every classifier's macro-F1 and every pair's difference by model
-"hierarchical", whose rows weigh one document, and by model "free", which learns how much
+On 20 Newsgroups: every classifier's macro-F1 and every pair's difference by prior
+"hierarchical", whose rows weigh one document, and by prior "learned", which learns how much
 they weigh. On the whole test set, and on every seventh or every 37th of its documents,
 from several starts, so that these sets have no document in common.
 """
@@ -17,11 +17,11 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray
-from outperform.posterior.free import mass_posterior
+from outperform.posterior.hierarchical import mass_posterior
 from verification import markdown
 
 METRIC = "f1_macro"
-MODELS = ("hierarchical", "free")
+PRIORS = ("hierarchical", "learned")
 _ROPE = 0.005
 _N_DRAWS = 10_000
 
@@ -39,7 +39,7 @@ WORLDS = (Thinned(step=1, starts=1), Thinned(step=7, starts=5), Thinned(step=37,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One classifier's macro-F1 by both models, and the mass that is learned."""
+    """One classifier's macro-F1 by both priors, and the mass that is learned."""
 
     name: str
     observed: float
@@ -50,7 +50,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """A pair's difference of macro-F1 by both models."""
+    """A pair's difference of macro-F1 by both priors."""
 
     name: str
     observed: float
@@ -96,18 +96,18 @@ def _compare(seen: op.Outcomes, names: tuple[str, str]) -> list[op.Comparison]:
             seen,
             *names,
             metric=METRIC,
-            model=model,
+            prior=prior,
             paired=False,
             rope=_ROPE,
             n_draws=_N_DRAWS,
             random_state=0,
             n_jobs=1,
         )
-        for model in MODELS
+        for prior in PRIORS
     ]
 
 
-def _level(seen: op.Outcomes, name: str, found: Sequence[op.Estimate]) -> Level:
+def _level(seen: op.Outcomes, name: str, found: Sequence[op.results.Estimate]) -> Level:
     return Level(
         name=name,
         observed=found[0].observed,
@@ -140,10 +140,10 @@ def _gap(names: tuple[str, str], found: Sequence[op.Comparison]) -> Gap:
 
 def tables(found: Found) -> dict[str, str]:
     """Return a table of levels and one of differences: means over sets, of the mass medians."""
-    head = ("documents", "sets", "observed", "mass 1: pull", "width", "free: pull", "width")
+    head = ("documents", "sets", "observed", "mass 1: pull", "width", "learned: pull", "width")
     levels = [row for sets in found.values() for row in _level_rows(sets)]
     gaps = [row for sets in found.values() for row in _gap_rows(sets)]
-    verdicts = ("mass 1: verdicts", "free: verdicts")
+    verdicts = ("mass 1: verdicts", "learned: verdicts")
     return {
         "mass_levels.md": markdown.table(("classifier", *head, "learned mass"), levels),
         "mass_differences.md": markdown.table(("A − B", *head, *verdicts), gaps),
@@ -151,13 +151,15 @@ def tables(found: Found) -> dict[str, str]:
 
 
 def failures(found: Found) -> list[str]:
-    """Return the classifiers whose macro-F1 is pulled less by a mass of 1 than by a free one."""
+    """Return the classifiers whose macro-F1 is pulled less by a mass of 1 than by a learned one."""
     failed = []
     for thinned, sets in found.items():
         for ours in _by_place(sets, "levels"):
-            fixed, free = np.abs(np.mean([one.pulls for one in ours], axis=0))
-            if not free < fixed:
-                failed.append(f"mass, {thinned}, {ours[0].name}: {free:.4f} by free, {fixed:.4f}")
+            fixed, learned = np.abs(np.mean([one.pulls for one in ours], axis=0))
+            if not learned < fixed:
+                failed.append(
+                    f"mass, {thinned}, {ours[0].name}: {learned:.4f} by learned, {fixed:.4f}"
+                )
     return failed
 
 

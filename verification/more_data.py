@@ -19,9 +19,9 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
-from outperform.comparison.planning.goals import firm_goal
-from outperform.comparison.planning.more import outlook_of
-from outperform.datasets.news20 import News20
+from outperform.datasets import News20
+from outperform.planning.goals import firm_goal
+from outperform.planning.power import outlook_of
 from verification import markdown
 
 SEED = 20_261_122

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from outperform import Prior
 from outperform._typing import FloatArray
-from outperform.decision import rank_probabilities
+from outperform.decision.ranks import rank_probabilities
 from verification.calibration import Setting
 from verification.plants import (
     Counts,
@@ -24,9 +23,9 @@ from verification.plants import (
 from verification.posteriors import Draws, sample
 from verification.worlds import World
 
-THREE = World(model="unit", n_classes=3, n_models=2)
-TEN = World(model="unit", n_classes=10, n_models=2, sticks=True)
-FOUR_MODELS = World(model="unit", n_classes=3, n_models=4, sticks=True)
+THREE = World(prior="unit", n_classes=3, n_models=2)
+TEN = World(prior="unit", n_classes=10, n_models=2, sticks=True)
+FOUR_MODELS = World(prior="unit", n_classes=3, n_models=4, sticks=True)
 WORLDS = (THREE, TEN, FOUR_MODELS)
 DOCUMENTS = (5, 50, 500)
 
@@ -51,7 +50,7 @@ def fill_every_cell(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
     """Give every pair of answers a pseudo-document of its own, not one to all of a class."""
-    flat = replace(world, model="flat", prior=Prior.from_param("uniform"), sticks=False)
+    flat = replace(world, prior="uniform", sticks=False)
     return sample(flat, counts, generator, n_draws)
 
 

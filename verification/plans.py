@@ -86,7 +86,7 @@ def documents(world: FloatArray, n: int, generator: np.random.Generator) -> op.O
     return op.Outcomes.from_counts(truth, {"A": a, "B": b}, counts, labels=[0, 1])
 
 
-def planned(world: PlanWorld, pilot: op.Outcomes, seed: int) -> op.Plan:
+def planned(world: PlanWorld, pilot: op.Outcomes, seed: int) -> op.results.Plan:
     """Plan from a pilot, or from its rates as if they were the truth."""
     shared: dict[str, Any] = {
         "goal": world.goal,
@@ -105,9 +105,11 @@ def planned(world: PlanWorld, pilot: op.Outcomes, seed: int) -> op.Plan:
     correct, only_a_wrong = pilot.agreement(0)[0], pilot.agreement(0)[2]
     only_b_wrong, wrong = pilot.agreement(0)[1], pilot.agreement(0)[3]
     return op.plan(
-        theta_pos=_rates(both, only_a, only_b, neither),
-        theta_neg=_rates(wrong, only_a_wrong, only_b_wrong, correct),
-        prevalence=sum(pilot.agreement(1)) / pilot.n,
+        world={
+            "theta_pos": _rates(both, only_a, only_b, neither),
+            "theta_neg": _rates(wrong, only_a_wrong, only_b_wrong, correct),
+            "prevalence": sum(pilot.agreement(1)) / pilot.n,
+        },
         prior=prior,
         **shared,
     )
@@ -131,7 +133,7 @@ def repeat(world: PlanWorld, first: int, last: int) -> list[Project]:
 
 
 def _carried_out(
-    world: PlanWorld, truth: FloatArray, plan: op.Plan, generator: np.random.Generator
+    world: PlanWorld, truth: FloatArray, plan: op.results.Plan, generator: np.random.Generator
 ) -> Project:
     if plan.n is None:
         return Project(n=None, reached=False, foreseen=plan.reached)
@@ -181,7 +183,7 @@ def table(found: Found) -> str:
         )
     return markdown.table(header, rows) + (
         "\nOf the projects that a plan for 80% was made for, the per cent that reached their goal. "
-        "Two classes, F1, ROPE ±0.05, pilots of 200 documents; model `flat`.\n"
+        "Two classes, F1, ROPE ±0.05, pilots of 200 documents; prior `uniform`.\n"
     )
 
 

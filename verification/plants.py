@@ -13,8 +13,8 @@ import numpy as np
 
 from outperform import Prior
 from outperform._typing import FloatArray, IntArray
-from outperform.decision import rank_probabilities
-from outperform.posterior.protocol import margins_of
+from outperform.decision.ranks import rank_probabilities
+from outperform.posterior.base import margins_of
 from verification.calibration import Calibration, Reading, Setting, calibrate
 from verification.claims import RankClaim
 from verification.posteriors import Draws, Sampler, sample
@@ -156,20 +156,20 @@ def fix_the_rate(
 def fix_the_mass(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Answer for the free model with its mass fixed at 1."""
+    """Answer for the learned prior with its mass fixed at 1."""
     return _weights_of("hierarchical", world, counts, generator, n_draws)
 
 
 def _weights_of(
-    model: str, world: World, counts: Counts, generator: np.random.Generator, n_draws: int
+    prior: str, world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Draw weights from another model; the hyper-parameters stay right, so they tell nothing."""
+    """Draw weights under another prior; the hyper-parameters stay right, so they tell nothing."""
     right = sample(world, counts, generator, n_draws)
-    wrong = sample(replace(world, model=model), counts, generator, n_draws)
+    wrong = sample(replace(world, prior=prior), counts, generator, n_draws)
     return replace(wrong, hyper=right.hyper)
 
 
-_SINGLE = World(model="flat", n_classes=2, prior=Prior.from_param("uniform"))
+_SINGLE = World(prior="uniform", n_classes=2)
 _PAIRED = replace(_SINGLE, n_models=2)
 _UNPAIRED = replace(_PAIRED, paired=False)
 
@@ -188,11 +188,14 @@ PLANTS = (
     Plant(name="support clipped to [.01, .99]", world=_SINGLE, n=50, sampler=clip_support),
     Plant(
         name="η fixed at ½",
-        world=World(model="hierarchical", n_classes=3),
+        world=World(prior="hierarchical", n_classes=3),
         n=50,
         sampler=fix_the_rate,
     ),
     Plant(
-        name="mass fixed at 1", world=World(model="free", n_classes=3), n=50, sampler=fix_the_mass
+        name="mass fixed at 1",
+        world=World(prior="learned", n_classes=3),
+        n=50,
+        sampler=fix_the_mass,
     ),
 )

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit
 
 from outperform._typing import FloatArray, IntArray
-from outperform.posterior import DenseRows, Independent, Posterior, Sums, build_posterior, get_model
-from outperform.posterior.free import Free
-from outperform.posterior.sparse import SparseWeights
-from outperform.posterior.unit import sparse_unit
+from outperform.posterior.base import Independent, Posterior, Sums
+from outperform.posterior.dirichlet import DenseRows, SparseWeights, sparse_unit
+from outperform.posterior.hierarchical import Free
+from outperform.posterior.registry import build_posterior, get_prior
 from verification.worlds import NAMES, World, as_outcomes
 
 
@@ -47,7 +47,7 @@ def sample(
     if world.sticks:
         posterior: Posterior = sparse_unit(outcomes)
     else:
-        posterior = build_posterior(outcomes, model=get_model(world.model), prior=world.prior)
+        posterior = build_posterior(outcomes, get_prior(world.prior))
     sums = posterior.worker("margins")(generator, n_draws)
     return Draws(
         tables=tuple(_tables(posterior, generator, n_draws)),
@@ -114,7 +114,7 @@ def _hyper(
     if isinstance(posterior, Free):
         logit, log_mass = posterior.grid.draw(generator, n_draws)
         return {"η A": expit(logit), "s A": np.exp(log_mass)}
-    if world.model == "hierarchical":
+    if world.prior == "hierarchical":
         assert isinstance(posterior, SparseWeights)
         rates = posterior.right_rates(generator, n_draws)
         return {f"η {name}": np.asarray(rate) for name, rate in zip(NAMES, rates, strict=False)}

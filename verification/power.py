@@ -82,7 +82,7 @@ def sizes(curve: Curve) -> list[int]:
         world,
         *curve.pair,
         metric=coverage.METRIC,
-        model="unit",
+        prior="unit",
         paired=curve.paired,
         n_draws=_N_DRAWS,
         random_state=SEED,
@@ -106,7 +106,7 @@ def repeat(curve: Curve, n: int, repetitions: int) -> Point:
             *curve.pair,
             metric=coverage.METRIC,
             rope=curve.rope_share * abs(difference),
-            model="unit",
+            prior="unit",
             paired=curve.paired,
             n_draws=_N_DRAWS,
             random_state=generator,
@@ -239,7 +239,7 @@ def table(found: Found) -> str:
     repetitions = min(point.repetitions for points in found.values() for point in points)
     return markdown.table(header, rows) + (
         f"\nDocuments for a power of {POWER:g}: the share of test sets that end with ≫ or ≪, "
-        f"whichever is right. Macro-averaged F1, model `unit`; {len(FACTORS)} sizes a curve, "
+        f"whichever is right. Macro-averaged F1, prior `unit`; {len(FACTORS)} sizes a curve, "
         f"{repetitions:,} test sets a size, probit curves in √N.\n"
     )
 

@@ -3,7 +3,7 @@
 The test set is balanced on purpose, 1,000 documents of each of two classes, and the world is
 not. Both models' rates in each class are known, so the true difference in production is too.
 The models agree as often as a share of maximal coupling makes them. The interval with
-``prevalence=`` is held against the one that takes the test set for the world.
+``at_prevalence`` is held against the one that takes the test set for the world.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PrevalenceWorld:
     shared: float = 0.5
     counted: int | None = None  # documents counted in production; None if the shares are known
     metric: str = "f1"
-    model: str | None = None
+    prior: str | None = None
     gated: bool = True
 
 
@@ -79,8 +79,8 @@ WORLDS = (
         b=_rates(0.95, 0.04),
     ),
     replace(_ONE, counted=5_000),
-    replace(_ONE, model="unit"),
-    replace(_ONE, model="bootstrap"),
+    replace(_ONE, prior="unit"),
+    replace(_ONE, prior="bootstrap"),
     _THREE,
     replace(_THREE, counted=5_000),
     # Where it ends: a handful of false alarms, each of which counts 49 times.
@@ -166,12 +166,12 @@ def _held(
     settings: dict[str, Any] = {
         "metric": world.metric,
         "rope": ROPE,
-        "model": world.model,
+        "prior": world.prior,
         "n_draws": _N_DRAWS,
         "random_state": int(generator.integers(2**63)),
         "n_jobs": 1,
     }
-    found = op.compare(seen, "A", "B", prevalence=given, **settings)
+    found = op.compare(seen.at_prevalence(given), "A", "B", **settings)
     held = truth in found.hdi, found.hdi.width, _wrong(found, truth)
     if not naively:
         return Held(*held, None, None)

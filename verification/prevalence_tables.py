@@ -22,7 +22,7 @@ def table(found: Found) -> str:
     rows = [_row(world, held) for world, held in found.items()]
     return markdown.table(_HEADER, rows) + (
         "\n95% intervals of A − B in production, by 5,200 draws; shares in per cent. Naive: the "
-        "same test sets, the first 500 of them, without `prevalence=`.\n"
+        "same test sets, the first 500 of them, without `at_prevalence`.\n"
     )
 
 
@@ -60,7 +60,7 @@ def _row(world: PrevalenceWorld, held: Sequence[Held]) -> list[str]:
 
 
 def _posterior(world: PrevalenceWorld) -> str:
-    return "default" if world.model is None else world.model
+    return "default" if world.prior is None else world.prior
 
 
 def _known(world: PrevalenceWorld) -> str:

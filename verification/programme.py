@@ -8,14 +8,12 @@ from functools import partial
 from typing import Any
 
 from outperform import Prior
-from outperform._optional import require
-from outperform.errors import MissingExtra
+from outperform.errors import MissingExtra, require
 from verification import (
     blocked,
     blocked_tables,
     clusters,
     coverage,
-    damaged,
     disagreement,
     disagreement_tables,
     engine_tables,
@@ -66,7 +64,6 @@ class Sizes:
     training_sets: int = 1_000
     slices: int = 10_000
     test_sets: int = 2_000
-    flips: int = 10_000
     power_runs: int = 400
     projects: int = 2_000
     quarters: int = 30
@@ -84,24 +81,23 @@ class Part:
 
 
 def all_worlds() -> list[World]:
-    """Return every generative model of the package, with its priors."""
+    """Return every prior of the package."""
     skewed = Prior(rows=[[2.0, 0.7], [0.4, 1.5]], prevalence=[3.0, 0.8])
     skewed_3 = Prior(rows=[[2.0, 0.3, 1.0], [0.5, 3.0, 0.5], [0.2, 0.9, 1.4]], prevalence=0.7)
-    uniform, jeffreys = Prior.from_param("uniform"), Prior.from_param("jeffreys")
-    binary = World(model="flat", n_classes=2)
+    binary = World(prior="uniform", n_classes=2)
     shapes = (binary, replace(binary, n_models=2, paired=False), replace(binary, n_models=2))
-    unit, pair = World(model="unit", n_classes=3), World(model="unit", n_classes=3, n_models=2)
-    hierarchical = World(model="hierarchical", n_classes=3)
+    unit, pair = World(prior="unit", n_classes=3), World(prior="unit", n_classes=3, n_models=2)
+    hierarchical = World(prior="hierarchical", n_classes=3)
     return [
-        *(replace(one, prior=prior) for one in shapes for prior in (uniform, jeffreys, skewed)),
-        *(World(model="flat", n_classes=3, prior=one) for one in (uniform, jeffreys, skewed_3)),
-        World(model="flat", n_classes=10, prior=uniform),
+        *(replace(one, prior=prior) for one in shapes for prior in ("uniform", "jeffreys", skewed)),
+        *(World(prior=one, n_classes=3) for one in ("uniform", "jeffreys", skewed_3)),
+        World(prior="uniform", n_classes=10),
         unit,
         replace(unit, n_classes=10),
         replace(unit, n_classes=10, sticks=True),
         hierarchical,
         replace(hierarchical, n_classes=10),
-        World(model="free", n_classes=3),
+        World(prior="learned", n_classes=3),
         pair,
         replace(pair, sticks=True),
         replace(hierarchical, n_models=2),
@@ -126,7 +122,7 @@ def _calibrated(found: Sequence[Calibration], file: str, simulations: int) -> Pa
     rows = [_calibration_row(name, group) for name, group in by_world.items()]
     adjusted = smallest_adjusted(found)
     n_tests = sum(len(one.p_values) for one in found)
-    header = ("model", "p-values", "smallest", "of", "by", "documents")
+    header = ("prior", "p-values", "smallest", "of", "by", "documents")
     text = markdown.table(header, rows) + (
         f"\n{len(found)} configurations of {simulations:,} simulations each, {n_tests:,} "
         f"p-values; the smallest after Holm's correction over all of them is "
@@ -162,7 +158,7 @@ def _rejected(plants: Sequence[Plant], found: Sequence[Calibration], file: str) 
         size = f"{one.setting.simulations:,}"
         shown = (str(plant.n), size, markdown.p_value(p), quantity, test.replace("_", " "))
         rows.append([plant.name, model, *shown, "yes" if caught else "**no**"])
-    header = ("planted bug", "model", "documents", "simulations", "smallest p", "of", "by", "found")
+    header = ("planted bug", "prior", "documents", "simulations", "smallest p", "of", "by", "found")
     return Part(tables={file: markdown.table(header, rows, numbers_from=2)}, failures=failures)
 
 
@@ -328,24 +324,6 @@ def _truth(task: tuple[blocked.World, str, int]) -> float:
     return blocked.true_f1(*task)
 
 
-def run_damaged(sizes: Sizes) -> Part:
-    """Turn bits of Parquet files: does the caller live, and are wrong counts noticed?"""
-    each = -(-sizes.flips // len(damaged.WRITERS))
-    tasks = [
-        (writer, plan, bits[first : first + damaged.BATCH])
-        for plan in damaged.PLANS
-        for writer in damaged.WRITERS
-        for bits in [damaged.chosen_bits(writer, plan, each)]
-        for first in range(0, each, damaged.BATCH)
-    ]
-    found = [one for chunk in spread("damaged", _flip, tasks, sizes.jobs) for one in chunk]
-    return Part(tables={"damaged.md": damaged.table(found)}, failures=damaged.failures(found))
-
-
-def _flip(task: tuple[str, damaged.Plan, list[int]]) -> list[damaged.Flip]:
-    return damaged.flips(*task)
-
-
 def run_slices(sizes: Sizes) -> Part:
     """Compare thousands of slices: false calls where all are equal, and what is found."""
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
@@ -443,9 +421,9 @@ def _decide(task: tuple[power.Curve, int, int]) -> power.Point:
 
 
 def run_engines(sizes: Sizes) -> Part:
-    """Hold the PyMC engine against the exact one, and plant bugs; needs PyMC and NumPyro."""
+    """Hold the PyMC engine against the direct one, and plant bugs; needs PyMC and NumPyro."""
     try:
-        for needed in ("pymc", engines.SAMPLER.name):
+        for needed in ("pymc", engines.CHAINS.sampler):
             require(needed, extra=needed, purpose="the study of engines")
     except MissingExtra as missing:
         return Part(tables={}, failures=[str(missing)])
@@ -510,6 +488,5 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "plans": run_plans,
     "more-data": run_more_data,
     "stopping": run_stopping,
-    "damaged": run_damaged,
     "engines": run_engines,
 }

@@ -14,9 +14,8 @@ from scipy.special import xlogy
 
 from outperform import metrics
 from outperform._typing import FloatArray, IntArray
-from outperform.metrics import Margins
-from outperform.posterior import Sums
-from outperform.posterior.protocol import margins_of
+from outperform.metrics.confusion import Margins
+from outperform.posterior.base import Sums, margins_of
 from verification.posteriors import Draws
 from verification.worlds import NAMES, Truth
 

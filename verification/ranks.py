@@ -16,7 +16,8 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray
-from outperform.outcomes.table import Table
+from outperform.data.table import Table
+from outperform.data.views import count_of
 from verification import markdown
 
 SEED = 20_261_115
@@ -156,7 +157,7 @@ def is_sparse(world: World) -> bool:
     share = world.n / whole.n
     classes = [1] if op.metrics.get(world.metric).average == "binary" else range(world.n_classes)
     parts = [
-        whole.part(name, part, positive=code)
+        count_of(whole, name, part, positive=code)
         for name in whole.models
         for part in ("tp", "fp", "fn")
         for code in classes
@@ -187,7 +188,7 @@ def repeat(world: World, first: int, last: int) -> list[Hits]:
     return found
 
 
-def _held_against(ranking: op.Ranking, truth: dict[str, float]) -> Hits:
+def _held_against(ranking: op.results.Ranking, truth: dict[str, float]) -> Hits:
     best = max(truth, key=lambda name: truth[name])
     return Hits(
         covered=tuple(

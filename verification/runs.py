@@ -18,9 +18,10 @@ from numpy.polynomial.hermite_e import hermegauss
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
-from outperform.comparison import engine
-from outperform.comparison.ranks.ranking import ask_many
-from outperform.decision import Decision, decide, narrowest
+from outperform.decision.intervals import narrowest
+from outperform.decision.rope import Decision, decide
+from outperform.inference import engine
+from outperform.ranking.api import make_joint_spec
 from verification import markdown
 
 SEED = 20_261_116
@@ -187,16 +188,15 @@ def _answers(
 def _observed(world: World, generator: np.random.Generator) -> float:
     truth, *sides = sample(world, generator)
     runs = {f"{side}-{k}": one for side, own in enumerate(sides) for k, one in enumerate(own)}
-    question = ask_many(
+    spec = make_joint_spec(
         op.Outcomes.from_labels(truth, runs),
         metric=world.metric,
-        model="bootstrap",
-        prior=None,
+        prior="bootstrap",
         paired=True,
         labels=None,
         pos_label=None,
     )
-    a, b = np.reshape(engine.observed(question), (2, -1)).mean(axis=1)
+    a, b = np.reshape(engine.observed(spec), (2, -1)).mean(axis=1)
     return float(a - b)
 
 
@@ -219,12 +219,14 @@ def repeat(world: World, first: int, last: int) -> list[dict[str, Said]]:
     return found
 
 
-def _said(seen: op.RunComparison, truth: float, generator: np.random.Generator) -> dict[str, Said]:
+def _said(seen: op.Comparison, truth: float, generator: np.random.Generator) -> dict[str, Said]:
+    assert isinstance(seen.details, op.results.RunDetails)
+    pooled = seen.details.pooled
     intervals = {
         "runs": (seen.hdi, seen.decision),
-        "pooled": (seen.pooled.hdi, seen.pooled.decision),
+        "pooled": (pooled.hdi, pooled.decision),
         "best": _judged(seen, _best(seen)),
-        "bootstrap": _judged(seen, _bootstrapped(seen, generator)),
+        "bootstrap": _judged(seen, _bootstrapped(seen.details, generator)),
     }
     return {
         way: Said(
@@ -236,28 +238,31 @@ def _said(seen: op.RunComparison, truth: float, generator: np.random.Generator) 
     }
 
 
-def _judged(seen: op.RunComparison, draws: FloatArray) -> tuple[op.Interval, Decision]:
+def _judged(seen: op.Comparison, draws: FloatArray) -> tuple[op.results.Interval, Decision]:
     hdi = narrowest(np.sort(draws), seen.hdi.prob)
     return hdi, decide(hdi, seen.rope)
 
 
-def _best(seen: op.RunComparison) -> FloatArray:
+def _best(seen: op.Comparison) -> FloatArray:
     """Return draws of the best run of A minus the best run of B."""
-    a, b = (
-        seen.drawn.values[side.places[int(np.argmax(one.run_values))]]
-        for side, one in zip(seen.sides, (seen.a, seen.b), strict=True)
-    )
+    details = seen.details
+    assert isinstance(details, op.results.RunDetails)
+    best = []
+    for side, one in zip(details.sides, (seen.a, seen.b), strict=True):
+        assert isinstance(one.details, op.results.ModelRuns)
+        best.append(details.drawn.values[side.places[int(np.argmax(one.details.run_values))]])
+    a, b = best
     return np.asarray(a - b)
 
 
-def _bootstrapped(seen: op.RunComparison, generator: np.random.Generator) -> FloatArray:
+def _bootstrapped(details: op.results.RunDetails, generator: np.random.Generator) -> FloatArray:
     """Return draws of A − B in which the runs too are drawn again, with replacement."""
-    n_draws = seen.drawn.values.shape[1]
+    n_draws = details.drawn.values.shape[1]
     means = []
-    for side in seen.sides:
+    for side in details.sides:
         again = generator.integers(side.n, size=(side.n, n_draws))
         places = np.asarray(side.places)[again]
-        means.append(seen.drawn.values[places, np.arange(n_draws)].mean(axis=0))
+        means.append(details.drawn.values[places, np.arange(n_draws)].mean(axis=0))
     return np.asarray(means[0] - means[1])
 
 

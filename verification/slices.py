@@ -14,12 +14,11 @@ import numpy as np
 
 from outperform import Outcomes, Rope
 from outperform._typing import FloatArray, IntArray
-from outperform.comparison.question import Question, ask
-from outperform.decision import Decision
-from outperform.posterior import SlicesPosterior, pool_slices, seed_sequence
-from outperform.slices.concluding import conclude_rows
-from outperform.slices.drawing import draw_numbers
-from outperform.slices.observing import observe
+from outperform.decision.rope import Decision
+from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.posterior.rng import seed_sequence
+from outperform.posterior.slices import SlicesPosterior, pool_slices
+from outperform.slices.summary import draw_numbers, observe, summarize_rows
 
 ROPE = Rope.from_param(0.01)
 N_DRAWS = 4_000
@@ -161,19 +160,18 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
     """Simulate a world once and judge it pooled, and each slice on its own."""
     world, n_slices, seed = task
     counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
-    question = ask(
+    spec = make_label_spec(
         outcomes_of(counts),
         metric="f1",
-        model=None,
-        default_model="unit",
         prior=None,
+        default_prior="unit",
         paired=True,
         labels=None,
         pos_label=1,
     )
-    posterior = pool_slices(question.view, model=question.model.name, prior=question.prior)
-    pooled = _judge(question, posterior, truth, signs, seed)
-    return pooled, _judge(question, separate(posterior), truth, signs, seed)
+    posterior = pool_slices(spec.view, prior=spec.prior)
+    pooled = _judge(spec, posterior, truth, signs, seed)
+    return pooled, _judge(spec, separate(posterior), truth, signs, seed)
 
 
 def separate(posterior: SlicesPosterior) -> SlicesPosterior:
@@ -187,24 +185,24 @@ def separate(posterior: SlicesPosterior) -> SlicesPosterior:
 
 
 def _judge(
-    question: Question, posterior: SlicesPosterior, truth: FloatArray, signs: FloatArray, seed: int
+    spec: LabelSpec, posterior: SlicesPosterior, truth: FloatArray, signs: FloatArray, seed: int
 ) -> Judged:
-    slices = question.view.slices
+    slices = spec.view.slices
     assert slices is not None
     numbers = draw_numbers(
         posterior,
-        question,
+        spec,
         rope=ROPE,
         prob=0.95,
         n_draws=N_DRAWS,
         seed=seed_sequence(seed),
         n_jobs=1,
     )
-    rows = conclude_rows(
-        question,
+    rows = summarize_rows(
+        spec,
         slices,
         numbers,
-        observed=observe(question, slices),
+        observed=observe(spec, slices),
         like_whole=posterior.answers.like_whole,
         rope=ROPE,
         prob=0.95,

@@ -15,9 +15,8 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
-from outperform.outcomes.counting import count_rows
-from outperform.outcomes.groups import group_rows
-from outperform.outcomes.table import Table, place_rows
+from outperform.data.groups import count_rows, group_rows
+from outperform.data.table import Table, place_rows
 from verification import markdown
 
 SEED = 20_261_115
@@ -213,7 +212,9 @@ def repeat(world: SpanWorld, first: int, last: int) -> list[Interval]:
     return found
 
 
-def _hdi(world: SpanWorld, seen: op.Outcomes, generator: np.random.Generator) -> op.Interval:
+def _hdi(
+    world: SpanWorld, seen: op.Outcomes, generator: np.random.Generator
+) -> op.results.Interval:
     return op.compare(
         seen,
         *TAGGERS,

@@ -131,7 +131,7 @@ def _held(world: WeightWorld, true: float, generator: np.random.Generator) -> He
             "B",
             metric=world.metric,
             rope=0.01,
-            model="bootstrap",
+            prior="bootstrap",
             n_draws=_N_DRAWS,
             random_state=generator,
             n_jobs=1,
@@ -139,7 +139,7 @@ def _held(world: WeightWorld, true: float, generator: np.random.Generator) -> He
         for seen in roads
     ]
     return Held(
-        effective=float(found[0].question.n_effective or 0.0),
+        effective=float(found[0].spec.n_effective or 0.0),
         # So few draws make a narrowest interval too narrow; equal tails have no such bias.
         covered=tuple(true in one.eti for one in found),
         width=tuple(one.eti.width for one in found),
@@ -157,7 +157,7 @@ def table(found: Found) -> str:
         "must hold",
     )
     return markdown.table(header, [_row(*one) for one in found.items()]) + (
-        f"\n95% equal-tailed intervals of A − B by {_N_DRAWS:,} draws of model `bootstrap`; shares "
+        f"\n95% equal-tailed intervals of A − B by {_N_DRAWS:,} draws of prior `bootstrap`; shares "
         "in per cent.\n"
     )
 

@@ -9,14 +9,15 @@ in ``α``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from outperform import Outcomes, Prior
 from outperform._typing import FloatArray, IntArray
-from outperform.outcomes.table import Table
+from outperform.data.table import Table
+from outperform.posterior.registry import get_prior
 
 NAMES = "ABCDEFGHIJ"
 
@@ -31,27 +32,24 @@ class Truth:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A model of the package together with its prior.
+    """A prior of the package, on tables of some size.
 
     Parameters
     ----------
-    model
-        The package's name of the model.
+    prior
+        As for ``compare``.
     n_classes, n_models
         The size of the tables.
     paired
         Whether several models see the same documents.
-    prior
-        Of model ``"flat"``.
     sticks
-        Draw model ``"unit"`` by sticks even where the package would draw every cell.
+        Draw prior ``"unit"`` by sticks even where the package would draw every cell.
     """
 
-    model: str
+    prior: str | Prior
     n_classes: int
     n_models: int = 1
     paired: bool = True
-    prior: Prior = field(default_factory=Prior)
     sticks: bool = False
 
     @property
@@ -60,14 +58,18 @@ class World:
         classes = "binary" if self.n_classes == 2 else f"{self.n_classes} classes"
         few = ("single", "paired" if self.paired else "unpaired")
         models = few[self.n_models - 1] if self.n_models <= 2 else f"{self.n_models} models"
-        given = {"uniform": "uniform", "jeffreys": "Jeffreys"}.get(self.prior.name or "", "skewed")
-        prior = f", {given} prior" if self.model == "flat" else ""
-        return f"{models}, {classes}, {self.model}{prior}{' by sticks' if self.sticks else ''}"
+        prior = self.prior if isinstance(self.prior, str) else "skewed"
+        return f"{models}, {classes}, {prior}{' by sticks' if self.sticks else ''}"
+
+    @property
+    def shapes(self) -> Prior | None:
+        """The shape of every cell; None for other priors."""
+        return get_prior(self.prior).shapes
 
     @property
     def by_sticks(self) -> bool:
         """Whether the package draws the prior's mass by sticks, not cell by cell."""
-        return self.sticks or self.model == "hierarchical"
+        return self.sticks or self.prior == "hierarchical"
 
     @property
     def n_tables(self) -> int:
@@ -88,24 +90,24 @@ class World:
         return Truth(tables=tuple(tables), hyper=hyper)
 
     def _prevalence(self) -> Any:
-        return self.prior.prevalence if self.model == "flat" else 1.0
+        return 1.0 if self.shapes is None else self.shapes.prevalence
 
     def _rows(
         self, generator: np.random.Generator, n_models: int
     ) -> tuple[FloatArray, dict[str, float]]:
         """Return prior shapes ``(n_classes, n_classes, …)`` and the hyper-parameters drawn."""
         n_classes = self.n_classes
-        if self.model == "flat":
-            given = np.asarray(self.prior.rows)
+        if self.shapes is not None:
+            given = np.asarray(self.shapes.rows)
             if given.ndim == 0:
                 return np.full((n_classes,) * (1 + n_models), float(given)), {}
             return product([given] * n_models, given.sum(axis=1)), {}
         mass, rates = 1.0, [0.5] * n_models
         drawn: dict[str, float] = {}
-        if self.model in ("hierarchical", "free"):
+        if self.prior in ("hierarchical", "learned"):
             rates = generator.random(n_models).tolist()
             drawn = {f"η {name}": rate for name, rate in zip(NAMES, rates, strict=False)}
-        if self.model == "free":
+        if self.prior == "learned":
             uniform = float(generator.random())
             mass = uniform / (1 - uniform)  # of density 1 / (1 + s)²
             drawn["s A"] = mass

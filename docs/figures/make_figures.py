@@ -27,10 +27,10 @@ from scipy.special import ndtr
 from scipy.stats import gaussian_kde
 
 import outperform as op
-from outperform.decision import decide
-from outperform.posterior.free import mass_posterior
-from outperform.reproduce import news_figures
-from outperform.reproduce.acl_figures import draw_task
+from outperform.decision.rope import decide
+from outperform.posterior.hierarchical import mass_posterior
+from papers import news_figures
+from papers.acl_figures import draw_task
 
 STATIC = Path(__file__).parents[1] / "_static"
 COLUMN, PAGE = 3.5, 7.0  # inches
@@ -76,7 +76,7 @@ def verdicts() -> Figure:
     ax.axvspan(rope.low, rope.high, color=PALE, zorder=0)
     ax.axvline(0, color=LIGHT, lw=0.8, ls=":", zorder=1)
     for place, (low, high) in enumerate(intervals):
-        verdict = decide(op.Interval(low=low, high=high, prob=0.95), rope)
+        verdict = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
         ax.plot([low, high], [-place, -place], color=DARK, lw=3, solid_capstyle="butt")
         ax.plot((low + high) / 2, -place, "o", color="white", ms=3, mec=DARK, mew=0.8)
         ax.text(-0.058, -place, verdict.symbol, va="center", ha="center", fontsize=11)
@@ -253,9 +253,7 @@ def plan() -> Figure:
     ):
         for paired in (True, False):
             op.plan(
-                theta_pos=theta_pos,
-                theta_neg=theta_neg,
-                prevalence=0.5,
+                world={"theta_pos": theta_pos, "theta_neg": theta_neg, "prevalence": 0.5},
                 goal=goal,
                 rope=0.05,
                 paired=paired,
@@ -379,25 +377,25 @@ def paired_f1_prior(generator: np.random.Generator, n: int) -> np.ndarray:
 
 
 def prior_pull() -> Figure:
-    """Draw one classifier's macro-F1 from few documents under every model."""
+    """Draw one classifier's macro-F1 from few documents under every prior."""
     news = op.datasets.load_news20()
     few = slice(None, None, 50)
     figure = new_figure(COLUMN, 2.1)
     ax = figure.subplots()
-    models = ("free", "bootstrap", "hierarchical", "unit", "flat")
-    for place, model in enumerate(models):
+    priors = ("learned", "bootstrap", "hierarchical", "unit", "uniform")
+    for place, prior in enumerate(priors):
         result = op.estimate(
             news.y_true[few],
             news.predictions["nb_mult"][few],
             metric="f1_macro",
-            model=model,
+            prior=prior,
             random_state=0,
         )
         ax.plot([result.hdi.low, result.hdi.high], [-place, -place], color=LIGHT, lw=5)
         ax.plot(result.mean, -place, "o", color=DARK, ms=5)
     ax.axvline(result.observed, color=DARK, lw=1, ls="--")
     ax.text(result.observed, 0.55, "observed", ha="center", va="bottom", fontsize=7.5)
-    ax.set_yticks(-np.arange(len(models)), models)
+    ax.set_yticks(-np.arange(len(priors)), priors)
     ax.set(xlim=(0.15, 0.9), ylim=(-4.5, 0.5), xlabel="macro-averaged F1, 151 documents")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -430,7 +428,7 @@ def learned_mass() -> Figure:
     right.text(
         0.5,
         1.0,
-        "● mass 1   ○ free   | observed",
+        "● mass 1   ○ learned   | observed",
         transform=right.transAxes,
         ha="center",
         va="bottom",
@@ -442,9 +440,9 @@ def learned_mass() -> Figure:
 
 
 def draw_levels(ax: Axes, place: int, truth: np.ndarray, said: np.ndarray) -> None:
-    """Draw one classifier's macro-F1 with the mass fixed, above, and free, below."""
-    for model, shift, face in (("hierarchical", 0.15, DARK), ("free", -0.15, "white")):
-        found = op.estimate(truth, said, metric="f1_macro", model=model, random_state=0)
+    """Draw one classifier's macro-F1 with the mass fixed, above, and learned, below."""
+    for prior, shift, face in (("hierarchical", 0.15, DARK), ("learned", -0.15, "white")):
+        found = op.estimate(truth, said, metric="f1_macro", prior=prior, random_state=0)
         height = shift - place
         ax.plot([found.hdi.low, found.hdi.high], [height, height], color=LIGHT, lw=4)
         ax.plot(found.mean, height, "o", color=DARK, mfc=face, ms=4.5)
@@ -550,7 +548,7 @@ def figure_power() -> Figure:
     return figure
 
 
-def ranked() -> op.Ranking:
+def ranked() -> op.results.Ranking:
     """Rank the four bundled classifiers on one group."""
     news = op.datasets.load_news20()
     return op.rank(
@@ -598,8 +596,7 @@ def arviz_tree() -> Any:
         pos_label="sci.med",
         rope=0.01,
         names=("nb_mult", "svm_l2"),
-        engine="pymc",
-        sampler=op.Sampler(n_draws=2_000, n_tune=500),
+        engine=op.PyMC(draws=500, tune=500),
         random_state=0,
     ).to_datatree()
 

@@ -5,155 +5,83 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from outperform._version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from outperform import datasets, metrics, nhst, schemes, testing
-    from outperform.comparison import (
-        BlockedComparison,
-        BlockedEstimate,
-        BlockedTwoFold,
-        Comparison,
-        ComparisonTable,
-        Correlation,
-        CrossComparison,
-        Estimate,
-        Gate,
-        Guard,
-        Judgement,
-        Pair,
-        Plan,
-        PooledRuns,
-        Power,
-        Proposal,
-        RankedModel,
-        Ranking,
-        RunComparison,
-        RunEstimate,
-        Sensitivity,
-        VarianceFrom,
-        bcv_compare,
-        bcv_estimate,
-        compare,
-        compare_runs,
-        cross_compare,
-        estimate,
-        from_datatree,
-        gate,
-        plan,
-        power,
-        propose,
-        rank,
-        scorecard,
-    )
-    from outperform.decision import BayesFactor, Decision, Interval, Rope
+    from outperform import datasets, metrics, nhst, results, testing
+    from outperform.comparison.again import scorecard
+    from outperform.comparison.api import compare, estimate
+    from outperform.comparison.datatree import from_datatree
+    from outperform.crossval.api import bcv_compare, bcv_estimate
+    from outperform.crossval.cross import cross_compare
+    from outperform.crossval.splitter import BlockedTwoFold
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.decision.rope import Decision, Rope
     from outperform.findings import Finding
-    from outperform.ingest import read, read_conll, read_scores
-    from outperform.monitor import Look, Monitor, Stop
-    from outperform.outcomes import Outcomes, Scores
-    from outperform.posterior import Prior, Sampler
-    from outperform.report import write_report
-    from outperform.slices import SliceComparison, SliceRow, compare_slices
+    from outperform.gates.api import gate
+    from outperform.io.conll import read_conll
+    from outperform.io.read import read, read_scores
+    from outperform.labelling import propose
+    from outperform.monitor.api import Monitor
+    from outperform.planning.api import plan
+    from outperform.planning.power import power
+    from outperform.posterior.base import Prior
+    from outperform.posterior.pymc.sampling import PyMC
+    from outperform.ranking.api import rank
+    from outperform.report.api import write_report
+    from outperform.results.comparison import Comparison
+    from outperform.runs.api import compare_runs
+    from outperform.slices.api import compare_slices
+
 
 _HOMES = {
-    "BayesFactor": "decision",
-    "BlockedComparison": "comparison",
-    "BlockedEstimate": "comparison",
-    "BlockedTwoFold": "comparison",
-    "Comparison": "comparison",
-    "ComparisonTable": "comparison",
-    "Correlation": "comparison",
-    "CrossComparison": "comparison",
-    "Decision": "decision",
-    "Estimate": "comparison",
+    "BlockedTwoFold": "crossval.splitter",
+    "Comparison": "results.comparison",
+    "Decision": "decision.rope",
     "Finding": "findings",
-    "Gate": "comparison",
-    "Guard": "comparison",
-    "Interval": "decision",
-    "Judgement": "comparison",
-    "Look": "monitor",
-    "Monitor": "monitor",
-    "Outcomes": "outcomes",
-    "Pair": "comparison",
-    "Plan": "comparison",
-    "PooledRuns": "comparison",
-    "Power": "comparison",
-    "Prior": "posterior",
-    "Proposal": "comparison",
-    "RankedModel": "comparison",
-    "Ranking": "comparison",
-    "Rope": "decision",
-    "RunComparison": "comparison",
-    "RunEstimate": "comparison",
-    "Sampler": "posterior",
-    "Scores": "outcomes",
-    "Sensitivity": "comparison",
-    "SliceComparison": "slices",
-    "SliceRow": "slices",
-    "Stop": "monitor",
-    "VarianceFrom": "comparison",
-    "bcv_compare": "comparison",
-    "bcv_estimate": "comparison",
-    "compare": "comparison",
-    "compare_runs": "comparison",
-    "compare_slices": "slices",
-    "cross_compare": "comparison",
+    "Monitor": "monitor.api",
+    "Outcomes": "data.outcomes",
+    "Prior": "posterior.base",
+    "PyMC": "posterior.pymc.sampling",
+    "Rope": "decision.rope",
+    "Scores": "data.scores",
+    "bcv_compare": "crossval.api",
+    "bcv_estimate": "crossval.api",
+    "compare": "comparison.api",
+    "compare_runs": "runs.api",
+    "compare_slices": "slices.api",
+    "cross_compare": "crossval.cross",
     "datasets": "",
-    "estimate": "comparison",
-    "from_datatree": "comparison",
-    "gate": "comparison",
+    "estimate": "comparison.api",
+    "from_datatree": "comparison.datatree",
+    "gate": "gates.api",
     "metrics": "",
     "nhst": "",
-    "plan": "comparison",
-    "power": "comparison",
-    "propose": "comparison",
-    "rank": "comparison",
-    "read": "ingest",
-    "read_conll": "ingest",
-    "read_scores": "ingest",
-    "schemes": "",
-    "scorecard": "comparison",
+    "plan": "planning.api",
+    "power": "planning.power",
+    "propose": "labelling",
+    "rank": "ranking.api",
+    "read": "io.read",
+    "read_conll": "io.conll",
+    "read_scores": "io.read",
+    "results": "",
+    "scorecard": "comparison.again",
     "testing": "",
-    "write_report": "report",
+    "write_report": "report.api",
 }
 
 __all__ = [
-    "BayesFactor",
-    "BlockedComparison",
-    "BlockedEstimate",
     "BlockedTwoFold",
     "Comparison",
-    "ComparisonTable",
-    "Correlation",
-    "CrossComparison",
     "Decision",
-    "Estimate",
     "Finding",
-    "Gate",
-    "Guard",
-    "Interval",
-    "Judgement",
-    "Look",
     "Monitor",
     "Outcomes",
-    "Pair",
-    "Plan",
-    "PooledRuns",
-    "Power",
     "Prior",
-    "Proposal",
-    "RankedModel",
-    "Ranking",
+    "PyMC",
     "Rope",
-    "RunComparison",
-    "RunEstimate",
-    "Sampler",
     "Scores",
-    "Sensitivity",
-    "SliceComparison",
-    "SliceRow",
-    "Stop",
-    "VarianceFrom",
     "__version__",
     "bcv_compare",
     "bcv_estimate",
@@ -174,7 +102,7 @@ __all__ = [
     "read",
     "read_conll",
     "read_scores",
-    "schemes",
+    "results",
     "scorecard",
     "testing",
     "write_report",

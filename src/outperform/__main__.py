@@ -1,5 +1,7 @@
 """``python -m outperform``: the command line."""
 
+from __future__ import annotations
+
 from outperform.cli.main import entry
 
 entry()

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import xarray as xr
+    from narwhals.typing import IntoDataFrame, IntoFrame, IntoSeries
+
+    from outperform.data.prevalence import Prevalence
+    from outperform.data.tag_schemes import Role, Scheme
+    from outperform.decision.rope import Rope
+    from outperform.gates.api import Guard
+    from outperform.metrics.custom import ConfusionFunction, ScoreFunction
+    from outperform.metrics.metric import Metric
+    from outperform.metrics.score_registry import ScoreMetric
+    from outperform.posterior.registry import PriorLike
+
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -41,3 +60,114 @@ class Distribution(Protocol):
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how much is done, and with how much there is."""
+
+Axes: TypeAlias = "matplotlib.axes.Axes"
+PandasFrame: TypeAlias = "pd.DataFrame"
+PolarsFrame: TypeAlias = "pl.DataFrame"
+ArrowTable: TypeAlias = "pa.Table"
+DataTree: TypeAlias = "xr.DataTree"
+
+Path: TypeAlias = str | os.PathLike[str]
+FrameLike: TypeAlias = "IntoFrame"
+"""A frame that narwhals knows, eager or lazy."""
+
+Source: TypeAlias = (
+    "Path | IO[str] | IO[bytes] | FrameLike | Sequence[Path] | Mapping[str, Path | Sequence[Path]]"
+)
+"""Where rows come from: files, folders, patterns, addresses, frames."""
+
+Where: TypeAlias = Mapping[str, object]
+"""The rows to keep: a value of any type, or a list of them, for each column."""
+
+ColumnLike: TypeAlias = "ArrayLike | IntoSeries | Sequence[Hashable]"
+"""One value a row: a list, an array or a series."""
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix or array of scipy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def toarray(self) -> AnyArray: ...
+
+
+MatrixLike: TypeAlias = "ArrayLike | IntoDataFrame | SparseMatrix"
+LabelsLike: TypeAlias = "ColumnLike | MatrixLike | Sequence[Collection[Label]]"
+"""Labels, scores or sets of labels, one a row; or a matrix of indicators or probabilities."""
+
+ModelsLike: TypeAlias = "Mapping[str, LabelsLike] | IntoDataFrame"
+"""What each model said: a mapping from names, or a frame with a column for each."""
+
+RunsLike: TypeAlias = "ModelsLike | Sequence[LabelsLike] | AnyArray"
+"""What each run said; of outcomes, the names of the runs."""
+
+TagsLike: TypeAlias = Sequence[Sequence[str]]
+SpansLike: TypeAlias = Sequence[Iterable[tuple[int, int, Label]]]
+SchemeLike: TypeAlias = "str | Mapping[str, Role] | Scheme"
+
+MetricLike: TypeAlias = "str | Metric | ScoreMetric | ConfusionFunction | ScoreFunction"
+RopeLike: TypeAlias = "float | Sequence[float] | Rope"
+GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
+
+
+class Items(Protocol):
+    """A mapping from classes, or a series."""
+
+    def items(self) -> Iterable[tuple[Label, float]]: ...
+
+
+class CostItems(Protocol):
+    """A mapping from pairs of truth and prediction."""
+
+    def items(self) -> Iterable[tuple[tuple[Label, Label], float]]: ...
+
+
+class Drawable(Protocol):
+    """A distribution, frozen as those of ``scipy.stats``."""
+
+    def rvs(self, *, size: int, random_state: np.random.Generator) -> ArrayLike: ...
+
+
+CostsLike: TypeAlias = "MatrixLike | CostItems"
+PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
+
+
+class SupportsFitPredict(Protocol):
+    """An estimator or a tagger; what it is trained on is its own affair."""
+
+    def fit(self, X: Any, y: Any, /) -> object: ...
+
+    def predict(self, X: Any, /) -> Any: ...
+
+
+class SupportsSplit(Protocol):
+    """A splitter as scikit-learn has them."""
+
+    def split(self, X: Any, y: Any, groups: Any, /) -> Iterator[tuple[IntArray, IntArray]]: ...
+
+
+class Question(TypedDict, total=False):
+    """What every verb asks, by keyword."""
+
+    hdi_prob: float
+    prior: PriorLike | None
+    n_draws: int | None
+    random_state: Seed
+    n_jobs: int | None
+    labels: Sequence[Label] | None
+    pos_label: Label | None
+
+
+class OfTwo(Question, total=False):
+    """What verbs ask that compare."""
+
+    rope: RopeLike | None
+    paired: bool
+
+
+class OfRows(TypedDict, total=False):
+    """What belongs to the rows of arrays."""
+
+    groups: ColumnLike | None
+    sample_weight: ColumnLike | None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
 
 
 class OutperformError(Exception):
@@ -43,3 +45,20 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     close = get_close_matches(str(name).lower(), by_lower, n=1)
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(known)}"
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or say in one line which extra brings it.
+
+    Examples
+    --------
+    >>> require("math", extra="plot", purpose="figures").__name__
+    'math'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"{purpose} needs {module.partition('.')[0]}; "
+            f'install it with: pip install "outperform[{extra}]"'
+        ) from error

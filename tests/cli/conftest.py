@@ -66,4 +66,4 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def in_time(monkeypatch):
     """Keep progress off stderr, so that what is said does not depend on how busy the machine is."""
-    monkeypatch.setattr("outperform.cli.progress.EVERY", float("inf"))
+    monkeypatch.setattr("outperform.cli.exit_codes.EVERY", float("inf"))

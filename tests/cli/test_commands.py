@@ -19,8 +19,8 @@ import pytest
 
 import outperform as op
 from outperform.cli.app import COMMANDS
+from outperform.cli.exit_codes import in_options
 from outperform.cli.main import main
-from outperform.cli.wording import in_options
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "UPDATE_GOLDEN"
@@ -31,8 +31,8 @@ ASKED = {
     "compare": [*TWO, "--metric", "f1_macro", "--rope", "0.02"],
     "estimate": [*TWO[:3], "--of", "bert", "--metric", "accuracy", "--seed", "1"],
     "scorecard": [*TWO, "--metrics", "accuracy,f1_macro", "--rope", "0.02"],
-    "by-class": [*TWO, "--rope", "0.05"],
-    "sensitivity": [*TWO, "--metric", "f1_macro", "--rope", "0.02", "--priors", "2,free"],
+    "scorecard --by-class": [*TWO, "--rope", "0.05"],
+    "sensitivity": [*TWO, "--metric", "f1_macro", "--rope", "0.02", "--priors", "2,learned"],
     "rank": [
         "preds.csv",
         *TWO[1:3],
@@ -55,6 +55,11 @@ ASKED = {
 }
 
 
+def unhurried(stderr):
+    """Return what was said, without how long it takes on a busy machine."""
+    return re.sub(rb"outperform: \w+( takes about|: ).* s\b.*\n", b"", stderr)
+
+
 def normal(text):
     """Return an output without what depends on versions, the clock and the last digits."""
     text = re.sub(r"numpy[= ]\d[\w.]*", "numpy …", text)
@@ -73,16 +78,10 @@ def hold_against(name, text):
 @pytest.mark.parametrize("style", ENDINGS)
 @pytest.mark.parametrize("command", ASKED)
 def test_every_command_in_every_format(folder, capsys, command, style):
-    assert main([command, *ASKED[command], "--format", style]) == 0
+    assert main([*command.split(), *ASKED[command], "--format", style]) == 0
     written = capsys.readouterr()
     assert written.err == ""
-    hold_against(f"{command}.{ENDINGS[style]}", written.out)
-
-
-@pytest.mark.parametrize("style", ["text", "markdown"])
-def test_a_table_of_a_paper(capsys, style):
-    assert main(["reproduce", "acl", "--table", "3", "--format", style]) == 0
-    hold_against(f"reproduce.{ENDINGS[style]}", capsys.readouterr().out)
+    hold_against(f"{command.split('--')[-1]}.{ENDINGS[style]}", written.out)
 
 
 def test_the_example_begins_like_this(capsys):
@@ -94,7 +93,7 @@ def test_the_example_begins_like_this(capsys):
 
 @pytest.mark.parametrize("command", ASKED)
 def test_the_json_is_what_the_library_says(folder, capsys, command):
-    assert main([command, *ASKED[command], "--format", "json"]) == 0
+    assert main([*command.split(), *ASKED[command], "--format", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     seen = op.read("preds.csv", truth="label", models=["bert", "gpt"])
     if command == "compare":
@@ -106,7 +105,7 @@ def test_the_json_is_what_the_library_says(folder, capsys, command):
 @pytest.mark.parametrize("command", ASKED)
 def test_github_is_markdown(folder, capsys, command):
     for style in ("markdown", "github"):
-        assert main([command, *ASKED[command], "-f", style]) == 0
+        assert main([*command.split(), *ASKED[command], "-f", style]) == 0
     both = capsys.readouterr().out
     assert both[: len(both) // 2] == both[len(both) // 2 :]
 
@@ -225,7 +224,7 @@ def test_the_same_from_stdin(folder, capsys):
     shown = capsys.readouterr().out
     data = Path("preds.csv").read_bytes()
     done = run("compare", "-", *ASKED["compare"][1:], input=data)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, unhurried(done.stderr)) == (0, b"")
     assert done.stdout.decode() == shown
 
 
@@ -292,7 +291,6 @@ def test_the_example_in_the_help_works(folder, capsys, command):
     more = {
         "plan": ["--simulations", "100"],
         "power": ["--simulations", "100", "--sizes", "100"],
-        "reproduce": ["--table", "3"],
         "watch": ["--once"],
     }
     code = main([*arguments, *more.get(command, [])])
@@ -319,7 +317,7 @@ def test_help_without_a_command(capsys):
     shown = capsys.readouterr().out
     assert all(name in shown for name in COMMANDS)
     assert main([]) == 2
-    assert "Commands" in capsys.readouterr().out
+    assert "Compare" in capsys.readouterr().out
 
 
 def test_the_version(capsys):
@@ -373,11 +371,11 @@ def test_completion_knows_the_commands():
         ("pos_label='a b'", "--pos-label 'a b'"),
         ("no column 'n_draws' in draws.csv", "no column 'n_draws' in draws.csv"),
         ("no column 'rope' in rope.csv", "no column 'rope' in rope.csv"),
-        ("say header=False (--no-header)", "say --no-header"),
+        ("say dialect={'header': False} (--no-header)", "say --no-header"),
         ("the probabilities in theta_pos must", "the probabilities in --theta-pos must"),
-        ("give agreement=, the share", "give --agreement, the share"),
+        ("give agreement in world, the share", "give --agreement, the share"),
         (
-            "theta_pos=, theta_neg= and prevalence=; got",
+            "theta_pos, theta_neg and prevalence; got",
             "--theta-pos, --theta-neg and --prevalence; got",
         ),
     ],

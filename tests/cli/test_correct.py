@@ -113,8 +113,6 @@ def test_gates(right, capsys):
          ["column 'country' must say right or wrong", "row 1 of wide.csv", "--truth instead"]),
         (["compare", "wide.csv", "--correct", "bert", "--correct", "user"], 3,
          ["column 'user' must say right or wrong", "row 7 of wide.csv"]),
-        (["baseline", "wide.csv", "--correct", "bert", "--of", "bert", "-o", "b.parquet"], 2,
-         ["--counts"]),
         (["compare", "wide.csv", *WIDE, "--metric", "roc_auc", "--a", "bert", "--b", "gpt"], 2,
          ["leave --correct out"]),
     ],

@@ -83,13 +83,12 @@ USAGE = {
     "negative seed": (["compare", *TWO, "--seed", "-1"], "from 0 to 2**64 - 1; got '-1'"),
     "large seed": (["compare", *TWO, "--seed", str(2**64)], f"got '{2**64}'"),
     "seed with a fraction": (["compare", *TWO, "--seed", "1.5"], "got '1.5'"),
-    "negative prior": (["compare", *TWO, "--model", "flat", "--metric", "recall", "--pos-label",
+    "negative prior": (["compare", *TWO, "--metric", "recall", "--pos-label",
         "ham", "--prior", "-1"], "got -1.0"),
-    "prior nan": (["compare", *TWO, "--model", "flat", "--metric", "recall", "--pos-label", "ham",
+    "prior nan": (["compare", *TWO, "--metric", "recall", "--pos-label", "ham",
         "--prior", "nan"], "got nan"),
-    "unknown prior": (["compare", *TWO, "--model", "flat", "--metric", "recall", "--pos-label",
+    "unknown prior": (["compare", *TWO, "--metric", "recall", "--pos-label",
         "ham", "--prior", "jefreys"], "did you mean 'jeffreys'?"),
-    "unknown model": (["compare", *TWO, "--model", "flt"], "did you mean 'flat'?"),
     "unknown format": (["compare", *TWO, "--format", "txt"], "'txt' is not one of 'text'"),
     "unknown option": (["compare", *TWO, "--formt", "x"], "--formt", "--format"),
     "unknown command": (["comapre"], "no such command 'comapre'", "'compare'"),
@@ -119,9 +118,6 @@ USAGE = {
     "plan for no documents": (["plan", *SUSPECTED, "--most", "0"], "--most must be a whole number"),
     "plan to lean": (["plan", *SUSPECTED, "--goal", ">"], "firm verdict", "not_worse"),
     "nothing simulated": (["power"], "missing option '--theta-"),
-    "unknown paper": (["reproduce", "acm"], "'acm' is not one of 'sigir', 'icdm', 'acl'"),
-    "unknown table": (["reproduce", "acl", "--table", "9"], "acl has no table 9", "2, 3, 4, 5"),
-    "table in words": (["reproduce", "acl", "--table", "iii"], "got 'iii'"),
     "unknown example": (["example", "news2"], "did you mean 'news20'?"),
     "no such folder": (["compare", *TWO, "-o", "none/a.txt"], "none/a.txt"),
     "a folder for a file": (["compare", *TWO, "-o", "."], "not a regular file"),
@@ -221,7 +217,7 @@ def test_folds(folder, capsys):
 
 
 def test_an_improper_prior(folder, capsys):
-    one = ["--model", "flat", "--metric", "f1", "--pos-label", "ham", "--prior", "0"]
+    one = ["--metric", "f1", "--pos-label", "ham", "--prior", "0"]
     refused(capsys, ["compare", *TWO, *one], 3, "improper", "--prior jeffreys")
 
 
@@ -279,7 +275,7 @@ def test_defined_results(folder, capsys, text, finding):
 def test_labels_and_names_cannot_speak_to_the_terminal(folder, capsys):
     Path("odd.csv").write_text(f"{HEAD}1,a\x1b[31m,a\x1b[31m,b\n2,b,b,b\n", encoding="utf-8")
     one = ["odd.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--seed", "1"]
-    assert main(["by-class", *one]) == 0
+    assert main(["scorecard", "--by-class", *one]) == 0
     assert "\x1b" not in capsys.readouterr().out
     line = refused(capsys, ["compare", *TWO, "--truth", "\x1b[2J::set-output"], 2)
     assert "\x1b" not in line

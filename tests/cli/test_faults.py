@@ -21,6 +21,11 @@ LONG = [*POWER, "--sizes", "5000,10000,20000", "--simulations", "1000000"]
 PROGRAM = [sys.executable, "-m", "outperform"]
 
 
+def unhurried(stderr):
+    """Return what was said, without how long it takes on a busy machine."""
+    return re.sub(rb"outperform: \w+( takes about|: ).* s\b.*\n", b"", stderr)
+
+
 def run(*arguments, **more):
     options = {"capture_output": True, "text": True, "check": False, "timeout": 120} | more
     return subprocess.run([*PROGRAM, *arguments], **options)
@@ -50,9 +55,7 @@ def environment(**changes):
 # Whoever reads stops reading
 
 
-@pytest.mark.parametrize(
-    "arguments", [COMPARE, ["example", "news20"], ["reproduce", "acl", "--table", "3"], ["--help"]]
-)
+@pytest.mark.parametrize("arguments", [COMPARE, ["example", "news20"], ["--help"]])
 def test_a_closed_pipe(folder, arguments):
     reading, writing = os.pipe()
     os.close(reading)
@@ -223,7 +226,7 @@ def test_the_answer_is_the_same_everywhere(folder, place):
         [sys.executable, "-c", THREE, *COMPARE],
         env=odd, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, unhurried(done.stderr)) == (0, b"")
     nothing, file, shown, help_text = done.stdout.split(b"begun\n")
     assert (nothing, file) == (b"", b"")
     assert shown

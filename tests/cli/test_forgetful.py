@@ -127,7 +127,7 @@ def test_two_columns_that_are_one_are_named():
     twice = op.Outcomes.from_counts(
         ["a", "b"], {"new": ["a", "b"], "old": ["a", "b"]}, counts=[50, 50]
     )
-    for asked in ({"metric": "accuracy"}, {"metric": "f1_macro", "model": "bootstrap"}):
+    for asked in ({"metric": "accuracy"}, {"metric": "f1_macro", "prior": "bootstrap"}):
         c = op.compare(twice, "new", "old", rope=0.01, n_draws=400, random_state=1, **asked)
         (told,) = [one.message for one in c.findings if one.name == "few_disagreements"]
         assert "identical on every item; did you pass the same column twice?" in told

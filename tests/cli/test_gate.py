@@ -1,4 +1,4 @@
-"""``outperform gate`` and ``outperform baseline``: exit codes, formats, stored baselines."""
+"""``outperform gate``: exit codes, formats, and where the baseline comes from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 
 import outperform as op
 from outperform.cli.main import main
-from outperform.ingest import read_baseline
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -101,9 +100,6 @@ def test_the_exit_code_of_a_process(folder, judgement):
         (["pass.csv", *COLUMNS, "--format", "github", "-o", "x"], 2, "leave --output out"),
         (["none.csv", *COLUMNS], 2, "none.csv"),
         (["pass.csv", *COLUMNS, "--junit", "nowhere/j.xml", "--metric", "accuracy"], 2, "nowhere"),
-        (["pass.csv", *COLUMNS, "--baseline-file", "none"], 2, "outperform baseline"),
-        (["pass.csv", *COLUMNS, "--baseline-file", "."], 3, "directory"),
-        (["pass.csv", *COLUMNS, "--save-baseline", "b.parquet"], 2, "give --id"),
     ],
 )
 def test_what_goes_wrong_never_exits_0_or_1(folder, capsys, arguments, code, message):
@@ -240,76 +236,90 @@ def test_confusion_matrices(folder, capsys):
     assert "[unpaired_outcomes]" in capsys.readouterr().out
 
 
-# Stored baselines
-
-STORE = ["--truth", "label", "--id", "id"]
+# A baseline that was kept: a file of predictions, or counts
 
 
-def stored(folder, file="pass.csv", model="old", name="base.parquet"):
-    assert main(["baseline", file, *STORE, "--of", model, "-o", name]) == 0
-    return folder / name
+def kept(folder, file="pass.csv"):
+    """Write what each model said into a file of its own, with the truth beside it."""
+    rows = [line.split(",") for line in (folder / file).read_text("utf-8").splitlines()[1:]]
+    for name, column in (("old", 2), ("new", 3)):
+        some = [(row[0], row[1], row[column]) for row in rows]
+        write_csv(folder / f"{name}.csv", some, ("id", "label", "prediction"))
 
 
-def against(path, file, *more):
-    named = [*STORE, "--candidate", "new", "--baseline-file", str(path)]
-    return main(["gate", file, *named, *ASKED, *more])
+def against(*more, new="new.csv"):
+    named = ["--id", "id", "--truth", "label", "--label", "prediction", "--baseline", "old"]
+    return main(["gate", "old.csv", new, *named, "--candidate", new[:-4], *ASKED, *more])
 
 
-def test_a_stored_baseline_says_what_the_column_says(folder, capsys):
-    path = stored(folder)
-    assert "stored 900 predictions of old as the baseline" in capsys.readouterr().err
-    assert against(path, "pass.csv", "-f", "json") == 0
+def test_a_kept_baseline_says_what_the_column_says(folder, capsys):
+    kept(folder)
+    assert against("-f", "json") == 0
     from_file = json.loads(capsys.readouterr().out)
     assert gate("pass.csv", "-f", "json") == 0
     assert json.loads(capsys.readouterr().out) == from_file
 
 
 def test_rows_in_another_order_pair_all_the_same(folder, capsys):
-    path = stored(folder)
-    rows = documents(both=500, new=80, old=30, neither=90)
-    write_csv(folder / "shuffled.csv", [rows[k] for k in np.random.default_rng(0).permutation(900)])
-    assert against(path, "pass.csv", "-f", "json") == 0
+    kept(folder)
+    assert against("-f", "json") == 0
     one = capsys.readouterr().out
-    assert against(path, "shuffled.csv", "-f", "json") == 0
+    header, *lines = (folder / "new.csv").read_text("utf-8").splitlines()
+    order = np.random.default_rng(0).permutation(len(lines))
+    (folder / "new.csv").write_text("\n".join([header, *(lines[k] for k in order)]) + "\n", "utf-8")
+    assert against("-f", "json") == 0
     assert capsys.readouterr().out == one
 
 
 def test_missing_and_extra_documents_are_refused_or_reported(folder, capsys):
-    path = stored(folder)
-    rows = documents(both=500, new=80, old=30, neither=90)
-    write_csv(folder / "other.csv", [*rows[2:], ("x1", "spam", "spam", "spam")])
-    assert against(path, "other.csv") == 3
+    kept(folder)
+    header, *lines = (folder / "new.csv").read_text("utf-8").splitlines()
+    other = "\n".join([header, *lines[2:], "x1,spam,spam"])
+    (folder / "other.csv").write_text(other + "\n", encoding="utf-8")
+    assert against(new="other.csv") == 3
     error = capsys.readouterr().err
-    assert "2 of the baseline are missing here ('d0', 'd1')" in error
-    assert "1 here are not in the baseline ('x1')" in error
-    assert "compare the common ones with --on-missing drop" in error
-    assert against(path, "other.csv", "--on-missing", "drop") == 0
-    assert "Only the 898 common documents" in re.sub(r"\s+", " ", capsys.readouterr().out)
-    write_csv(folder / "none.csv", [("z", "spam", "spam", "spam")])
-    assert against(path, "none.csv", "--on-missing", "drop") == 3
-    assert "share no document" in capsys.readouterr().err
+    assert "other.csv lacks 2 ids that old.csv has, e.g. 'd0', 'd1'" in error
+    assert "other.csv has 1 ids that old.csv lacks, e.g. 'x1'" in error
+    assert "keep the common ids with --on-missing drop" in error
+    assert against("--on-missing", "drop", new="other.csv") == 0
+    assert "898 of 900 ids of" in re.sub(r"\s+", " ", capsys.readouterr().out)
+    write_csv(folder / "none.csv", [("z", "spam", "spam")], ("id", "label", "prediction"))
+    assert against("--on-missing", "drop", new="none.csv") == 3
+    assert "no id in common" in capsys.readouterr().err
 
 
-def test_a_changed_truth_is_refused_or_reported(folder, capsys):
-    path = stored(folder)
-    rows = documents(both=500, new=80, old=30, neither=90)
-    rows[0] = ("d0", "ham", "spam", "spam")
-    write_csv(folder / "relabelled.csv", rows)
-    assert against(path, "relabelled.csv") == 3
+def test_a_changed_truth_is_refused_and_a_gold_file_counts_for_both(folder, capsys):
+    kept(folder)
+    lines = (folder / "new.csv").read_text("utf-8").replace("d0,spam,spam", "d0,ham,spam")
+    (folder / "relabelled.csv").write_text(lines, encoding="utf-8")
+    assert against(new="relabelled.csv") == 3
     error = capsys.readouterr().err
-    assert "the true label of 1 of 900 documents is not the baseline's ('d0')" in error
-    assert "take the new ones for both with --new-truth" in error
-    assert against(path, "relabelled.csv", "--new-truth", "-f", "json") == 0
+    assert "disagree on 'label' in 1 rows, e.g. of the ids 'd0'" in error
+    for name in ("old", "new", "relabelled"):
+        rows = [one.split(",") for one in (folder / f"{name}.csv").read_text("utf-8").splitlines()]
+        column = 1 if name == "relabelled" else 2
+        path = folder / ("gold.csv" if name == "relabelled" else f"{name}.csv")
+        write_csv(path, [(row[0], row[column]) for row in rows[1:]], ("id", "label"))
+    named = ["--id", "id", "--label", "label", "--candidate", "new", "--baseline", "old", *ASKED]
+    assert main(["gate", "gold.csv", "old.csv", "new.csv", *named, "-f", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert "truth_changed" in {one["name"] for one in facts["checks"][0]["findings"]}
     assert facts["checks"][0]["comparison"]["b"]["observed"] == pytest.approx(729 / 900)
 
 
-def test_a_baseline_of_counts_is_compared_unpaired(folder, capsys):
-    named = ["--truth", "label", "--of", "old", "-o", "base.json", "--counts"]
-    assert main(["baseline", "pass.csv", *named]) == 0
-    named = ["--truth", "label", "--candidate", "new", "--baseline-file", "base.json", *ASKED]
-    assert main(["gate", "pass.csv", *named, "-f", "json"]) == 0
+def counted(name, file="pass.csv", column=None, more=()):
+    named = ["--truth", "label", "--of", column or name, "-o", f"{name}.json", *more]
+    assert main(["count", file, *named]) == 0
+
+
+def of_counts(*more):
+    named = ["--candidate", "new", "--baseline", "old", *ASKED]
+    return main(["gate", "old.json", "new.json", *named, *more])
+
+
+def test_counts_are_compared_unpaired(folder, capsys):
+    counted("old")
+    counted("new")
+    assert of_counts("-f", "json") == 0
     facts = json.loads(capsys.readouterr().out)["checks"][0]["comparison"]
     assert facts["paired"] is False
     assert facts["names"] == ["new", "old"]
@@ -321,52 +331,48 @@ def test_a_baseline_of_counts_is_compared_unpaired(folder, capsys):
     assert facts["hdi"] == pytest.approx(alone.to_dict()["hdi"])
 
 
-def test_outcomes_of_several_models_need_a_name(folder, capsys):
-    seen = op.read("pass.csv", truth="label", models=["new", "old"])
-    (folder / "both.json").write_text(seen.to_json(), encoding="utf-8")
-    named = ["--truth", "label", "--candidate", "new", "--baseline-file", "both.json", *ASKED]
-    assert main(["gate", "pass.csv", *named]) == 2
-    assert "holds new, old; name one of them with --baseline" in capsys.readouterr().err
-    assert main(["gate", "pass.csv", *named, "--baseline", "old"]) == 0
+def test_counts_of_models_with_one_name_are_called_like_their_files(folder, capsys):
+    kept(folder)
+    for name in ("old", "new"):
+        counted(name, f"{name}.csv", "prediction")
+    assert of_counts() == 0
+    assert "The difference is new − old." in capsys.readouterr().out
 
 
-def test_the_candidate_is_stored_when_it_passes_and_only_then(folder, capsys):
-    keep = ["--id", "id", "--save-baseline", "next.parquet"]
-    for judgement, more in (("fail", []), ("undecided", []), ("undecided", ["--allow=undecided"])):
-        gate(f"{judgement}.csv", *keep, *more)
-        assert not (folder / "next.parquet").exists()
-        assert "the gate did not pass, so no baseline was stored" in capsys.readouterr().err
-    assert gate("pass.csv", *keep) == 0
-    assert "stored 900 predictions of new as the baseline" in capsys.readouterr().err
-    kept = read_baseline(folder / "next.parquet")
-    assert kept.metadata == {"model": "new"}
-    assert len(kept.ids) == 900
-    assert (kept.predictions == "spam").sum() == 580
-
-
-def test_a_baseline_may_replace_itself(folder, capsys):
-    path = stored(folder)
-    assert against(path, "pass.csv", "--save-baseline", str(path)) == 0
-    assert read_baseline(path).metadata == {"model": "new"}
-    capsys.readouterr()
-    assert against(path, "pass.csv", "-f", "json") == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["names"] == ["new", "baseline"]
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["old.json", "both.json"], "both.json holds 'old', 'new'; of two files of counts each"),
+        (["old.json", "new.csv"], "old.json holds counts, which cannot be joined"),
+        (["old.json", "new.json", "new.json"], "old.json holds counts, which cannot be joined"),
+        (["old.json", "new.json", "--truth", "label"], "old.json holds counts"),
+        (["old.json", "new.json", "--where", "label=ham"], "before outcomes are counted"),
+        (["old.json", "grouped.json"], "both files must be counted with --groups, or neither"),
+        (["old.json", "new.json", "--candidate", "old.json"], "unknown model 'old.json'"),
+    ],
+)
+def test_counts_that_cannot_be_compared_are_refused(folder, capsys, files, message):
+    kept(folder)
+    counted("old")
+    counted("new")
+    counted("both", column="old", more=["--of", "new"])
+    counted("grouped", column="new", more=["--groups", "id"])
+    named = ["--candidate", "new", "--baseline", "old", *ASKED]
+    assert main(["gate", *named, *files]) == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "damage", [b"", b"PAR1", b"PAR1 and nothing else PAR1", b"{}", b"\xff\xfe"]
 )
 def test_a_damaged_baseline_is_bad_data(folder, capsys, damage):
-    (folder / "damaged").write_bytes(damage)
-    assert against(folder / "damaged", "pass.csv") == 3
+    kept(folder)
+    (folder / "old.csv").write_bytes(damage)
+    assert against() in (2, 3)
+    counted("new")
+    (folder / "old.json").write_bytes(damage)
+    assert of_counts() in (2, 3)
     assert capsys.readouterr().err.startswith("outperform: ")
-
-
-@pytest.mark.parametrize("files", [["pass.csv", "fail.csv"], ["-"]])
-def test_what_must_be_paired_comes_from_one_file(folder, capsys, files):
-    assert main(["baseline", *files, *STORE, "--of", "new", "-o", "b.parquet"]) == 2
-    assert "needs one file" in capsys.readouterr().err
 
 
 # Formats

@@ -63,12 +63,13 @@ def test_ids_that_repeat_are_told(folder, capsys):
     assert "Column 'author' repeats" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("command", ["scorecard", "by-class", "rank"])
+@pytest.mark.parametrize("command", ["scorecard", "scorecard --by-class", "rank"])
 def test_other_questions_take_groups(folder, capsys, command):
     two = ["--of", "bert", "--of", "gpt"] if command == "rank" else ["--a", "bert", "--b", "gpt"]
     found = facts(
-        capsys, command, "preds.csv", "--truth", "label", *two, *SEEDED, "--groups", "author",
-        *(["--metric", "f1_macro"] if command != "scorecard" else ["--metrics", "accuracy"]),
+        capsys, *command.split(), "preds.csv", "--truth", "label", *two, *SEEDED,
+        "--groups", "author",
+        *(["--metric", "f1_macro"] if command == "rank" else ["--metrics", "f1_macro"]),
     )  # fmt: skip
     assert '"n_groups": 40' in json.dumps(found)
 
@@ -107,28 +108,12 @@ def test_what_knows_no_groups_says_so(folder, capsys):
     (folder / "m.csv").write_text(",0,1\n0,5,1\n1,2,9\n")
     matrix = ["estimate", "m.csv", "--confusion", "--groups", "author"]
     assert "confusion matrices have added up their groups" in refused(capsys, *matrix)
-    one = ["preds.csv", "--truth", "label", "--of", "gpt", "--id", "doc"]
-    store = ["baseline", *one, "-o", "b.parquet"]
-    assert "a stored baseline of documents knows no groups" in refused(
-        capsys, *store, "--groups", "author"
-    )
-    assert main(store) == 0
-    gate = ["gate", "preds.csv", "--truth", "label", "--candidate", "bert", "--id", "doc"]
-    against = [*gate, "--metric", "accuracy", *SEEDED, "--groups", "author"]
-    capsys.readouterr()
-    told = refused(capsys, *against, "--baseline-file", "b.parquet")
-    assert "a stored baseline of documents knows no groups" in told
 
 
-def test_stored_counts_and_candidate_both_have_groups(folder, capsys):
-    one = ["preds.csv", "--truth", "label", "--of", "gpt", "--counts"]
-    gate = ["gate", "preds.csv", "--truth", "label", "--candidate", "bert", *SEEDED]
-    gate += ["--metric", "accuracy"]
-    assert main(["baseline", *one, "-o", "plain.json"]) == 0
-    assert main(["baseline", *one, "--groups", "author", "-o", "grouped.json"]) == 0
-    capsys.readouterr()
-    told = refused(capsys, *gate, "--baseline-file", "plain.json", "--groups", "author")
-    assert "must both have groups, or neither; store the counts with --groups" in told
-    assert "without --groups" in refused(capsys, *gate, "--baseline-file", "grouped.json")
-    code = main([*gate, "--baseline-file", "grouped.json", "--groups", "author"])
-    assert code in (0, 1, 4)
+def test_counts_of_two_models_both_have_groups(folder, capsys):
+    for name in ("bert", "gpt"):
+        one = ["count", "preds.csv", "--truth", "label", "--of", name, "--groups", "author"]
+        assert main([*one, "-o", f"{name}.json"]) == 0
+    asked = ["--candidate", "bert", "--baseline", "gpt", "--metric", "accuracy", *SEEDED]
+    assert main(["gate", "bert.json", "gpt.json", *asked]) in (0, 1, 4)
+    assert "groups" in capsys.readouterr().out

@@ -23,9 +23,8 @@ import typer
 from pyarrow import feather
 
 import outperform as op
-from outperform.cli import app as commands
+from outperform.cli import main as commands
 from outperform.cli.main import main
-from outperform.ingest import write_outcomes
 
 HEADER = ("id", "label", "old", "new", "w", "g")
 KINDS = {"worse": ((0,), (1, 2, 3, 4, 5)), "better": ((1, 2, 3, 4, 5), (0,)), "open": ((0,), (1,))}
@@ -78,7 +77,8 @@ def write_parquet(path, rows, header=HEADER):
 
 def write_counts(path, rows):
     _, truth, old, new, _, _ = zip(*rows, strict=True)
-    write_outcomes(path, op.Outcomes.from_labels(truth, {"new": new, "old": old}))
+    seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
+    path.write_text(seen.to_json(), encoding="utf-8")
 
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "csv.gz")
@@ -179,8 +179,8 @@ VALUES = {
     "--metric": ["", " ", "acuracy", "f1", "ACCURACY", "accuracy ", "recall", "precision",
         "accuracy,f1", "None", "0", "__import__", "roc_auc", "log_loss", "mean", "../accuracy",
         "accuracy\n", "f1_macro;", "*"],
-    "--prior": ["-1", "nan", "inf", "-inf", "x", "1e400", "jefreys", "", "[1,2]", "--"],
-    "--model": ["", "flt", "strata", "pymc", "None", "0", "Flat", "unit;", "--"],
+    "--prior": ["-1", "nan", "inf", "-inf", "x", "1e400", "jefreys", "", "[1,2]", "strata", "pymc",
+        "None", "flat", "Unit", "unit;", "--"],
     "--prevalence": ["", "nan", "x", "2", "-0.1", "a=0.5", "ham=x", "ham=0.5,ham=0.5", "0.1,0.2",
         "ham=-1,spam=2", "ham=0,spam=0", "inf", "ham=inf,spam=1", "=0.5", "ham=", "--"],
     "--pos-label": ["sapm", "", " ", "Ham", "0", "None", "ham,spam"],
@@ -204,8 +204,6 @@ VALUES = {
     "--read-as": ["", "xlsx", "JSON", "exe"],
     "--on-missing": ["", "ignore", "DROP", "keep"],
     "--on-null": ["", "ignore", "zero"],
-    "--baseline-file": ["", "none", ".", "/dev/null", "worse.csv", "open.tsv", "\n"],
-    "--save-baseline": ["b.parquet", "", "."],
     "--output": ["", ".", "none/answer", "/dev/null/x", "worse.csv/x"],
     "--junit": ["", ".", "none/junit.xml", "/dev/null/x"],
     "--pool": ["", "none.csv"],
@@ -221,8 +219,8 @@ ODD = {
     "--hdi-prob": ["1e-9", "0.001", "0.5", "0.999999", "0.99999999999"],
     "--draws": ["100", "101", "1e3", "1_000"],
     "--seed": ["0", "1", str(2**64 - 1), "007"],
-    "--prior": ["0.5", "1e-9", "1e-300", "uniform", "jeffreys", "1e4", "1e9", "1e300", "0"],
-    "--model": ["flat", "unit", "hierarchical", "free", "bootstrap"],
+    "--prior": ["0.5", "1e-9", "1e-300", "uniform", "jeffreys", "1e4", "1e9", "1e300", "0", "unit",
+        "hierarchical", "learned", "bootstrap"],
     "--prevalence": ["ham=0.5", "ham=1,spam=1", "ham=1e-9,spam=1", "ham=1,spam=0", "0.5", "0",
         "1", "ham=1e300,spam=1", "ham=0.999999999"],
     "--metric": ["balanced_accuracy", "f1_macro", "f1_micro", "f1_weighted", "matthews_corrcoef",
@@ -231,7 +229,7 @@ ODD = {
     "--guard": ["recall:spam:0.02", "recall:ham:0", "precision:spam:0.9", "f1_macro:0.5"],
     "--unpaired": [],
 }  # fmt: skip
-FLAGS = ("--unpaired", "--new-truth", "--no-header", "--verify", "--isolate", "--confusion")
+FLAGS = ("--unpaired", "--no-header", "--confusion")
 
 
 def options():
@@ -240,8 +238,6 @@ def options():
         for value in values:
             codes = REFUSED if option not in ("--labels", "--where", "--id") else UNUSUAL
             arguments = gate("worse", option, value)
-            if option == "--prior":
-                arguments += ["--model", "flat"]
             if option == "--cost":
                 arguments = [one for one in arguments if one not in ("--metric", "accuracy")]
                 codes = REFUSED | {1, 4}
@@ -252,8 +248,7 @@ def options():
             yield f"{option} {value!r}", Row(arguments, codes)
     for option, values in ODD.items():
         for value in values:
-            more = ["--model", "flat"] if option == "--prior" else []
-            row = Row(gate("worse", option, value, *more), UNUSUAL)
+            row = Row(gate("worse", option, value), UNUSUAL)
             yield f"odd {option} {value!r}", row
     for flag in FLAGS:
         yield flag, Row(gate("worse", flag), UNUSUAL)
@@ -462,36 +457,44 @@ def spellings():
 
 
 def baselines():
-    """Store baselines and damage them; the candidate is far worse than what is stored."""
-    stored = ["baseline", "worse.csv", "--truth", "label", "--of", "old"]
-    assert main([*stored, "--id", "id", "-o", "b.parquet"]) == 0
-    whole = Path("b.parquet").read_bytes()
-    asked = ["gate", "worse.csv", "--truth", "label", "--id", "id", "--candidate", "new", *ASKED]
-    yield "a stored baseline", Row([*asked, "--baseline-file", "b.parquet"], {1})
-    for name, damage in DAMAGES.items():
-        path = f"b-{name.replace(' ', '-')}.parquet"
-        Path(path).write_bytes(damage(whole))
-        yield f"baseline: {name}", Row([*asked, "--baseline-file", path], UNUSUAL)
-    for place in range(3, len(whole) * 8, len(whole) * 8 // 12):
-        flipped = bytearray(whole)
-        flipped[place // 8] ^= 1 << place % 8
-        path = f"b-{place}.parquet"
-        Path(path).write_bytes(bytes(flipped))
-        yield f"baseline: bit {place}", Row([*asked, "--baseline-file", path], {1, 2, 3})
-    for name in ("worse.json", "better.csv", "worse.parquet", "worse.arrow"):
-        more = ["--baseline-file", name, "--baseline", "old"]
-        yield f"baseline {name}", Row([*asked, *more], UNUSUAL)
-    yield "kept nowhere", Row([*asked, "--baseline", "old", "--save-baseline", "none/b"], {1, 2})
+    """Keep what the old model said as a file and damage that; the candidate is far worse."""
+    for kind in ("csv", "parquet"):
+        for name, column in (("old", 2), ("new", 3)):
+            rows = [(row[0], row[1], row[column]) for row in items("worse")]
+            if kind == "csv":
+                Path(f"k-{name}.csv").write_bytes(as_csv(rows, ("id", "label", "said")))
+            else:
+                write_parquet(Path(f"k-{name}.parquet"), rows, ("id", "label", "said"))
+        whole = Path(f"k-old.{kind}").read_bytes()
+        named = ["--id", "id", "--truth", "label", "--label", "said", "--candidate", "k-new"]
+        asked = ["gate", f"k-new.{kind}", *named, *ASKED]
+        yield f"a kept {kind}", Row([*asked, f"k-old.{kind}", "--baseline", "k-old"], {1})
+        for name, damage in DAMAGES.items():
+            path = f"b-{name.replace(' ', '-')}"
+            Path(f"{path}.{kind}").write_bytes(damage(whole))
+            row = Row([*asked, f"{path}.{kind}", "--baseline", path], UNUSUAL)
+            yield f"kept {kind}: {name}", row
+        for place in range(3, len(whole) * 8, len(whole) * 8 // 12):
+            flipped = bytearray(whole)
+            flipped[place // 8] ^= 1 << place % 8
+            path = f"b-{place}"
+            Path(f"{path}.{kind}").write_bytes(bytes(flipped))
+            row = Row([*asked, f"{path}.{kind}", "--baseline", path], UNUSUAL)
+            yield f"kept {kind}: bit {place}", row
+        for other in ("worse.json", "better.csv", "worse.parquet", "worse.arrow", "open.tsv"):
+            row = Row([*asked, other, "--baseline", other.split(".")[0]], REFUSED)
+            yield f"kept {kind} beside {other}", row
 
 
 def counts():
     """Damage stored counts, which carry a checksum; the candidate is far worse than these."""
-    stored = ["baseline", "worse.csv", "--truth", "label", "--of", "old", "--counts"]
-    assert main([*stored, "-o", "counts.json"]) == 0
-    whole = Path("counts.json").read_bytes()
+    for name in ("old", "new"):
+        counted = ["count", "worse.csv", "--truth", "label", "--of", name]
+        assert main([*counted, "-o", f"counts-{name}.json"]) == 0
+    whole = Path("counts-old.json").read_bytes()
     facts = json.loads(whole)
-    asked = ["gate", "worse.json", "--candidate", "new", *ASKED]
-    yield "stored counts", Row([*asked, "--baseline-file", "counts.json"], {1})
+    asked = ["gate", "counts-new.json", *MODELS, *ASKED]
+    yield "stored counts", Row([*asked, "counts-old.json"], {1})
     damaged = {f"counts: {name}": damage(whole) for name, damage in DAMAGES.items()}
     for place in range(0, len(whole) * 8, len(whole) * 8 // 60):
         flipped = bytearray(whole)
@@ -505,7 +508,7 @@ def counts():
     for number, (name, data) in enumerate(damaged.items()):
         Path(f"counts-{number}.json").write_bytes(data)
         # A byte that JSON does not mind, such as one more line at the end, leaves the answer.
-        yield name, Row([*asked, "--baseline-file", f"counts-{number}.json"], {1, 2, 3})
+        yield name, Row([*asked, f"counts-{number}.json"], {1, 2, 3})
 
 
 def undecided():
@@ -521,11 +524,14 @@ def undecided():
         yield f"no data for {guard}", row if guard[0] == "r" else Row(row.arguments, {0, 4})
     yield (
         "a prior that outweighs the data",
-        Row(gate("worse", "--model", "flat", "--prior", "1e9", *allow), {4}),
+        Row(gate("worse", "--prior", "1e9", *allow), {4}),
     )
     yield (
         "a prior that outweighs better data",
-        Row(gate("better", "--model", "flat", "--prior", "1e9", "--rope", "0.001", *allow), {0, 4}),
+        Row(
+            gate("better", "--prior", "1e9", "--rope", "0.001", *allow),
+            {0, 4},
+        ),
     )
     for kind in ("worse", "better"):
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
@@ -787,7 +793,7 @@ def everything(
 
 
 def test_a_command_that_decides_without_writing_does_not_pass(monkeypatch, folder, capsys):
-    from outperform.cli.running import guarded
+    from outperform.cli.exit_codes import guarded
 
     for returned in (None, 0, 1):
         bare = typer.Typer()

@@ -43,6 +43,6 @@ def test_without_a_separator_a_text_is_a_class(matrices, capsys):
 
 
 def test_each_label_has_a_row(matrices, capsys):
-    assert main(["by-class", *TWO, "--label-separator", "|", "--metric", "f1_macro"]) == 0
+    assert main(["scorecard", "--by-class", *TWO, "--label-separator", "|"]) == 0
     written = capsys.readouterr().out
     assert all(label in written for label in ("law", "money", "sport"))

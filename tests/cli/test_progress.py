@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.cli import progress
+from outperform.cli import exit_codes as progress
+from outperform.cli.exit_codes import Lines
 from outperform.cli.main import main
-from outperform.cli.progress import Lines
-from outperform.posterior import drawing_told
+from outperform.errors import UsageError
+from outperform.progress import told as told_to
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_draws_tell_how_far_they_are_and_stay_the_same():
     seen = op.Outcomes.from_labels(truth, models)
     asked = {"metric": "f1_macro", "rope": 0.01, "n_draws": 20_000, "random_state": 3}
     told = []
-    with drawing_told(lambda done, total: told.append((done, total))):
+    with told_to(lambda done, total: told.append((done, total))):
         heard = op.rank(seen, **asked)
     n = told[0][1]
     assert told[:n] == [(k, n) for k in range(1, n + 1)]
@@ -106,11 +107,17 @@ def test_sensitivity_tells_how_many_priors_are_done(capsys):
     seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
     c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, n_draws=500, random_state=0)
     told = []
-    found = c.sensitivity(priors={"strong": 5.0}, progress=lambda *one: told.append(one))
+    with told_to(lambda *one: told.append(one)):
+        found = c.sensitivity(priors={"strong": 5.0})
     n = len(told)
     assert told == [(k, n) for k in range(1, n + 1)]
     assert n == len(found.priors) - 1 + len(found.left_out)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_listener_must_be_a_function():
+    with pytest.raises(UsageError, match="progress must be a function"), told_to(3):
+        pass
 
 
 def test_nothing_is_left_running(hasty):

@@ -47,12 +47,13 @@ def test_the_labelled_rows_are_compared_with_their_pool(folder, capsys):
     given = ["next.csv", "--truth", "label", *ASKED, "--rope", "0.02", "--seed", "1"]
     assert main(["compare", *given, "--pool", "preds.csv", "--format", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert (facts["model"], facts["n"], facts["n_pool"]) == ("strata", 40, 90)
+    assert (facts["prior"], facts["n"], facts["n_pool"]) == ("strata", 40, 90)
     read = op.read("next.csv", truth="label", models=["bert", "gpt"])
     seen = read.in_pool(op.read("preds.csv", truth="bert", models=["gpt"]))
     same = op.compare(seen, "bert", "gpt", metric="f1_macro", rope=0.02, random_state=1)
     assert facts["mean"] == same.mean
-    assert main(["by-class", *given, "--pool", "preds.csv"]) == 0
+    by_class = [{"--metric": "--metrics"}.get(one, one) for one in given]
+    assert main(["scorecard", "--by-class", *by_class, "--pool", "preds.csv"]) == 0
     assert "pool of 90" in capsys.readouterr().out
 
 

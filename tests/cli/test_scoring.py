@@ -51,7 +51,7 @@ def test_compare_reads_scores_where_the_metric_needs_them(rows, capsys):
     found = json.loads(out)
     expected = roc_auc_score([row[1] == "spam" for row in rows], [row[2] for row in rows])
     assert code == 0
-    assert found["model"] == "bootstrap"
+    assert found["prior"] == "bootstrap"
     assert found["a"]["observed"] == pytest.approx(expected, abs=1e-12)
 
 
@@ -89,10 +89,9 @@ def test_the_other_commands_read_them_too(rows, capsys, command):
         (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must hold scores; row 1"),
         (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "ask for one kind"),
         (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "leave --weight out"),
-        (["by-class", *TWO, "--metric", "roc_auc"], "have no table of classes"),
+        (["scorecard", "--by-class", *TWO, "--metrics", "roc_auc"], "have no table of classes"),
+        (["scorecard", "--by-class", *TWO, "--metrics", "f1_macro,accuracy"], "takes one metric"),
         (["gate", *TWO[:3], "--candidate", "bert", "--metric", "roc_auc"], "--baseline"),
-        (["gate", *TWO[:3], "--candidate", "bert", "--baseline-file", "x", "--metric", "roc_auc"],
-         "stored baselines hold labels"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_line(rows, capsys, command, complaint):

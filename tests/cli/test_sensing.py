@@ -14,13 +14,13 @@ ASKED = ["--rope", "0.02", "--seed", "1", "--draws", "500", "-f", "json"]
 
 
 def test_the_json_is_what_the_library_says(folder, capsys):
-    more = ["--priors", "0.25,free", "--ropes", "0.005,0.3"]
+    more = ["--priors", "0.25,learned", "--ropes", "0.005,0.3"]
     assert main(["sensitivity", *TWO, *ASKED, *more]) == 0
     written = capsys.readouterr()
     assert written.err == ""
     seen = op.read("preds.csv", truth="label", models=["bert", "gpt"])
     own = op.compare(seen, *seen.models, metric="f1_macro", rope=0.02, random_state=1, n_draws=500)
-    same = own.sensitivity(priors={"flat 0.25": 0.25, "free": "free"}, ropes=[0.005, 0.3])
+    same = own.sensitivity(priors={"shape 0.25": 0.25, "learned": "learned"}, ropes=[0.005, 0.3])
     assert json.loads(written.out) == json.loads(json.dumps(same.to_dict()))
 
 

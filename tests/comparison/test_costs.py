@@ -42,7 +42,7 @@ def test_the_posterior_is_that_of_the_shares():
     # One gamma a document and the cost of each: a plain Bayesian bootstrap.
     truth, a, b = documents(80)
     matrix = [[0, 100], [5, 0]]
-    c = op.compare(truth, a, b, metric=EUR, rope=1, model="bootstrap", **FEW)
+    c = op.compare(truth, a, b, metric=EUR, rope=1, prior="bootstrap", **FEW)
     costs = [
         [matrix[t == "ok"][p == "ok"] for t, p in zip(truth, one, strict=True)] for one in (a, b)
     ]
@@ -52,22 +52,22 @@ def test_the_posterior_is_that_of_the_shares():
     assert c.sd == pytest.approx(by_hand.std(), rel=5 / np.sqrt(2 * 4_000))
 
 
-@pytest.mark.parametrize("model", ["flat", "unit", "hierarchical", "bootstrap"])
-def test_one_a_mistake_is_accuracy_mirrored(model):
+@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "bootstrap"])
+def test_one_a_mistake_is_accuracy_mirrored(prior):
     truth, a, b = documents()
     wrong = op.metrics.cost(1 - np.eye(2), name="error rate")
-    cost = op.compare(truth, a, b, metric=wrong, rope=0.01, model=model, **FEW)
+    cost = op.compare(truth, a, b, metric=wrong, rope=0.01, prior=prior, **FEW)
     # A confusion is needed for both, or the draws would be lumped for accuracy.
     right = op.metrics.from_function(
         lambda c: (c[0, 0] + c[1, 1]) / c.sum(axis=(0, 1)), bounds=(0, 1), vectorized=True
     )
-    accuracy = op.compare(truth, a, b, metric=right, rope=0.01, model=model, **FEW)
+    accuracy = op.compare(truth, a, b, metric=right, rope=0.01, prior=prior, **FEW)
     assert np.allclose(cost.draws, -accuracy.draws, atol=1e-12)
     assert np.allclose(cost.a.draws, 1 - accuracy.a.draws, atol=1e-12)
     assert cost.decision is accuracy.decision
     assert (cost.p_better, cost.p_worse) == pytest.approx((accuracy.p_better, accuracy.p_worse))
     assert cost.regret.a == pytest.approx(accuracy.regret.a, abs=1e-12)
-    exact = op.compare(truth, a, b, metric="accuracy", rope=0.01, model=model, **FEW)
+    exact = op.compare(truth, a, b, metric="accuracy", rope=0.01, prior=prior, **FEW)
     assert cost.mean == pytest.approx(-exact.mean, abs=5 * np.hypot(cost.mcse, exact.mcse))
 
 
@@ -131,7 +131,7 @@ def test_classes_are_those_that_the_matrix_names():
     truth, a, b = documents()
     wide = op.metrics.cost(1 - np.eye(3), labels=["fraud", "ok", "unsure"])
     c = op.compare(truth, a, b, metric=wide, rope=0.1, **FEW)
-    assert c.question.seen.labels == ("fraud", "ok", "unsure")
+    assert c.spec.data.labels == ("fraud", "ok", "unsure")
     with pytest.raises(UsageError, match="did you mean 'fraud'"):
         op.compare(truth, a, b, metric=op.metrics.cost({("farud", "ok"): 1}), rope=0.1)
     ones = op.compare([1] * 5, [1] * 5, [1, 0, 1, 1, 1], metric=op.metrics.cost([[0, 1], [2, 0]]),
@@ -146,10 +146,10 @@ def test_only_what_costs_something_sets_models_apart():
     a = truth.copy()
     b = np.where(np.arange(200) % 100 < 20, np.repeat(["ok", "fraud"], 100), truth)
     free = op.metrics.cost({("fraud", "ok"): 1.0})
-    c = op.compare(truth, a, b, metric=free, rope=0.001, model="bootstrap", **FEW)
+    c = op.compare(truth, a, b, metric=free, rope=0.001, prior="bootstrap", **FEW)
     assert "few_disagreements" not in {one.name for one in c.findings}
     b[:100] = "fraud"  # now they differ only where it costs nothing
-    c = op.compare(truth, a, b, metric=free, rope=0.001, model="bootstrap", **FEW)
+    c = op.compare(truth, a, b, metric=free, rope=0.001, prior="bootstrap", **FEW)
     few = next(one for one in c.findings if one.name == "few_disagreements")
     assert (few.level, c.decision.decided) == ("serious", False)
 

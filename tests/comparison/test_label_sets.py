@@ -7,12 +7,12 @@ import pytest
 from sklearn import metrics as reference
 
 import outperform as op
-from outperform.comparison import engine
-from outperform.comparison.documents import document_values
-from outperform.comparison.question import ask
 from outperform.errors import UsageError
-from outperform.posterior import child
-from outperform.posterior.label_sets import LabelMargins
+from outperform.inference import engine
+from outperform.inference.items import document_values
+from outperform.inference.spec import make_label_spec
+from outperform.posterior.bootstrap import LabelMargins
+from outperform.posterior.rng import child
 
 RNG = np.random.default_rng(11)
 
@@ -51,10 +51,10 @@ def sklearn_value(metric, y, predicted, *, labels=None, weights=None):
 
 def asked(seen, metric, **rest):
     given = {
-        "model": None, "default_model": "unit", "prior": None, "paired": True, "labels": None,
+        "default_prior": "unit", "prior": None, "paired": True, "labels": None,
         "pos_label": None,
     }  # fmt: skip
-    return ask(seen, metric=metric, **given | rest)
+    return make_label_spec(seen, metric=metric, **given | rest)
 
 
 def names(result):
@@ -137,15 +137,15 @@ def test_weighted_values_are_scikit_learns(metric):
     if metric == "accuracy":
         return
     view = op.Outcomes.from_label_sets(Y, {"a": A})
-    question = asked(view, metric)
+    spec = asked(view, metric)
     cells = np.stack([cell_sums(view, one) for one in weights], axis=1)
-    if question.measured.per_document:
-        (values,) = document_values(question)
+    if spec.measured.per_document:
+        (values,) = document_values(spec)
         found = values @ cells / cells.sum(axis=0)
     else:
         tally = LabelMargins(view, view.tables[0].cells)
         (sums,) = tally.split(tally.of_cells(cells))
-        found = question.measured.evaluate(op.metrics.Margins(**sums._asdict()))
+        found = spec.measured.evaluate(op.metrics.Margins(**sums._asdict()))
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
@@ -177,7 +177,7 @@ def test_draws_are_those_of_a_bootstrap_of_groups(metric):
     y, a, b = (np.repeat(one, 3, axis=0) for one in documents(n=40, n_labels=4, seed=4))
     groups = np.arange(120) // 3
     c = op.compare(y, a, b, metric=metric, rope=0.01, random_state=2, groups=groups)
-    assert c.question.n_groups == 40
+    assert c.spec.n_groups == 40
     assert_same_distribution(c.draws, bootstrap(metric, y, a, b, groups=groups))
 
 
@@ -187,22 +187,22 @@ def test_a_subset_is_right_or_wrong_and_has_a_closed_form():
     wanted = op.compare(op.Outcomes.from_correct(right), "a", "b", metric="accuracy", rope=0.01)
     assert c.exact
     assert (c.mean, c.sd, c.hdi) == (wanted.mean, wanted.sd, wanted.hdi)
-    assert c.question.metric.label == "subset accuracy"
+    assert c.spec.metric.label == "subset accuracy"
     assert "subset accuracy" in str(c)
-    weighed = op.compare(Y, A, B, metric="accuracy", rope=0.01, model="bootstrap", random_state=1)
+    weighed = op.compare(Y, A, B, metric="accuracy", rope=0.01, prior="bootstrap", random_state=1)
     assert_same_distribution(weighed.draws, bootstrap("accuracy", Y, A, B))
 
 
-@pytest.mark.parametrize("model", ["flat", "unit", "bootstrap", None])
+@pytest.mark.parametrize("prior", ["uniform", "unit", "bootstrap", None])
 @pytest.mark.parametrize("metric", ["f1", "recall", "specificity"])
-def test_one_label_is_a_comparison_of_its_column(model, metric):
-    c = op.compare(SEEN, "a", "b", metric=metric, pos_label=3, model=model, rope=0.01,
+def test_one_label_is_a_comparison_of_its_column(prior, metric):
+    c = op.compare(SEEN, "a", "b", metric=metric, pos_label=3, prior=prior, rope=0.01,
                    n_draws=500, random_state=5)  # fmt: skip
-    wanted = op.compare(Y[:, 3], A[:, 3], B[:, 3], metric=metric, model=model, rope=0.01,
+    wanted = op.compare(Y[:, 3], A[:, 3], B[:, 3], metric=metric, prior=prior, rope=0.01,
                         n_draws=500, random_state=5)  # fmt: skip
     assert np.array_equal(c.draws, wanted.draws)
     assert (c.mean, c.hdi, c.exact) == (wanted.mean, wanted.hdi, wanted.exact)
-    assert c.exact == (metric != "f1" and model != "bootstrap")
+    assert c.exact == (metric != "f1" and prior != "bootstrap")
 
 
 @pytest.mark.parametrize("metric", ["f1_macro", "f1_samples", "accuracy"])
@@ -220,7 +220,7 @@ def test_by_class_has_a_row_for_each_label(metric):
 
 
 def test_flat_labels_are_independent_and_say_so():
-    c = op.compare(SEEN, "a", "b", metric="f1_macro", model="flat", rope=0.01, random_state=1)
+    c = op.compare(SEEN, "a", "b", metric="f1_macro", prior="uniform", rope=0.01, random_state=1)
     assert "independent_labels" in names(c)
     rows = c.by_class()
     mean = np.mean([row.mean for row in rows])
@@ -230,13 +230,13 @@ def test_flat_labels_are_independent_and_say_so():
     assert c.bayes_factor is not None
     alone = op.compare(SEEN, "a", "b", metric="f1_macro", rope=0.01, random_state=1)
     assert "independent_labels" not in names(alone)
-    assert alone.question.model.name == "bootstrap"
+    assert alone.spec.prior.name == "bootstrap"
 
 
 def test_a_macro_average_over_one_label_is_that_label():
-    wide = op.compare(SEEN, "a", "b", metric="f1_macro", labels=[2], model="flat", rope=0.01,
+    wide = op.compare(SEEN, "a", "b", metric="f1_macro", labels=[2], prior="uniform", rope=0.01,
                       n_draws=500, random_state=3)  # fmt: skip
-    one = op.compare(SEEN, "a", "b", metric="f1", pos_label=2, model="flat", rope=0.01,
+    one = op.compare(SEEN, "a", "b", metric="f1", pos_label=2, prior="uniform", rope=0.01,
                      n_draws=500, random_state=3)  # fmt: skip
     assert wide.draws == pytest.approx(one.draws, abs=1e-12)
     assert "independent_labels" not in names(wide)
@@ -251,7 +251,7 @@ def test_labels_that_go_wrong_together_are_not_weighed_one_by_one(metric):
     c = op.compare(y, a, b, metric=metric, rope=0.01, random_state=2)
     wanted = bootstrap(metric, y, a, b)
     assert_same_distribution(c.draws, wanted)
-    rows = op.compare(y, a, b, metric="f1_micro", model="flat", rope=0.01, random_state=2)
+    rows = op.compare(y, a, b, metric="f1_micro", prior="uniform", rope=0.01, random_state=2)
     assert rows.sd < 0.6 * c.sd
     with pytest.raises(AssertionError):
         assert_same_distribution(rows.draws, wanted)
@@ -278,8 +278,8 @@ def test_swapping_the_models_turns_the_sign(metric):
     assert one.observed == -two.observed
     assert one.mean == pytest.approx(-two.mean, abs=6 * (one.mcse + two.mcse))
     if metric == "hamming_loss":
-        assert not one.question.metric.greater_is_better
-        assert one.p_better == one.masses.below
+        assert not one.spec.metric.greater_is_better
+        assert one.p_better == one._masses.below
 
 
 def test_unpaired_is_wider_and_knows_both_models():
@@ -296,13 +296,13 @@ def test_unpaired_is_wider_and_knows_both_models():
 def test_estimate_rank_and_scorecard():
     one = op.estimate(Y, A, metric="f1_samples", random_state=1)
     assert one.observed == pytest.approx(sklearn_value("f1_samples", Y, A))
-    assert op.estimate(SEEN, "a", metric="f1_macro", random_state=1).question.model.name == (
+    assert op.estimate(SEEN, "a", metric="f1_macro", random_state=1).spec.prior.name == (
         "bootstrap"
     )
     for metric in ("f1_samples", "f1_macro", "accuracy"):
         ranking = op.rank(Y, {"a": A, "b": B, "y": Y}, metric=metric, random_state=1, rope=0.01)
         assert ranking.names[0] == "y"
-        assert ranking.question.model.name == "bootstrap"
+        assert ranking.spec.prior.name == "bootstrap"
     wanted = ["f1_samples", "f1_macro", "f1_micro", "accuracy", "hamming_loss", "recall_samples"]
     card = op.scorecard(SEEN, "a", "b", metrics=wanted, rope=0.01, random_state=1, n_draws=500)
     for metric, c in zip(wanted, card, strict=True):
@@ -340,18 +340,18 @@ def test_findings_speak_of_documents_and_labels():
     assert "few_disagreements" in names(op.compare(y, a, few, metric="f1_samples", random_state=1))
     apart = op.compare(y, a, few, metric="f1_macro", rope=0.3, random_state=1)
     (finding,) = (one for one in apart.findings if one.name == "few_disagreements")
-    assert "disagree on 4 documents" in finding.message
+    assert "disagree on only 4 items" in finding.message
     assert finding.level == "serious"
     y[:, 1] = False
     found = {one.name: one for one in op.compare(y, a, b, metric="f1_macro").findings}
     assert found["predicted_never_true"].message.startswith("Label 1 is never true, so")
     y[:5, 1] = True
     found = {one.name: one for one in op.compare(y, a, b, metric="f1_macro").findings}
-    assert "1 of 4 labels have fewer than 10 documents" in found["sparse_classes"].message
+    assert "1 of 4 labels have fewer than 10 items" in found["sparse_classes"].message
     groups = np.arange(300) // 30
     assert "few_groups" in names(op.compare(y, a, b, metric="f1_samples", groups=groups))
     assert "few_documents" in names(op.compare(y[:8], a[:8], b[:8], metric="f1_samples"))
-    ignored = op.compare(y, a, b, metric="f1_macro", groups=groups, model="flat")
+    ignored = op.compare(y, a, b, metric="f1_macro", groups=groups, prior="uniform")
     assert {"groups_ignored", "independent_labels"} <= names(ignored)
 
 
@@ -380,9 +380,8 @@ def test_a_model_against_itself_is_a_tie():
         ("matthews_corrcoef", {}, "needs one class for each document"),
         ("balanced_accuracy", {}, "needs one class for each document"),
         (np.trace, {}, "needs one class for each document"),
-        ("f1_samples", {"model": "flat"}, "takes a document's labels apart"),
         ("f1_samples", {"prior": "uniform"}, "takes a document's labels apart"),
-        ("f1_macro", {"model": "hierarchical"}, "not for label sets; use one of bootstrap"),
+        ("f1_macro", {"prior": "hierarchical"}, "not for label sets; use one of bootstrap"),
         ("f1_macro", {"labels": [9]}, "unknown label '9'"),
         ("f1", {"pos_label": 9}, "unknown label '9'"),
     ],

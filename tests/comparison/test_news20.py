@@ -19,11 +19,11 @@ def news():
     return op.Outcomes.from_labels(found.y_true, found.predictions)
 
 
-@pytest.mark.parametrize("model", ["unit", "hierarchical"])
+@pytest.mark.parametrize("prior", ["unit", "hierarchical"])
 @pytest.mark.parametrize("pair", PAIRS)
-def test_pairing_cuts_the_sd_of_macro_f1(news, pair, model):
+def test_pairing_cuts_the_sd_of_macro_f1(news, pair, prior):
     apart, together = PAIRS[pair]
-    asked = {"metric": "f1_macro", "model": model, "rope": 0.005, "random_state": 1}
+    asked = {"metric": "f1_macro", "prior": prior, "rope": 0.005, "random_state": 1}
     paired = op.compare(news, *pair, n_draws=10_000, **asked)
     assert paired.sd == pytest.approx(together, rel=0.03)
     unpaired = op.compare(news, *pair, n_draws=10_000, paired=False, **asked)
@@ -34,7 +34,7 @@ def test_pairing_cuts_the_sd_of_macro_f1(news, pair, model):
 
 
 def test_the_hierarchical_model_prints_the_papers_table(news):
-    asked = {"model": "hierarchical", "paired": False, "rope": 0.01, "random_state": 2}
+    asked = {"prior": "hierarchical", "paired": False, "rope": 0.01, "random_state": 2}
     macro = op.compare(news, "nb_bern", "nb_mult", metric="f1_macro", **asked)
     assert macro.mean == pytest.approx(-0.1086, abs=2e-4)
     assert macro.sd == pytest.approx(0.0076, rel=0.02)
@@ -61,6 +61,6 @@ def test_paired_accuracy_is_exact(news):
 
 def test_estimates_learn_a_mass_that_does_not_pull(news):
     e = op.estimate(news, "nb_mult", metric="f1_macro", n_draws=2_000, random_state=1)
-    assert e.question.model.name == "free"
+    assert e.spec.prior.name == "learned"
     assert abs(e.mean - e.observed) < 0.5 * e.sd
     assert "prior_pull" not in [finding.name for finding in e.findings]

@@ -10,7 +10,9 @@ import pytest
 
 import outperform as op
 from outperform import Outcomes
+from outperform.data.views import only
 from outperform.errors import UsageError
+from outperform.posterior.registry import get_prior
 
 TYPES = ("LOC", "ORG", "PER")
 
@@ -45,20 +47,20 @@ def ask(seen, *names, **options):
 
 
 def test_the_default_model(seen, bare):
-    assert ask(seen).question.model.name == "bootstrap"
-    assert ask(seen, metric="f1_macro").question.model.name == "bootstrap"
-    assert ask(bare).question.model.name == "flat"
-    assert ask(seen.ungroup()).question.model.name == "flat"
-    assert ask(seen.ungroup(), metric="f1_macro").question.model.name == "unit"
-    assert ask(seen, prior=1.0).question.model.name == "flat"
-    assert op.estimate(seen, "crf", random_state=0).question.model.name == "bootstrap"
+    assert ask(seen).spec.prior.name == "bootstrap"
+    assert ask(seen, metric="f1_macro").spec.prior.name == "bootstrap"
+    assert ask(bare).spec.prior.name == "uniform"
+    assert ask(seen.ungroup()).spec.prior.name == "uniform"
+    assert ask(seen.ungroup(), metric="f1_macro").spec.prior.name == "unit"
+    assert ask(seen, prior=1.0).spec.prior == get_prior("uniform")
+    assert op.estimate(seen, "crf", random_state=0).spec.prior.name == "bootstrap"
 
 
 def test_where_every_span_counts_by_itself_a_finding_says_so(seen, names):
     assert "independent_spans" not in names(ask(seen))
-    assert "independent_spans" in names(ask(seen, model="flat"))
-    assert "independent_spans" in names(ask(seen.ungroup(), model="bootstrap"))
-    assert "independent_spans" in names(op.estimate(seen, "crf", model="unit", random_state=0))
+    assert "independent_spans" in names(ask(seen, prior="uniform"))
+    assert "independent_spans" in names(ask(seen.ungroup(), prior="bootstrap"))
+    assert "independent_spans" in names(op.estimate(seen, "crf", prior="unit", random_state=0))
 
 
 def test_forgetting_sentences_leaves_what_was_observed(seen):
@@ -100,7 +102,7 @@ def test_some_types_only(seen):
     each = [ask(seen, pos_label=kind).a.observed for kind in ("LOC", "PER")]
     assert two.a.observed == pytest.approx(np.mean(each))
     pooled = ask(seen, labels=["LOC", "PER"])
-    hits, actual, predicted = seen.only(["LOC", "PER"]).margins("crf")
+    hits, actual, predicted = only(seen, ["LOC", "PER"]).margins("crf")
     assert pooled.a.observed == pytest.approx(float(2 * hits[0] / (actual[0] + predicted[0])))
 
 
@@ -112,8 +114,10 @@ def test_some_types_only(seen):
         ({"labels": ["PER", "PER"], "metric": "f1_macro"}, "labels must be distinct classes"),
         ({"labels": "PER"}, "labels must be a list of classes; got 'PER'"),
         ({"pos_label": "X"}, "unknown type 'X'"),
-        ({"model": "bootstrap", "prior": 1.0}, "model 'bootstrap' has no prior; leave"),
-        ({"model": "free"}, "model 'free' is not for spans; use one of bootstrap, flat, unit"),
+        (
+            {"prior": "learned"},
+            "prior 'learned' is not for spans; use one of bootstrap, uniform, jeffreys, unit",
+        ),
     ],
 )
 def test_what_is_refused(seen, options, words):
@@ -134,7 +138,7 @@ def test_one_row_a_type(seen):
         alone = ask(seen, pos_label=kind)
         assert table[kind].a.observed == alone.a.observed
         assert abs(table[kind].mean - alone.mean) < 6 * (table[kind].mcse + alone.mcse)
-        assert table[kind].question.model.name == "bootstrap"
+        assert table[kind].spec.prior.name == "bootstrap"
 
 
 def test_a_scorecard_counts_true_spans(seen):
@@ -184,7 +188,7 @@ def test_disagreements_count_sentences_not_spans(names):
     # 36 spans apart would be enough if each counted by itself
     assert "few_disagreements" not in names(ask(few.ungroup()))
     (finding,) = (one for one in ask(few).findings if one.name == "few_disagreements")
-    assert "disagree on 9 " in finding.message
+    assert "disagree on only 9 " in finding.message
 
 
 def test_equivalence_is_withheld_where_few_sentences_disagree():
@@ -244,7 +248,7 @@ def test_findings_speak_of_types_and_spans(seen, bare):
         "No true span is of type 'Y'; "
     )
     assert "rests on the prior only" in message(
-        ask(two, metric="f1_macro", model="unit", labels=["X", "Y"]), "class_without_truth"
+        ask(two, metric="f1_macro", prior="unit", labels=["X", "Y"]), "class_without_truth"
     )
     assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
     of_type = message(ask(two, pos_label="X"), "class_never_predicted")
@@ -262,8 +266,8 @@ def test_findings_speak_of_types_and_spans(seen, bare):
         [[(k, k + 1, f"T{k}") for k in range(5)]] * 400,
         {"a": [[(k, k + 1, f"T{k}") for k in range(5)]] * 400, "b": [[(0, 1, "T0")]] * 400},
     )
-    pulled = [ask(many, metric="f1_macro", model="flat"), ask(seen.ungroup(), model="unit")]
-    assert all("'free'" not in finding.message for c in pulled for finding in c.findings)
+    pulled = [ask(many, metric="f1_macro", prior="uniform"), ask(seen.ungroup(), prior="unit")]
+    assert all("'learned'" not in finding.message for c in pulled for finding in c.findings)
 
 
 def test_a_table_by_type(seen):
@@ -316,7 +320,7 @@ def test_words_for_spans(seen, bare):
     assert "in F1 (type PER)" in of_type.report(length="short")
     assert "115 spans, unpaired" in str(ask(bare))
     assert "On 115 spans, the posterior mean" in ask(bare).report(length="short")
-    assert "300 spans" not in str(ask(seen, model="flat"))
+    assert "300 spans" not in str(ask(seen, prior="uniform"))
     for c in (of_type, ask(seen, metric="f1_macro"), ask(bare)):
         for text in (c.report(), c.report(length="short"), str(c), c.a.report()):
             text = text.partition("outperform ")[0]
@@ -360,7 +364,7 @@ def coverage(n_sets, n_sentences, seed):
     covered = np.zeros(2)
     for number in range(n_sets):
         drawn = simulate(rng, n_sentences, 1)
-        for place, options in enumerate(({"n_draws": 1_000}, {"model": "flat"})):
+        for place, options in enumerate(({"n_draws": 1_000}, {"prior": "uniform"})):
             e = op.estimate(drawn, "m0", random_state=number, **options)
             covered[place] += e.eti.low <= TRUE_F1 <= e.eti.high
     return covered / n_sets

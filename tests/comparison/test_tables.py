@@ -28,7 +28,7 @@ def test_each_class_stands_against_the_rest(by_class, four):
     assert len(by_class) == 4
     for label, c in zip(by_class.keys, by_class, strict=True):
         assert by_class[label] is c
-        assert c.question.pos_label == label
+        assert c.spec.pos_label == label
         assert c.metric == "f1"
         assert c.rope.high == 0.05
 
@@ -94,7 +94,7 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
     lines = str(c.by_class()).splitlines()
     assert max(map(len, lines)) <= 100
     assert " ".join(lines[:2]) == (
-        "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, model flat, "
+        "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior uniform, "
         "95% HDI, ROPE ±0.01)"
     )
     head = "class n observed mean HDI low HDI high P(ROPE) verdict notes"
@@ -205,5 +205,5 @@ def test_recall_by_class_of_numbers():
     card = op.compare(truth, a, b, metric="recall_macro", **FEW).by_class()
     expected = recall_score(truth, a, average=None) - recall_score(truth, b, average=None)
     assert [c.observed for c in card] == pytest.approx(expected.tolist())
-    assert card[2].question.pos_label == 2
+    assert card[2].spec.pos_label == 2
     assert all(c.exact for c in card)

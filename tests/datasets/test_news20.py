@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from outperform.datasets import load_news20
-from outperform.reproduce.published import published
+from papers.published import published
 
 CLASSIFIERS = ["nb_bern", "nb_mult", "svm_l1", "svm_l2"]
 
@@ -85,7 +85,7 @@ def test_description_names_source_and_licence():
 
 
 def test_file_is_small_and_holds_no_objects():
-    file = files("outperform.datasets") / "news20.npz"
+    file = files("outperform") / "datasets" / "news20.npz"
     assert len(file.read_bytes()) < 40_000
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         assert {stored[name].dtype.kind for name in stored.files} == {"U", "u"}

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from outperform.decision import BayesFactor, Inside, interval_null, point_null, point_null_kde
+from outperform.decision.bayes_factor import (
+    BayesFactor,
+    Inside,
+    interval_null,
+    point_null,
+    point_null_kde,
+)
 from outperform.errors import UndefinedBayesFactor
 
 

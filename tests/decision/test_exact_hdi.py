@@ -6,15 +6,11 @@ import math
 
 import pytest
 
-from outperform.decision import exact_hdi
+from outperform.decision.exact_hdi import exact_hdi
 from outperform.errors import UsageError
-from outperform.posterior.closed import (
-    DirichletDifference,
-    FlatFScore,
-    IndependentDifference,
-    Share,
-    WeightedShare,
-)
+from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
+from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
+from outperform.posterior.exact.share import Share
 
 INSIDE = [
     Share(81.0, 32.0, 0.5),

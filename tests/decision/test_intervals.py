@@ -7,7 +7,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import beta, norm
 
-from outperform.decision import Interval, check_prob, equal_tailed, narrowest, narrowest_ends
+from outperform.decision.intervals import (
+    Interval,
+    check_prob,
+    equal_tailed,
+    narrowest,
+    narrowest_ends,
+)
 from outperform.errors import UsageError
 
 SKEWED = beta(80, 8)

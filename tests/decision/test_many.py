@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform.decision import Rope, masses_from_draws, masses_rows, narrowest, narrowest_rows
+from outperform.decision.intervals import narrowest
+from outperform.decision.ranks import masses_rows, narrowest_rows
+from outperform.decision.rope import Rope, masses_from_draws
 
 
 def rows(n_draws=4_000):

@@ -9,18 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from outperform import Decision, Interval, Rope
-from outperform.decision import (
-    Inside,
-    decide,
-    equal_tailed,
-    interval_null,
-    intervals,
-    masses_from_draws,
-    narrowest,
-    narrowest_ends,
-    rope_curve,
-)
+from outperform import Decision, Rope
+from outperform.decision import intervals
+from outperform.decision.bayes_factor import Inside, interval_null
+from outperform.decision.intervals import Interval, equal_tailed, narrowest, narrowest_ends
+from outperform.decision.rope import decide, masses_from_draws, rope_curve
 
 SKEWED = beta(80, 8)
 ROPE = Rope.from_param(0.01)

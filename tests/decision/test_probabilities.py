@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from outperform import Rope
-from outperform.decision import (
+from outperform.decision.rope import (
     masses_from_distribution,
     masses_from_draws,
     mean_error,

@@ -7,7 +7,8 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from outperform.decision import expected_ranks, losses, rank_probabilities, ranks
+from outperform.decision import ranks
+from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
 
 
 def counted(values, greater_is_better=True):

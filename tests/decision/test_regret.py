@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from outperform.decision import regret_from_distribution, regret_from_draws
+from outperform.decision.ranks import regret_from_distribution, regret_from_draws
 
 
 class Normal:

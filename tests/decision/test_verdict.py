@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from outperform import Decision, Interval, Rope
-from outperform.decision import decide, margin, rope_curve
+from outperform import Decision, Rope
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import decide, margin, rope_curve
 
 ROPE = Rope.from_param(0.01)
 

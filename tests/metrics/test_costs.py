@@ -9,7 +9,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import UsageError
-from outperform.metrics import Costs
+from outperform.metrics.custom import Costs
 
 PAIRS = {("fraud", "ok"): 100, ("ok", "fraud"): 5}
 
@@ -74,10 +74,10 @@ def test_a_matrix_follows_its_labels():
 @pytest.mark.parametrize(
     ("costs", "labels", "words"),
     [
-        (Costs.from_param(1 - np.eye(3)), ("a", "b"), "3×3, but there are 2 classes.*'a', 'b'"),
+        (Costs.from_param(1 - np.eye(3)), ("a", "b"), "3×3, but there are 2 classes.*'a' and 'b'"),
         (Costs.from_param(1 - np.eye(2), labels="ab"), ("a", "z"), "the data also have 'z'"),
         (Costs.from_param(PAIRS), ("fraud", "good"), "unknown class 'ok'.*labels="),
-        (Costs.from_param(1 - np.eye(2), labels=[0, 1]), (False, True), "also have False, True"),
+        (Costs.from_param(1 - np.eye(2), labels=[0, 1]), (False, True), "also have False and True"),
     ],
 )
 def test_what_does_not_fit_the_classes_is_refused(costs, labels, words):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from outperform.errors import DataError, UsageError
-from outperform.metrics import Margins
-from outperform.metrics.margins import others
+from outperform.metrics.confusion import Margins, others
 
 TABLE = np.array([[8, 2, 0], [1, 5, 4], [0, 3, 7]])
 

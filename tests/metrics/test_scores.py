@@ -223,7 +223,7 @@ def test_weighing_differs_from_table_to_table():
 
 
 def test_matthews_by_both_roads(draws):
-    from outperform.metrics.whole import _matthews_of_uneven
+    from outperform.metrics.confusion import _matthews_of_uneven
 
     margins = metrics.Margins.from_confusion(draws)
     plain = metrics.get("matthews_corrcoef").evaluate(margins)

@@ -14,7 +14,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError
-from outperform.monitor.history import History
+from outperform.monitor.batches import History
 
 sys.path.insert(0, str(Path(__file__).parent))
 from writers import MODELS, batch

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import outperform as op
-from outperform._json import signed
+from outperform._files import signed
 from outperform.errors import DataError, UsageError
-from outperform.monitor.history import History
+from outperform.monitor.batches import History
 
 NAMES = ("new", "old")
 
@@ -473,7 +473,7 @@ def test_every_look_judges_as_a_gate_does(tmp_path):
             metric="accuracy", rope=0.3, n_draws=1_000,
             random_state=np.random.SeedSequence(0, spawn_key=(look.number,)),
         )  # fmt: skip
-        assert look.judgement is gate.judgement is op.Judgement.PASS
+        assert look.judgement is gate.judgement is op.results.Judgement.PASS
         assert look.decision is op.Decision.EQUIVALENT  # no gate that asks for better would pass
 
 
@@ -506,7 +506,7 @@ def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_is_no_doubt(tmp_pa
     assert look.bayes_factor.bound is not None
     assert look.holds
     said = [one.message for one in monitor.findings if one.name == "monte_carlo_too_coarse"]
-    assert not any("take more draws" in message for message in said)
+    assert not any("larger Bayes factor" in message for message in said)
 
 
 def test_by_verdict_and_what_comes_after_does_not_unsay_it(tmp_path):
@@ -531,7 +531,7 @@ def test_by_bayes_factor_either_way(tmp_path):
     few = watched(tmp_path / "far", stop=("bayes_factor", 200))
     assert few.stopped is None
     (said,) = [one for one in few.findings if one.name == "monte_carlo_too_coarse"]
-    assert "take more draws" in said.message
+    assert "larger Bayes factor" in said.message
     same = watched(tmp_path / "same", stop=("bayes_factor", 5), rope=0.05, metric="accuracy")
     truth = [0, 1] * 500
     same.add(truth, both([0, 1] * 450 + [1, 0] * 50), key=1)
@@ -553,7 +553,7 @@ def test_defaults_of_the_rules(tmp_path):
 def test_a_withheld_verdict_never_stops(tmp_path):
     same = [0, 1] * 100
     for rule in ("width", "verdict"):
-        monitor = watched(tmp_path, stop=rule, model="bootstrap", metric="accuracy")
+        monitor = watched(tmp_path, stop=rule, prior="bootstrap", metric="accuracy")
         monitor.add(same, both(same), key="a")
         (look,) = monitor.looks
         assert look.hdi.width == 0
@@ -577,7 +577,7 @@ def test_rules_that_are_none(tmp_path, stop, match):
 
 
 def test_no_bayes_factor_no_stop_by_it(tmp_path):
-    monitor = filled(tmp_path, 1, stop="bayes_factor", model="bootstrap")
+    monitor = filled(tmp_path, 1, stop="bayes_factor", prior="bootstrap")
     with pytest.raises(UsageError, match="there is no Bayes factor to stop by"):
         _ = monitor.looks
 

@@ -24,7 +24,7 @@ import numpy as np
 
 import outperform as op
 from outperform.monitor import batches
-from outperform.monitor.history import History
+from outperform.monitor.batches import History
 
 MODELS = ("new", "old")
 

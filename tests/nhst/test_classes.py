@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from outperform.errors import DataError
-from outperform.nhst import paired_t_over_classes, sign_test, sign_test_over_classes
+from outperform.nhst.items import paired_t_over_classes, sign_test, sign_test_over_classes
 
 
 @pytest.mark.parametrize("classes", [2, 5, 20, 200])

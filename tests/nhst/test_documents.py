@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from outperform.errors import DataError
-from outperform.nhst import mcnemar, sign_test, welch_test
+from outperform.nhst.items import mcnemar, sign_test, welch_test
 
 counts = st.integers(0, 400)
 

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from outperform.datasets import load_news20
-from outperform.nhst import paired_t_over_classes, sign_test, sign_test_over_classes, welch_test
-from outperform.reproduce.published import published
+from outperform.nhst.items import (
+    paired_t_over_classes,
+    sign_test,
+    sign_test_over_classes,
+    welch_test,
+)
+from papers.published import published
 
 NEWS = load_news20()
 CATEGORIES = range(20)

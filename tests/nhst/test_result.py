@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from outperform.nhst import TestResult, sign_test, t_5x2
+from outperform.nhst.folds import t_5x2
+from outperform.nhst.items import TestResult, sign_test
 
 
 def test_frozen_and_comparable():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes
-from outperform.posterior import draw_values
+from outperform.posterior.base import draw_values
 
 # Each comparison of a mean, an sd or a whole distribution raises a false alarm
 # less than once in 10⁵; seeds are fixed, so it does so never or always.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform.posterior import draw_documents, seed_sequence
-from outperform.posterior.documents import block_of_documents
+from outperform.posterior.bootstrap import block_of_documents, draw_documents
+from outperform.posterior.rng import seed_sequence
 
 
 def weights_of(n_units, n_draws, *, shapes=None, n_jobs=1):

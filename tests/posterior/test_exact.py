@@ -6,37 +6,37 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes, Prior, metrics
-from outperform.posterior import build_posterior, exact_difference, exact_value, get_model
-from outperform.posterior.protocol import Sums
+from outperform.posterior.base import Sums, exact_difference, exact_value
+from outperform.posterior.registry import build_posterior, get_prior
 
 ONE_DIRICHLET = Prior(rows=1.0, prevalence=4.0)
-# metric, model, prior, paired; all have an exact value, and those marked a difference too.
+# metric, prior, paired; all have an exact value, and those marked a difference too.
 SHARES = [
-    ("recall", "flat", Prior(), True, True),
-    ("recall", "flat", Prior(), False, True),
-    ("recall", "unit", Prior(), True, True),
-    ("specificity", "flat", Prior(), True, True),
-    ("specificity", "unit", Prior(), False, True),
-    ("precision", "flat", ONE_DIRICHLET, True, False),
-    ("precision", "unit", Prior(), False, True),
-    ("f1", "flat", ONE_DIRICHLET, True, False),
-    ("f1", "flat", Prior(), False, True),
-    ("f1", "unit", Prior(), False, True),
-    ("f1", "unit", Prior(), True, False),
-    ("f2", "unit", Prior(), False, True),
-    ("f0.5", "unit", Prior(), True, False),
-    ("jaccard", "unit", Prior(), False, True),
-    ("accuracy", "flat", ONE_DIRICHLET, True, True),
-    ("accuracy", "unit", Prior(), True, True),
-    ("f1_micro", "unit", Prior(), False, True),
-    ("jaccard_micro", "unit", Prior(), False, True),
-    ("recall_weighted", "unit", Prior(), True, True),
+    ("recall", Prior(), True, True),
+    ("recall", Prior(), False, True),
+    ("recall", "unit", True, True),
+    ("specificity", Prior(), True, True),
+    ("specificity", "unit", False, True),
+    ("precision", ONE_DIRICHLET, True, False),
+    ("precision", "unit", False, True),
+    ("f1", ONE_DIRICHLET, True, False),
+    ("f1", Prior(), False, True),
+    ("f1", "unit", False, True),
+    ("f1", "unit", True, False),
+    ("f2", "unit", False, True),
+    ("f0.5", "unit", True, False),
+    ("jaccard", "unit", False, True),
+    ("accuracy", ONE_DIRICHLET, True, True),
+    ("accuracy", "unit", True, True),
+    ("f1_micro", "unit", False, True),
+    ("jaccard_micro", "unit", False, True),
+    ("recall_weighted", "unit", True, True),
 ]
 
 
-def build(seen, model, prior, paired):
+def build(seen, prior, paired):
     view = seen if paired else seen.unpair()
-    return build_posterior(view, model=get_model(model), prior=prior)
+    return build_posterior(view, get_prior(prior))
 
 
 def draw(posterior, metric, positive, seed=9, n_draws=20_000):
@@ -49,11 +49,11 @@ def draw(posterior, metric, positive, seed=9, n_draws=20_000):
     return out
 
 
-@pytest.mark.parametrize(("name", "model", "prior", "paired", "difference"), SHARES)
-def test_closed_forms_agree_with_draws(binary, name, model, prior, paired, difference, moments):
+@pytest.mark.parametrize(("name", "prior", "paired", "difference"), SHARES)
+def test_closed_forms_agree_with_draws(binary, name, prior, paired, difference, moments):
     metric = metrics.get(name)
     positive = 1 if metric.average == "binary" else None
-    posterior = build(binary, model, prior, paired)
+    posterior = build(binary, prior, paired)
     values = draw(posterior, metric, positive)
     for place in (0, 1):
         exact = exact_value(posterior, metric.share, model=place, positive=positive)
@@ -73,7 +73,7 @@ def test_closed_forms_agree_with_draws(binary, name, model, prior, paired, diffe
 
 def test_many_classes_have_the_same_forms(ternary, moments):
     for paired in (True, False):
-        posterior = build(ternary, "unit", Prior(), paired)
+        posterior = build(ternary, "unit", paired)
         for name in ("accuracy", "f1_micro", "jaccard_micro"):
             metric = metrics.get(name)
             values = draw(posterior, metric, None)
@@ -82,23 +82,23 @@ def test_many_classes_have_the_same_forms(ternary, moments):
 
 
 @pytest.mark.parametrize(
-    ("name", "model", "prior", "paired"),
+    ("name", "prior", "paired"),
     [
-        ("f1", "flat", Prior(), True),
-        ("precision", "flat", Prior(), False),
-        ("accuracy", "flat", Prior(), True),
-        ("f1_macro", "unit", Prior(), True),
-        ("balanced_accuracy", "unit", Prior(), True),
-        ("accuracy", "hierarchical", Prior(), True),
-        ("recall", "hierarchical", Prior(), False),
-        ("recall", "free", Prior(), False),
-        ("accuracy", "bootstrap", Prior(), True),
+        ("f1", Prior(), True),
+        ("precision", Prior(), False),
+        ("accuracy", Prior(), True),
+        ("f1_macro", "unit", True),
+        ("balanced_accuracy", "unit", True),
+        ("accuracy", "hierarchical", True),
+        ("recall", "hierarchical", False),
+        ("recall", "learned", False),
+        ("accuracy", "bootstrap", True),
     ],
 )
-def test_where_there_is_no_closed_form_none_is_claimed(binary, name, model, prior, paired):
+def test_where_there_is_no_closed_form_none_is_claimed(binary, name, prior, paired):
     metric = metrics.get(name)
     positive = 1 if metric.average == "binary" else None
-    posterior = build(binary, model, prior, paired)
+    posterior = build(binary, prior, paired)
     assert exact_value(posterior, metric.share, model=0, positive=positive) is None
     assert exact_difference(posterior, metric.share, positive=positive, paired=paired) is None
 
@@ -111,7 +111,7 @@ def test_the_oracles_of_paired_recall():
         ((40, 40, 920), 0.5, 0.734823410325),
     ):
         seen = Outcomes.from_counts([1] * 3, {"a": [1, 0, 1], "b": [0, 1, 1]}, [c10, c01, rest])
-        posterior = build(seen.with_labels([0]), "flat", Prior(), True)
+        posterior = build(seen.with_labels([0]), "uniform", True)
         share = metrics.get("recall").share
         found = exact_difference(posterior, share, positive=1, paired=True)
         assert found.sf(0.0) == pytest.approx(p_greater, rel=1e-12)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import digamma, polygamma
 from scipy.stats import beta, gamma
 
-from outperform.posterior.gammas import fill_gammas, fill_proportions, log_gammas, runs
+from outperform.posterior.rng import fill_gammas, fill_proportions, log_gammas, runs
 
 
 def test_runs_join_equal_neighbours_only():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from outperform.posterior.grid import (
+from outperform.posterior.hierarchical import (
     RisingFactorial,
     Term,
     grid_posterior,

@@ -10,10 +10,8 @@ from scipy.special import expit, gammaln
 from outperform import Outcomes
 from outperform.datasets import load_news20
 from outperform.errors import UsageError
-from outperform.posterior.grid import logistic
-from outperform.posterior.hierarchical import eta_posterior, hierarchical
-from outperform.posterior.sparse import SparseWeights
-from outperform.posterior.unit import unit_rows
+from outperform.posterior.dirichlet import SparseWeights, unit_rows
+from outperform.posterior.hierarchical import eta_posterior, hierarchical, logistic
 
 LOGITS = np.linspace(-38, 38, 3001)
 
@@ -107,7 +105,7 @@ def test_cells_have_the_mean_and_sd_of_the_mixture(ternary, confusions, moments)
 
 
 @pytest.mark.parametrize("model", [0, 1])
-def test_given_eta_the_pairs_margins_are_the_unpaired_model(ternary, model, confusions, moments):
+def test_given_eta_the_pairs_margins_are_the_unpaired_prior(ternary, model, confusions, moments):
     rates = [0.8, 0.3]
     paired = SparseWeights(ternary, right_rates=lambda generator, length: rates)
     drawn = confusions(paired, 40_000, seed=5)[model]
@@ -132,7 +130,7 @@ def test_huge_counts_keep_their_digits():
 
 def test_more_than_a_pair_is_refused():
     seen = Outcomes.from_labels([0, 1], {"a": [0, 1], "b": [0, 1], "c": [0, 1]})
-    with pytest.raises(UsageError, match=r"pair.*model='unit'"):
+    with pytest.raises(UsageError, match=r"pair.*prior='unit'"):
         hierarchical(seen)
 
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.posterior import Prior, Sums
-from outperform.posterior.bootstrap import bootstrap
-from outperform.posterior.flat import flat
-from outperform.posterior.label_sets import DocumentWeights, LabelByLabel
-from outperform.posterior.unit import unit
+from outperform.posterior.base import Prior, Sums
+from outperform.posterior.bootstrap import DocumentWeights, LabelByLabel, bootstrap
+from outperform.posterior.dirichlet import flat, unit
 
 RNG = np.random.default_rng(3)
 Y = RNG.random((120, 3)) < [0.5, 0.3, 0.1]

@@ -7,8 +7,9 @@ import pytest
 
 import outperform as op
 from outperform import Outcomes
+from outperform.data.views import scaled
 from outperform.posterior.bootstrap import bootstrap
-from outperform.posterior.linear import LinearWeights
+from outperform.posterior.sums import LinearWeights
 
 N_DRAWS = 20_000
 TYPES = ("LOC", "ORG", "PER")
@@ -70,7 +71,7 @@ def test_draws_are_a_plain_bootstrap_over_sentences(sentences, seen, same, metri
     weights = np.random.default_rng(7).standard_exponential((len(gold), N_DRAWS))
     of_a, of_b = (METRICS[metric](counts(gold, found) @ weights) for found in (a, b))
     c = op.compare(seen, "a", "b", metric=metric, random_state=8, n_draws=N_DRAWS)
-    assert c.question.model.name == "bootstrap"
+    assert c.spec.prior.name == "bootstrap"
     same(c.draws, of_a - of_b)
     same(c.a.draws, of_a)
     same(c.b.draws, of_b)
@@ -78,7 +79,7 @@ def test_draws_are_a_plain_bootstrap_over_sentences(sentences, seen, same, metri
 
 def test_one_weight_a_sentence_is_wider_than_one_weight_a_span(seen):
     wide, narrow = (
-        op.compare(one, "a", "b", model="bootstrap", random_state=1, n_draws=N_DRAWS)
+        op.compare(one, "a", "b", prior="bootstrap", random_state=1, n_draws=N_DRAWS)
         for one in (seen, seen.ungroup())
     )
     assert wide.a.sd > 1.15 * narrow.a.sd
@@ -101,7 +102,7 @@ def test_groups_of_one_span_each_are_the_ungrouped_bootstrap(same):
         found.append([(0, 1, "X")] if state != 2 else [])
     seen = Outcomes.from_spans(gold, {"m": found})
     one, other = (
-        op.estimate(outcomes, "m", metric="f1", model="bootstrap", random_state=4, n_draws=N_DRAWS)
+        op.estimate(outcomes, "m", metric="f1", prior="bootstrap", random_state=4, n_draws=N_DRAWS)
         for outcomes in (seen, seen.ungroup())
     )
     same(one.draws, other.draws)
@@ -138,16 +139,16 @@ def test_empty_sentences_change_nothing(sentences, seen, same):
 
 
 def test_scaled_outcomes_scale_the_shapes(seen):
-    whole, half = bootstrap(seen), bootstrap(seen.scaled(0.5))
+    whole, half = bootstrap(seen), bootstrap(scaled(seen, 0.5))
     assert half.shapes.tolist() == (whole.shapes / 2).tolist()
     assert (half.held != whole.held).nnz == 0
-    bare = bootstrap(seen.ungroup().scaled(0.25))
+    bare = bootstrap(scaled(seen.ungroup(), 0.25))
     assert bare.shapes.sum() == pytest.approx(seen.ungroup().n / 4)
 
 
 def test_a_scale_widens_as_its_root(seen):
     whole, quarter = (
-        op.estimate(one, "a", random_state=2, n_draws=N_DRAWS) for one in (seen, seen.scaled(0.25))
+        op.estimate(one, "a", random_state=2, n_draws=N_DRAWS) for one in (seen, scaled(seen, 0.25))
     )
     # sd of a ratio of bootstrap sums is one over the root of the effective number, about
     assert quarter.sd / whole.sd == pytest.approx(2.0, rel=0.05)

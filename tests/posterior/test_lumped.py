@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform import Prior, metrics
-from outperform.posterior import (
-    build_posterior,
-    draw_lumped,
-    exact_difference,
-    exact_value,
-    get_model,
-)
+from outperform import metrics
+from outperform.posterior.base import exact_difference, exact_value
+from outperform.posterior.dirichlet import draw_lumped
+from outperform.posterior.registry import build_posterior, get_prior
 
 N_DRAWS = 20_000
 
@@ -31,20 +27,20 @@ def lumped(posterior, name, *, positive, paired, n_jobs=1, n_draws=N_DRAWS):
 
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize(
-    ("name", "model", "positive"),
+    ("name", "prior", "positive"),
     [
-        ("recall", "flat", 1),
-        ("specificity", "flat", 1),
+        ("recall", "uniform", 1),
+        ("specificity", "uniform", 1),
         ("accuracy", "unit", None),
         ("jaccard_micro", "unit", None),
     ],
 )
 def test_lumped_draws_follow_the_closed_form(
-    binary, ternary, name, model, positive, paired, moments, same
+    binary, ternary, name, prior, positive, paired, moments, same
 ):
     seen = ternary if positive is None else binary
     view = seen if paired else seen.unpair()
-    posterior = build_posterior(view, model=get_model(model), prior=Prior())
+    posterior = build_posterior(view, get_prior(prior))
     values = lumped(posterior, name, positive=positive, paired=paired)
     assert values.shape == (2, N_DRAWS)
     metric = metrics.get(name)
@@ -62,7 +58,7 @@ def test_lumped_draws_follow_the_closed_form(
 
 
 def test_threads_change_no_byte(binary):
-    posterior = build_posterior(binary, model=get_model("flat"), prior=Prior())
+    posterior = build_posterior(binary, get_prior("uniform"))
     one = lumped(posterior, "recall", positive=1, paired=True)
     for n_jobs in (2, 8):
         again = lumped(posterior, "recall", positive=1, paired=True, n_jobs=n_jobs)
@@ -70,10 +66,10 @@ def test_threads_change_no_byte(binary):
 
 
 @pytest.mark.parametrize(
-    ("name", "model"),
+    ("name", "prior"),
     [("f1", "unit"), ("precision", "unit"), ("f1_macro", "unit"), ("accuracy", "hierarchical")],
 )
-def test_other_metrics_and_models_need_their_own_draws(binary, name, model):
-    posterior = build_posterior(binary, model=get_model(model), prior=Prior())
+def test_other_metrics_and_models_need_their_own_draws(binary, name, prior):
+    posterior = build_posterior(binary, get_prior(prior))
     positive = 1 if metrics.get(name).average == "binary" else None
     assert lumped(posterior, name, positive=positive, paired=True) is None

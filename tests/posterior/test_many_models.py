@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.posterior.gammas import fill_gammas, gamma_sums, runs
-from outperform.posterior.sparse import _sticks, _tickets
-from outperform.posterior.tally import Errors, Margins, choose_tally
-from outperform.posterior.unit import sparse_unit
+from outperform.data.views import emptied
+from outperform.posterior.dirichlet import _sticks, _tickets, sparse_unit
+from outperform.posterior.rng import fill_gammas, gamma_sums, runs
+from outperform.posterior.sums import Errors, Margins, choose_tally
 
 
 def outcomes(n_classes=4, n_models=5, n=300, seed=3):
@@ -70,7 +70,7 @@ def test_a_few_draws_at_a_time_are_gammas_too():
 def test_every_model_has_its_own_unit_prior():
     """Before any document each model's share of right answers is Beta(M/2, M/2)."""
     n_classes = 6
-    posterior = sparse_unit(outcomes(n_classes).emptied())
+    posterior = sparse_unit(emptied(outcomes(n_classes)))
     drawn = posterior.worker("margins")(np.random.default_rng(6), 20_000)
     assert len(drawn) == 5
     shares = np.stack([sums.hits.sum(axis=0) / sums.actual.sum(axis=0) for sums in drawn])

@@ -7,10 +7,12 @@ import pytest
 from scipy.stats import beta
 
 from outperform import Prior
-from outperform.posterior import build_posterior, get_model, protocol, sparse, tally
-from outperform.posterior.dense import DenseRows, dense_counts
-from outperform.posterior.flat import flat
-from outperform.posterior.unit import sparse_unit, unit_rows
+from outperform.data.views import count_of, emptied
+from outperform.posterior import base as protocol
+from outperform.posterior import dirichlet as sparse
+from outperform.posterior import sums as tally
+from outperform.posterior.dirichlet import DenseRows, dense_counts, flat, sparse_unit, unit_rows
+from outperform.posterior.registry import build_posterior, get_prior
 
 N_DRAWS = 20_000
 
@@ -45,7 +47,7 @@ def test_half_a_pseudo_document_too_few_is_caught(binary, confusions, follows):
 
 
 def test_returning_the_prior_is_caught(binary, confusions, follows):
-    wrong = flat(binary.emptied(), Prior())
+    wrong = flat(emptied(binary), Prior())
     caught(follows, recall_of_a(wrong, confusions), beta(54, 15).cdf)
 
 
@@ -68,19 +70,19 @@ def test_losing_one_document_of_the_rarest_cell_is_caught(binary, confusions, mo
 
 def test_swapping_misses_and_false_alarms_is_caught(binary, margins, follows, monkeypatch):
     posterior = flat(binary, Prior(rows=1.0, prevalence=4.0))
-    tp, fp = (binary.part("a", part, positive=1) for part in ("tp", "fp"))
+    tp, fp = (count_of(binary, "a", part, positive=1) for part in ("tp", "fp"))
     follows(precision_of_a(posterior, margins), beta(tp + 2, fp + 2).cdf)
 
     def swapped(confusion):
         return protocol.margins_of(confusion.transpose(1, 0, 2))
 
-    monkeypatch.setattr("outperform.posterior.dense.margins_of", swapped)
+    monkeypatch.setattr("outperform.posterior.dirichlet.margins_of", swapped)
     caught(follows, precision_of_a(posterior, margins), beta(tp + 2, fp + 2).cdf)
 
 
 def test_dropping_the_pairing_is_caught(binary, confusions, moments):
     right = flat(binary, Prior())
-    apart = build_posterior(binary.unpair(), model=get_model("flat"), prior=Prior(rows=2.0))
+    apart = build_posterior(binary.unpair(), get_prior(Prior(rows=2.0)))
     drawn = confusions(right, N_DRAWS)
     paired = drawn[0, 1, 1] / drawn[0, 1].sum(axis=0) - drawn[1, 1, 1] / drawn[1, 1].sum(axis=0)
     mean, sd = 7 / 69, np.sqrt((19 / 69 - (7 / 69) ** 2) / 70)
@@ -94,7 +96,7 @@ def test_swapping_the_models_is_caught(binary, confusions, follows):
     caught(follows, recall_of_a(wrong, confusions), beta(54, 15).cdf)
 
 
-def test_a_shared_stream_for_unpaired_models_is_caught(binary, moments):
+def test_a_shared_stream_for_unpaired_priors_is_caught(binary, moments):
     twin = flat(binary.select(["a"]), Prior())
     sd = beta(53, 14).std() * np.sqrt(2)
     (one,) = twin.worker("margins")(np.random.default_rng(1), N_DRAWS)

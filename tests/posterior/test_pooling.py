@@ -7,13 +7,21 @@ import pytest
 
 import outperform as op
 from outperform.errors import ResourceError, UsageError
-from outperform.posterior import Prior, pool_slices
-from outperform.posterior.pooling import drawing
-from outperform.posterior.pooling.likelihood import KAPPAS, Centre, log_likelihoods, share_kept
-from outperform.posterior.pooling.lumping import lump
-from outperform.posterior.pooling.rows import SlicedRows
-from outperform.posterior.pooling.shrinkage import shrink
-from outperform.posterior.pooling.weighing import LIKE_WHOLE, learn_weights
+from outperform.posterior import slices as drawing
+from outperform.posterior.base import Prior
+from outperform.posterior.pooling import (
+    KAPPAS,
+    LIKE_WHOLE,
+    Centre,
+    SlicedRows,
+    learn_weights,
+    log_likelihoods,
+    lump,
+    share_kept,
+    shrink,
+)
+from outperform.posterior.registry import get_prior
+from outperform.posterior.slices import pool_slices
 
 EQUAL = [0.80, 0.06, 0.06, 0.08]  # both right, only A, only B, neither
 
@@ -195,7 +203,7 @@ def many_classes(n_slices=60, n=300, n_classes=20):
 
 
 def test_cells_that_hardly_occur_elsewhere_do_not_make_slices_differ():
-    posterior = pool_slices(many_classes(), model="unit", prior=Prior.from_param(None))
+    posterior = pool_slices(many_classes(), prior=get_prior("unit"))
     answers = posterior.answers
     assert answers.weights[:, KAPPAS >= 512].sum(axis=1).mean() > 0.8
     # Planted: every rare cell for itself.
@@ -204,7 +212,7 @@ def test_cells_that_hardly_occur_elsewhere_do_not_make_slices_differ():
 
 def test_lumps_keep_every_document_and_all_prior_mass():
     seen = many_classes(10)
-    answers = pool_slices(seen, model="unit", prior=Prior.from_param(None))
+    answers = pool_slices(seen, prior=get_prior("unit"))
     rows = answers.answers.rows
     lumped = lump(rows, answers.cells)
     assert lumped.n_cells < rows.n_cells
@@ -215,7 +223,7 @@ def test_lumps_keep_every_document_and_all_prior_mass():
 
 def test_two_classes_have_nothing_to_lump():
     counts = np.random.default_rng(2).multinomial(60, [share / 2 for share in EQUAL * 2], size=12)
-    posterior = pool_slices(outcomes_of(counts), model="flat", prior=Prior.from_param(None))
+    posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
     lumped = lump(posterior.answers.rows, posterior.cells)
     assert lumped.n_cells == 8
     assert sorted(lumped.count) == sorted(posterior.answers.rows.count)
@@ -237,9 +245,7 @@ def test_draws_of_one_slice_are_those_of_the_ordinary_model():
 def test_the_mean_of_the_draws_is_the_mean_of_the_mixture():
     generator = np.random.default_rng(6)
     counts = np.hstack([generator.multinomial(60, EQUAL, size=12) for _ in range(2)])
-    posterior = pool_slices(
-        outcomes_of(counts).select(["a", "b"]), model="flat", prior=Prior.from_param(None)
-    )
+    posterior = pool_slices(outcomes_of(counts).select(["a", "b"]), prior=get_prior("uniform"))
     n_draws, places = 40_000, slice(3, 6)
     draw = posterior.worker("margins")
     sums_a, sums_b = draw(np.random.default_rng(2), places, n_draws)
@@ -259,7 +265,7 @@ def test_the_mean_of_the_draws_is_the_mean_of_the_mixture():
 
 def shared_and_own(counts, n_draws=20_000):
     """Return draws of A's recall with and without those of the whole, and the posterior."""
-    posterior = pool_slices(outcomes_of(counts), model="flat", prior=Prior.from_param(None))
+    posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
     whole = posterior.draw_whole(np.random.SeedSequence(1), n_draws)
     found = []
     for given in (whole, None):
@@ -285,7 +291,7 @@ def test_slices_like_the_whole_share_its_draws():
 def test_a_slice_that_adds_much_to_the_whole_draws_for_itself():
     alike = [[40, 8, 3, 9, 60, 5, 6, 4], [44, 5, 6, 5, 55, 5, 6, 9], [42, 6, 4, 8, 57, 6, 5, 7]]
     counts = np.array([*alike, [10, 2, 40, 8, 20, 5, 30, 20]])
-    posterior = pool_slices(outcomes_of(counts), model="flat", prior=Prior.from_param(None))
+    posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
     added, small = drawing._additions(posterior.answers, posterior.answers.shapes(slice(0, 4)))
     assert not small[3]
     own = posterior.answers.rows.dense(slice(3, 4))[0]
@@ -302,7 +308,7 @@ def test_every_kappa_gets_its_share_of_the_draws():
 
 def test_many_draws_come_in_pieces_that_add_up():
     seen = outcomes_of(np.array([[40, 8, 3, 9, 60, 5, 6, 4]] * 3))
-    posterior = pool_slices(seen, model="flat", prior=Prior.from_param(None))
+    posterior = pool_slices(seen, prior=get_prior("uniform"))
     pieces = posterior.pieces(3_000_001, "margins")
     assert len(pieces) > 1
     assert sum(pieces) == 3_000_001
@@ -315,7 +321,7 @@ def test_the_unit_prior_keeps_its_mass_on_the_cells_that_occurred():
     answers = [(label + (k % 3 == 0)) % 7 for k, label in enumerate(truth)]
     by = {"day": [k % 2 for k in range(28)]}
     seen = op.Outcomes.from_labels(truth, {"a": truth, "b": answers}, labels=range(8), by=by)
-    posterior = pool_slices(seen, model="unit", prior=Prior.from_param(None))
+    posterior = pool_slices(seen, prior=get_prior("unit"))
     np.testing.assert_allclose(posterior.answers.rows.row_prior, 1.0)
     assert set(posterior.cells[:, 0].tolist()) == set(range(8))
 
@@ -325,14 +331,14 @@ def test_the_unit_prior_keeps_its_mass_on_the_cells_that_occurred():
 
 def test_what_cannot_be_pooled_is_refused():
     seen = outcomes_of(np.array([[40, 8, 3, 9, 60, 5, 6, 4]] * 3))
-    uniform = Prior.from_param(None)
-    with pytest.raises(UsageError, match="slices know the models"):
-        pool_slices(seen, model="free", prior=uniform)
+    uniform = get_prior("uniform")
+    with pytest.raises(UsageError, match="slices know the priors"):
+        pool_slices(seen, prior=get_prior("learned"))
     with pytest.raises(UsageError, match="divided with by="):
-        pool_slices(seen.slice("00000"), model="flat", prior=uniform)
+        pool_slices(seen.slice("00000"), prior=uniform)
     with pytest.raises(UsageError, match="prior above 0"):
-        pool_slices(seen, model="flat", prior=Prior(rows=0.001))
-    posterior = pool_slices(seen, model="flat", prior=uniform)
+        pool_slices(seen, prior=get_prior(Prior(rows=0.001)))
+    posterior = pool_slices(seen, prior=uniform)
     posterior.n_classes = 200
     with pytest.raises(ResourceError, match="40,000 cells"):
         posterior.pieces(4_000, "confusion")

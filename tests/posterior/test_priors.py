@@ -7,8 +7,8 @@ import pytest
 
 from outperform import Outcomes, Prior
 from outperform.errors import DataError, UsageError
-from outperform.posterior.flat import flat
-from outperform.posterior.priors import product_rows
+from outperform.posterior.base import product_rows
+from outperform.posterior.dirichlet import flat
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,12 @@ import pytest
 from scipy import stats
 from scipy.special import betainc, roots_jacobi
 
-from outperform import Outcomes, Prior
-from outperform.posterior import (
-    Independent,
-    Prevalence,
-    Reweighted,
-    build_posterior,
-    draw_values,
-    get_model,
-    row_factors,
-)
-from outperform.posterior.protocol import Sums
-from outperform.posterior.unit import sparse_unit
+from outperform import Outcomes
+from outperform.data.prevalence import Prevalence
+from outperform.posterior.base import Independent, Sums, draw_values
+from outperform.posterior.dirichlet import sparse_unit
+from outperform.posterior.predictive import Reweighted, draw_shares, row_factors
+from outperform.posterior.registry import build_posterior, get_prior
 
 N_DRAWS = 20_000
 SHARE = 0.02
@@ -35,8 +29,8 @@ def weighed(posterior, prevalence, n_classes=2, codes=None):
     return Reweighted(posterior, prevalence, codes=codes, n_classes=n_classes)
 
 
-def posterior_of(seen, model="flat"):
-    return build_posterior(seen, model=get_model(model), prior=Prior())
+def posterior_of(seen, prior="uniform"):
+    return build_posterior(seen, get_prior(prior))
 
 
 def known(share=SHARE):
@@ -46,6 +40,20 @@ def known(share=SHARE):
 def counted(negative, positive):
     seen = Outcomes.from_labels([0, 1], {"m": [0, 1]})
     return Prevalence.from_param({0: negative, 1: positive}, seen)
+
+
+def test_known_shares_are_drawn_as_they_are_and_counts_as_a_dirichlet(follows):
+    rng = np.random.default_rng(0)
+    assert np.unique(draw_shares(known(0.25), rng, 50)).tolist() == [0.25, 0.75]
+    follows(draw_shares(counted(95, 5), rng, 20_000)[1], stats.beta(6, 96).cdf)
+
+
+def test_a_distribution_draws_all_shares_at_once():
+    seen = Outcomes.from_labels([0, 1, 2], {"m": [0, 1, 2]})
+    every = Prevalence.from_param(stats.dirichlet([2, 97, 1]), seen)
+    drawn = draw_shares(every, np.random.default_rng(0), 500)
+    assert drawn.shape == (3, 500)
+    np.testing.assert_allclose(drawn.sum(axis=0), 1)
 
 
 def f1_of(posterior, n_draws=N_DRAWS, seed=1, positive=1):
@@ -89,11 +97,11 @@ def f1_moments(share, right, false):
     return mean, np.sqrt(by_r @ (values - mean) ** 2 @ by_f)
 
 
-@pytest.mark.parametrize(("model", "prior"), [("flat", 1.0), ("unit", 0.5), ("bootstrap", 0.0)])
+@pytest.mark.parametrize(("prior", "shape"), [("uniform", 1.0), ("unit", 0.5), ("bootstrap", 0.0)])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-def test_f1_of_one_model_is_the_function_of_two_betas(model, prior, share, follows, moments):
-    right, false = (TP + prior, FN + prior), (FP + prior, TN + prior)
-    (drawn,) = f1_of(weighed(posterior_of(alone(), model), known(share)))
+def test_f1_of_one_model_is_the_function_of_two_betas(prior, shape, share, follows, moments):
+    right, false = (TP + shape, FN + shape), (FP + shape, TN + shape)
+    (drawn,) = f1_of(weighed(posterior_of(alone(), prior), known(share)))
     follows(drawn, f1_cdf(share, right, false))
     moments(drawn, *f1_moments(share, right, false))
 
@@ -204,13 +212,13 @@ def test_threads_change_nothing(binary):
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("model", ["unit", "bootstrap"])
-def test_scaled_cells_are_scaled_confusion_arrays(ternary, model, same):
+@pytest.mark.parametrize("prior", ["unit", "bootstrap"])
+def test_scaled_cells_are_scaled_confusion_arrays(ternary, prior, same):
     given = Prevalence.from_param({0: 900, 1: 90, 2: 10}, ternary)
-    inner = sparse_unit(ternary) if model == "unit" else posterior_of(ternary, model)
+    inner = sparse_unit(ternary) if prior == "unit" else posterior_of(ternary, prior)
     cells = macro_f1(weighed(inner, given, 3))
     rng = np.random.default_rng(8)
-    shares = given.draw(rng, N_DRAWS)
+    shares = draw_shares(given, rng, N_DRAWS)
     values = []
     for confusion in inner.worker("confusion")(rng, N_DRAWS):
         table = confusion * (shares / confusion.sum(axis=1))[:, None]
@@ -287,7 +295,7 @@ def test_predictions_that_are_not_weighed_are_caught(follows):
 
 
 def test_rows_that_are_not_divided_by_their_sum_are_caught(monkeypatch, follows):
-    from outperform.posterior import reweighted
+    from outperform.posterior import predictive as reweighted
 
     monkeypatch.setattr(reweighted, "row_factors", lambda actual, shares, codes: shares)
     cdf = f1_cdf(SHARE, (TP + 1, FN + 1), (FP + 1, TN + 1))

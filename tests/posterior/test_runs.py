@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from outperform.posterior.runs import Spread, draw_mean, draw_mean_difference, spread_of
+from outperform.posterior.predictive import Spread, draw_mean, draw_mean_difference, spread_of
 
 SEED = np.random.SeedSequence(5)
 UNIT = (0.0, 1.0)

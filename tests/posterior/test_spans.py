@@ -9,10 +9,12 @@ from scipy.special import betainc, gammaln
 
 import outperform as op
 from outperform import Outcomes
+from outperform.data.views import emptied, scaled
 from outperform.errors import UsageError
-from outperform.posterior import Prior
-from outperform.posterior.closed import DirichletDifference, Share
-from outperform.posterior.spans import flat_spans, unit_spans
+from outperform.posterior.base import Prior
+from outperform.posterior.bootstrap import flat_spans, unit_spans
+from outperform.posterior.exact.difference import DirichletDifference
+from outperform.posterior.exact.share import Share
 
 SEVEN = [70, 8, 5, 17, 6, 4, 3]  # found by both, A, B, neither; spurious by both, A, B
 MORE = [30, 2, 4, 9, 1, 0, 5]
@@ -71,7 +73,7 @@ def test_unpaired_f1_of_the_design(apart):
     assert c.exact
     assert c.p_greater == pytest.approx(0.9683968614040892, rel=1e-12)
     assert c.point_null().bf01 == pytest.approx(1.469263448585988, rel=1e-12)
-    assert c.question.model.name == "flat"
+    assert c.spec.prior.name == "uniform"
 
 
 def test_the_prior_is_one_in_every_cell_and_can_be_chosen(apart):
@@ -146,24 +148,24 @@ def precision(tp, fn, fp):
 
 
 @pytest.mark.parametrize(("metric", "score"), [("f1", f1), ("precision", precision)])
-@pytest.mark.parametrize(("model", "shape"), [("flat", 1.0), ("unit", 0.25)])
-def test_draws_of_seven_cells_are_numpys(same, metric, score, model, shape):
+@pytest.mark.parametrize(("prior", "shape"), [("uniform", 1.0), ("unit", 0.25)])
+def test_draws_of_seven_cells_are_numpys(same, metric, score, prior, shape):
     a, b = scores(dirichlet([np.array(SEVEN)], shape, np.random.default_rng(11)))
-    c = ask(seven(), metric, model=model)
+    c = ask(seven(), metric, prior=prior)
     same(c.draws, (score(*a) - score(*b))[0])
     same(c.a.draws, score(*a)[0])
 
 
-@pytest.mark.parametrize(("model", "shape"), [(None, 0.25), ("flat", 1.0)])
-def test_draws_of_several_types_are_numpys(same, model, shape):
+@pytest.mark.parametrize(("prior", "shape"), [(None, 0.25), ("uniform", 1.0)])
+def test_draws_of_several_types_are_numpys(same, prior, shape):
     counts = [np.array(SEVEN), np.array(MORE)]
     a, b = scores(dirichlet(counts, shape, np.random.default_rng(12)))
     seen = two_types()
-    c = ask(seen, "f1_macro", model=model)
-    assert c.question.model.name == (model or "unit")
+    c = ask(seen, "f1_macro", prior=prior)
+    assert c.spec.prior.name == (prior or "unit")
     same(c.draws, (f1(*a) - f1(*b)).mean(axis=0))
     weights = (a[0] + a[1]) / (a[0] + a[1]).sum(axis=0)
-    weighted = ask(seen, "f1_weighted", model=model)
+    weighted = ask(seen, "f1_weighted", prior=prior)
     same(weighted.draws, ((f1(*a) - f1(*b)) * weights).sum(axis=0))
 
 
@@ -173,13 +175,13 @@ def test_a_planted_fault_would_be_seen(same):
     a, _ = scores(dirichlet([np.array(SEVEN)], 1.0, rng))
     _, b = scores(dirichlet([np.array(SEVEN)], 1.0, rng))
     with pytest.raises(AssertionError):
-        same(ask(seven(), "f1", model="flat").draws, (f1(*a) - f1(*b))[0])
+        same(ask(seven(), "f1", prior="uniform").draws, (f1(*a) - f1(*b))[0])
 
 
 def test_micro_over_types_is_the_pooled_table(same):
     pooled = seven([one + other for one, other in zip(SEVEN, MORE, strict=True)])
     c = ask(two_types(), "f1_micro")
-    assert c.question.model.name == "flat"
+    assert c.spec.prior.name == "uniform"
     same(c.draws, ask(pooled, "f1").draws)
     assert c.a.observed == ask(pooled, "f1").a.observed
 
@@ -202,14 +204,14 @@ def test_shapes_of_agreement():
 
 
 def test_scaled_counts_scale_the_shapes():
-    posterior = flat_spans(seven().scaled(0.5), Prior.from_param(1.0))
+    posterior = flat_spans(scaled(seven(), 0.5), Prior.from_param(1.0))
     assert posterior.part_shape(0, "tp", 0) == 0.5 * 78 + 2
     assert posterior.part_shape(0, "fp", 0) == 0.5 * 10 + 2
 
 
 def test_spans_found_by_neither_model_stay_in_the_prior():
     # With nothing counted, P(recall of A > recall of B) is one half.
-    empty = seven().emptied()
+    empty = emptied(seven())
     posterior = flat_spans(empty, Prior.from_param(1.0))
     assert posterior.agreement_shapes(0) == (1.0, 1.0, 1.0, 1.0)
 
@@ -217,14 +219,14 @@ def test_spans_found_by_neither_model_stay_in_the_prior():
 # Words
 
 
-@pytest.mark.parametrize("model", ["free", "hierarchical"])
-def test_models_that_are_not_for_spans(model):
-    words = f"model '{model}' is not for spans; use one of bootstrap, flat, unit"
+@pytest.mark.parametrize("prior", ["learned", "hierarchical"])
+def test_models_that_are_not_for_spans(prior):
+    words = f"prior '{prior}' is not for spans; use one of bootstrap, uniform, jeffreys, unit"
     with pytest.raises(UsageError, match=words):
-        ask(seven(), "f1", model=model)
+        ask(seven(), "f1", prior=prior)
 
 
 def test_bare_counts_are_a_finding():
-    for model in (None, "unit", "bootstrap"):
-        findings = {one.name: one.level for one in ask(seven(), "f1", model=model).findings}
+    for prior in (None, "unit", "bootstrap"):
+        findings = {one.name: one.level for one in ask(seven(), "f1", prior=prior).findings}
         assert findings["independent_spans"] == "warning"

@@ -8,9 +8,8 @@ from scipy.special import betaln
 from scipy.stats import beta, ks_2samp
 
 import outperform as op
-from outperform.errors import ResourceError, UsageError
-from outperform.posterior import get_model
-from outperform.posterior.strata import StrataWeights, strata
+from outperform.errors import ResourceError
+from outperform.posterior.registry import STRATA, StrataWeights
 
 N_DRAWS = 20_000
 LOGITS = np.linspace(-9, 9, 241)
@@ -203,7 +202,7 @@ def test_all_documents_labelled_and_no_prior_is_the_bayesian_bootstrap(metric):
     drawn = posterior.worker("margins")(np.random.default_rng(5), N_DRAWS)
     measure = op.metrics.get(metric)
     values = [measure.evaluate(op.metrics.Margins(**one._asdict())) for one in drawn]
-    asked = {"metric": metric, "model": "bootstrap", "n_draws": N_DRAWS, "random_state": 6}
+    asked = {"metric": metric, "prior": "bootstrap", "n_draws": N_DRAWS, "random_state": 6}
     other = op.compare(truth, a, b, **asked)
     assert_moments(values[0] - values[1], other.draws.mean(), other.draws.std())
     assert ks_2samp(values[0] - values[1], other.draws).pvalue > 1e-4
@@ -231,9 +230,7 @@ def test_what_is_predicted_is_known_from_the_pool():
         assert (np.abs(sums.predicted.mean(axis=1) - expected) < 5 * error).all()
 
 
-def test_other_outcomes_and_too_many_cells_are_refused():
-    with pytest.raises(UsageError, match="from_pool"):
-        strata(op.Outcomes.from_labels([0, 1], {"a": [0, 1], "b": [1, 1]}))
+def test_too_many_cells_are_refused():
     with pytest.raises(ResourceError, match="pairs of predictions"):
         StrataWeights(np.zeros((300, 2), dtype=int), np.ones(300), np.zeros((300, 300)))
-    assert get_model("strata").proper
+    assert STRATA.proper

@@ -7,12 +7,18 @@ import pytest
 from scipy.stats import beta
 
 from outperform import Outcomes, Prior, metrics
+from outperform.data.views import count_of, emptied
 from outperform.errors import ResourceError
-from outperform.posterior.dense import DenseRows, dense_counts
-from outperform.posterior.flat import flat
-from outperform.posterior.priors import product_rows
-from outperform.posterior.sparse import SparseWeights
-from outperform.posterior.unit import sparse_unit, unit, unit_rows
+from outperform.posterior.base import product_rows
+from outperform.posterior.dirichlet import (
+    DenseRows,
+    SparseWeights,
+    dense_counts,
+    flat,
+    sparse_unit,
+    unit,
+    unit_rows,
+)
 
 N_DRAWS = 40_000
 
@@ -67,7 +73,7 @@ def test_every_cell_has_the_mean_and_sd_of_its_dirichlet(ternary, paired, confus
 
 def test_before_any_data_the_prior_is_drawn(margins, follows):
     labels = list(range(6))
-    empty = Outcomes.from_labels(labels, {"a": labels, "b": labels}).emptied()
+    empty = emptied(Outcomes.from_labels(labels, {"a": labels, "b": labels}))
     hits, actual, _ = margins(sparse_unit(empty), 20_000)[0]
     follows(hits.sum(axis=0), beta(3, 3).cdf)  # accuracy: M·η against M·(1 − η)
     follows(actual[2], beta(1, 5).cdf)
@@ -76,7 +82,7 @@ def test_before_any_data_the_prior_is_drawn(margins, follows):
 
 def test_the_pairs_of_the_prior_are_independent(confusions, margins, moments):
     labels = list(range(3))
-    empty = Outcomes.from_labels(labels, {"a": labels, "b": labels}).emptied()
+    empty = emptied(Outcomes.from_labels(labels, {"a": labels, "b": labels}))
     hits = margins(sparse_unit(empty), N_DRAWS)[:, 0].sum(axis=1)
     # Both right, one right, none right: 3·(¼, ¼, ¼, ¼); A − B has variance 2·¼/(3 + 1).
     moments(hits[0] - hits[1], 0.0, np.sqrt(0.5 / 4))
@@ -126,7 +132,7 @@ def test_three_models_are_read_off_the_same_weights(confusions, moments):
     assert drawn.shape[0] == 3
     for model, name in enumerate(seen.models):
         right = np.einsum("iin->n", drawn[model])
-        follow = seen.part(name, "correct") + 3.0
+        follow = count_of(seen, name, "correct") + 3.0
         moments(right, follow / 206, np.sqrt(follow / 206 * (1 - follow / 206) / 207))
     prevalence = drawn.sum(axis=2)
     assert np.allclose(prevalence[0], prevalence[1])

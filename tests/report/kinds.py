@@ -63,7 +63,7 @@ def tie() -> op.Comparison:
 
 def withheld_equivalence() -> op.Comparison:
     truth, a, _ = labels(3_000, 2)
-    return op.compare(truth, a, a, metric="f1", rope=0.01, model="bootstrap", random_state=1)
+    return op.compare(truth, a, a, metric="f1", rope=0.01, prior="bootstrap", random_state=1)
 
 
 def withheld_difference() -> op.Comparison:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.decision import Rope
+from outperform.decision.rope import Rope
 from tests.report.test_live import SHARES, said
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

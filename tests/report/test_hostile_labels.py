@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.present.escape import for_text
-from outperform.report import document
-from outperform.report.page import render
+from outperform.display.numbers import for_text
+from outperform.report import api as document
+from outperform.report.api import render
 from tests.report.reading import XHTML, Page
 
 PAYLOADS = sorted(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform import present
-from outperform.comparison.facts import headline_facts
-from outperform.decision import Rope
-from outperform.present import facts as read
+from outperform.decision.rope import Rope
+from outperform.display import facts as read
+from outperform.display.sentences import headline
+from outperform.results.facts import headline_facts
 from tests.report.kinds import KINDS
 
 SHARES = ("worse", "equivalent", "better")
@@ -24,7 +24,7 @@ def said(comparison):
     return {
         "verdict": [comparison.decision.symbol, comparison.decision.words],
         "percentages": [read.probability(facts, f"p_{name}") for name in SHARES],
-        "sentence": present.headline(facts),
+        "sentence": headline(facts),
         "findings": [list(finding) for finding in read.findings(facts)],
     }
 
@@ -106,7 +106,7 @@ def test_the_places_run_from_none_to_where_nothing_changes(pages, kind):
     assert 60 <= len(ends) <= 205
     changes = [step.start for step in comparison.rope_curve()]
     unit = 2 if comparison.rope.symmetric else comparison.rope.high - comparison.rope.low
-    bounds = comparison.question.metric.bounds or (-np.inf, np.inf)
+    bounds = comparison.spec.metric.bounds or (-np.inf, np.inf)
     assert width[-1] >= min(max(changes) * unit, (bounds[1] - bounds[0]) * unit / 2) * 0.99
 
 

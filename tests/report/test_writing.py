@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import outperform as op
-from outperform import _optional
+from outperform import errors as _optional
 from outperform.errors import MissingExtra, UsageError
 from tests.report.kinds import KINDS, labels
 from tests.report.reading import XHTML, Page
@@ -100,7 +100,7 @@ def test_classes_are_shown_where_there_are_several(pages, kind, shown):
 
 def test_a_small_confusion_matrix_is_shown_whole(pages):
     comparison, page, _ = pages("sampled")
-    seen = comparison.question.seen
+    seen = comparison.spec.data
     a, b = (seen.confusion(model) for model in seen.models)
     heat = page.one("class", "heat")
     rows = [

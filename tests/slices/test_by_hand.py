@@ -9,11 +9,11 @@ import pytest
 
 import outperform as op
 from outperform import metrics
-from outperform.comparison.sizes import FEW_DOCUMENTS
-from outperform.decision import Decision, Rope, masses_rows, narrowest_rows, spreads_rows
-from outperform.slices.checks import FEW_SLICES
-from outperform.slices.concluding import conclude_rows
-from outperform.slices.drawing import Numbers
+from outperform.decision.ranks import masses_rows, narrowest_rows, spreads_rows
+from outperform.decision.rope import Decision, Rope
+from outperform.inference.disagreements import FEW_DOCUMENTS
+from outperform.slices.api import FEW_SLICES
+from outperform.slices.summary import Numbers, summarize_rows
 
 LOSS = metrics.from_function(
     lambda table: 1 - np.trace(table) / table.sum(axis=(0, 1)),
@@ -78,8 +78,8 @@ def concluded(draws, *, metric="accuracy", rope=(-0.05, 0.02), prob=0.9):
     whole = asked(seen, metric=metric, n_draws=100)
     ordered = np.sort(draws, axis=1)
     region = Rope.from_param(rope)
-    rows = conclude_rows(
-        whole.whole.question,
+    rows = summarize_rows(
+        whole.whole.spec,
         seen.slices,
         Numbers(spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, region)),
         observed=np.arange(2.0 * len(draws)).reshape(2, -1) / 100,

@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform import metrics
-from outperform.decision import decide
+from outperform.decision.rope import decide
 from outperform.errors import UsageError
 
 N = 600
@@ -256,8 +256,8 @@ def test_mistakes_are_named(found):
         op.compare_slices(seen, "bert", "gpt", by="country")
     with pytest.raises(UsageError, match="no slices"):
         op.compare_slices(seen.slice("DE", "web"), "bert", "gpt")
-    with pytest.raises(UsageError, match="slices know the models"):
-        op.compare_slices(seen, "bert", "gpt", model="bootstrap")
+    with pytest.raises(UsageError, match="slices know the priors"):
+        op.compare_slices(seen, "bert", "gpt", prior="bootstrap")
     with pytest.raises(UsageError, match="two models"):
         op.compare_slices("preds.parquet", a="bert", b="bert", truth="label", by="country")
     with pytest.raises(UsageError, match="unknown slice"):

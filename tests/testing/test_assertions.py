@@ -46,12 +46,12 @@ def test_not_worse_is_not_better(seen):
 
 def test_arrays_and_names():
     truth, new, old = ["x", "y"] * 100, ["x", "y"] * 100, ["x", "x"] * 100
-    found = assert_not_worse(
-        truth, new, old, metric="f1", pos_label="x", rope=0.01, names=("v2", "v1")
-    )
-    assert found.main.names == ("v2", "v1")
+    asked = {"metric": "f1", "pos_label": "x", "rope": 0.01}
+    assert assert_not_worse(truth, new, old, **asked).main.names == ("candidate", "baseline")
+    seen = op.Outcomes.from_labels(truth, {"v2": new, "v1": old})
+    assert assert_not_worse(seen, "v2", "v1", **asked).main.names == ("v2", "v1")
     with pytest.raises(AssertionError, match="v1 is worse than v2 in F1"):
-        assert_not_worse(truth, old, new, pos_label="x", rope=0.01, names=("v1", "v2"))
+        assert_not_worse(seen, "v1", "v2", **asked)
 
 
 def test_a_guard_raises_too(seen):
@@ -77,13 +77,13 @@ class TestUndecided:
         models, asked = self.question(seen)
         with pytest.warns(UserWarning, match="more documents") as caught:
             found = assert_not_worse(*models, **asked, undecided="warn")
-        assert found.judgement is op.Judgement.UNDECIDED
+        assert found.judgement is op.results.Judgement.UNDECIDED
         assert caught[0].filename == __file__
 
     def test_it_may_pass(self, seen):
         models, asked = self.question(seen)
         found = assert_not_worse(*models, **asked, undecided="pass")
-        assert found.judgement is op.Judgement.UNDECIDED
+        assert found.judgement is op.results.Judgement.UNDECIDED
 
     def test_a_failure_fails_all_the_same(self, seen):
         with pytest.raises(AssertionError):

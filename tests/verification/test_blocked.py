@@ -45,7 +45,7 @@ def test_a_run_does_not_depend_on_the_chunk_that_it_is_in():
 
 def test_all_learners_meet_the_same_documents():
     answers = [
-        blocked.cross_validate(blocked.World(learner=learner), 3).outcomes[0].n
+        blocked.cross_validate(blocked.World(learner=learner), 3).details.outcomes[0].n
         for learner in ("logistic regression", "naive Bayes")
     ]
     assert answers == [300, 300]
@@ -57,10 +57,10 @@ def test_the_unpaired_road_is_bcv_compare_on_the_counts_of_the_folds():
     result = blocked.cross_validate(TREE, 0)
     a, b = (blocked.fold_counts(result, name) for name in result.names)
     again = op.bcv_compare(a, b, random_state=0)
-    assert again.hdi == result.unpaired.hdi
-    assert again.decision == result.unpaired.decision
-    assert again.p_h1 == result.unpaired.p_h1
-    flags = [[finding.name for finding in one.findings] for one in (again, result.unpaired)]
+    assert again.hdi == result.details.unpaired.hdi
+    assert again.decision == result.details.unpaired.decision
+    assert again.p_h1 == result.details.unpaired.p_h1
+    flags = [[finding.name for finding in one.findings] for one in (again, result.details.unpaired)]
     assert [blocked.UNSTABLE in names for names in flags] == [True, True]
 
 
@@ -75,7 +75,7 @@ def test_another_rope_is_judged_as_the_result_would_judge_it():
     for repetition in range(5):
         noted = blocked.run(TREE, repetition).called
         asked = blocked.cross_validate(TREE, repetition).with_rope(0.0)
-        for road, one in zip(blocked.ROADS, (asked.unpaired, asked), strict=True):
+        for road, one in zip(blocked.ROADS, (asked.details.unpaired, asked), strict=True):
             assert noted[road, 0.0][1] == (one.decision.symbol in "≫≪")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform import Prior
 from verification.calibration import Setting, calibrate
 from verification.plants import PLANTS
 from verification.worlds import World, as_outcomes, dirichlet
@@ -14,9 +13,9 @@ from verification.worlds import World, as_outcomes, dirichlet
 LEVEL = 1e-3
 
 WORLDS = {
-    "single": World(model="flat", n_classes=2, prior=Prior.from_param("uniform")),
-    "paired": World(model="flat", n_classes=2, n_models=2, prior=Prior.from_param("jeffreys")),
-    "hierarchical": World(model="hierarchical", n_classes=3),
+    "single": World(prior="uniform", n_classes=2),
+    "paired": World(prior="jeffreys", n_classes=2, n_models=2),
+    "hierarchical": World(prior="hierarchical", n_classes=3),
 }
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.posterior.pymc import Sampler
+from outperform.posterior.pymc.sampling import PyMC
 from verification import engine_data, engine_tables, engines
 from verification.engine_data import DATA
 from verification.engines import CASES, PLANTS, ROADS, Agreement
 from verification.programme import PARTS, Sizes
 
-SHORT = Sampler(n_draws=2_000, n_tune=500, progress=False)
+SHORT = PyMC(draws=500, tune=500, progress=False)
 BY_NAME = {data.name: data for data in DATA}
 
 # The data
@@ -60,14 +60,14 @@ def test_documents_are_those_of_the_counts():
 def test_every_model_meets_every_data_set_that_it_is_for():
     counted = {road.name: sum(case[1] is road for case in CASES) for road in ROADS}
     assert set(counted.values()) == {12, 5, 4}
-    assert counted["free, unpaired"] == 12
+    assert counted["learned, unpaired"] == 12
     assert counted["binary, documents"] == 4
 
 
 # Distances: independent draws stand for a chain here
 
 
-def ask(seed, n_draws, *, road="flat, paired", name="tiny"):
+def ask(seed, n_draws, *, road="uniform, paired", name="tiny"):
     (road,) = (one for one in ROADS if one.name == road)
     data = BY_NAME[name]
     return op.compare(
@@ -76,7 +76,7 @@ def ask(seed, n_draws, *, road="flat, paired", name="tiny"):
         "B",
         metric=data.metric,
         rope=data.rope,
-        model=road.model,
+        prior=road.prior,
         paired=road.paired,
         n_draws=n_draws,
         random_state=seed,
@@ -84,7 +84,7 @@ def ask(seed, n_draws, *, road="flat, paired", name="tiny"):
     )
 
 
-@pytest.mark.parametrize("road", ["flat, paired", "unit, unpaired"])  # draws; a closed form
+@pytest.mark.parametrize("road", ["uniform, paired", "unit, unpaired"])  # draws; a closed form
 def test_distances_of_equal_posteriors_have_a_square_of_one(road):
     pytest.importorskip("arviz")
     exact = ask(0, 20_000, road=road)
@@ -100,7 +100,7 @@ def test_distances_of_equal_posteriors_have_a_square_of_one(road):
     assert np.all(squares < 1 + 4 * 0.18 + 0.9)
 
 
-@pytest.mark.parametrize("broken", ["unit, paired", "flat, unpaired", "hierarchical, paired"])
+@pytest.mark.parametrize("broken", ["unit, paired", "uniform, unpaired", "hierarchical, paired"])
 def test_another_posterior_is_far_away(broken):
     pytest.importorskip("arviz")
     draws = ask(1, 8_000, road=broken).draws.reshape(4, -1)
@@ -127,7 +127,7 @@ def test_what_has_never_been_seen_is_not_impossible(share, n):
 def agreement(**changed):
     good = Agreement(
         data="tiny",
-        road="flat, paired",
+        road="uniform, paired",
         distances={"mean": 1.0, "sd": 3.5},
         rhat=1.001,
         ess=5_000.0,
@@ -149,8 +149,8 @@ def agreement(**changed):
 )
 def test_every_fault_is_named(changed, says):
     found = [agreement(), agreement(**changed)]
-    assert engine_tables.failures(found, {}) == [f"engines, flat, paired on tiny: {says}"]
-    assert f"- flat, paired on tiny: {says}" in engine_tables.tables(found, {})["engines.md"]
+    assert engine_tables.failures(found, {}) == [f"engines, uniform, paired on tiny: {says}"]
+    assert f"- uniform, paired on tiny: {says}" in engine_tables.tables(found, {})["engines.md"]
 
 
 def test_a_missed_plant_is_named():
@@ -163,11 +163,12 @@ def test_a_missed_plant_is_named():
 def test_the_tables():
     made = engine_tables.tables([agreement()], {PLANTS[0]: agreement(distances={"sd": 30.0})})
     assert (
-        "| flat, paired | 1 | 3.5 | sd | tiny | 1 | 1.0010 | 5,000 | 0 | 10 |" in made["engines.md"]
+        "| uniform, paired | 1 | 3.5 | sd | tiny | 1 | 1.0010 | 5,000 | 0 | 10 |"
+        in made["engines.md"]
     )
     assert "None of the comparisons failed" in made["engines.md"]
     assert "| tiny | 20 | 2 |" in made["engine_data.md"]
-    assert "| another prior | flat, paired | tiny | 30 | yes |" in made["engine_plants.md"]
+    assert "| another prior | uniform, paired | tiny | 30 | yes |" in made["engine_plants.md"]
 
 
 def test_without_pymc_it_says_how_to_install_it(monkeypatch):

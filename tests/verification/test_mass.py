@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, gammaln
 
-from outperform.posterior.unit import unit_rows
+from outperform.posterior.dirichlet import unit_rows
 from verification import mass
 from verification.mass import WORLDS, Gap, Level, Seen
 
@@ -43,7 +43,9 @@ def test_tables_have_means_over_the_sets():
 
 
 def test_a_free_mass_that_pulls_more_is_named():
-    assert "m: 0.0400 by free" in mass.failures({WORLDS[2]: [seen((-0.03, 0.04), ("≪", "≪"))]})[0]
+    assert (
+        "m: 0.0400 by learned" in mass.failures({WORLDS[2]: [seen((-0.03, 0.04), ("≪", "≪"))]})[0]
+    )
 
 
 def test_the_sets_of_a_size_share_no_document():

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outperform.decision import rank_probabilities
-from outperform.posterior import build_posterior, get_model
-from outperform.posterior.sparse import SparseWeights
-from outperform.posterior.unit import sparse_unit, unit
+from outperform.decision.ranks import rank_probabilities
+from outperform.posterior.dirichlet import SparseWeights, sparse_unit, unit
+from outperform.posterior.registry import build_posterior, get_prior
 from verification import multiclass, programme
 from verification.calibration import Setting, calibrate
 from verification.claims import joint_claims, judge_claims, rank_claims
@@ -25,7 +24,7 @@ LEVEL = 1e-3
 def test_sticks_are_what_the_package_takes_by_itself(world):
     counts = draw_counts(world.draw_truth(np.random.default_rng(1)), 20, np.random.default_rng(2))
     outcomes = as_outcomes(counts)
-    posterior = build_posterior(outcomes, model=get_model("unit"), prior=world.prior)
+    posterior = build_posterior(outcomes, get_prior("unit"))
     assert isinstance(posterior, SparseWeights)
     assert type(unit(outcomes)) is type(sparse_unit(outcomes))
 

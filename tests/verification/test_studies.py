@@ -51,7 +51,7 @@ def test_the_command_writes_its_tables_and_fails_if_a_bug_is_missed(tmp_path, ca
     assert said.out.startswith("plants: FAILED after")
     assert "planted bug '3% too wide' was not found" in said.err
     table = (tmp_path / "plants.md").read_text(encoding="utf-8")
-    assert table.startswith("| planted bug | model | documents | simulations |")
+    assert table.startswith("| planted bug | prior | documents | simulations |")
     assert len(table.splitlines()) == 2 + 12
 
 

@@ -1,1 +1,1 @@
-"""The command line: parse, read, compare, write; no statistics."""
+"""THE COMMAND LINE: parse, read, compare, write; no statistics."""

@@ -1,35 +1,34 @@
-"""``gate``: may the candidate replace the baseline? The answer is the exit code."""
+"""``gate`` and ``report``."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from outperform.cli import exits
+import outperform as op
+from outperform.cli import exit_codes
+from outperform.cli import groups as g
 from outperform.cli import options as o
-from outperform.cli.baselines import Inputs, store
-from outperform.cli.progress import drawing
-from outperform.cli.reading import label_of, rope_of
-from outperform.cli.running import say
-from outperform.cli.scoring import read_gate
-from outperform.cli.wording import in_options
-from outperform.cli.writing import deliver
+from outperform.cli.compare import compared
+from outperform.cli.exit_codes import in_options, say, shown
+from outperform.cli.groups import deliver
+from outperform.cli.inputs import columns_there, label_of, read_outcomes, read_seen, rope_of
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
-    from outperform.comparison import Gate, Guard
-    from outperform.comparison.gating import Check
-    from outperform.ingest import Rows
-    from outperform.outcomes import Outcomes, Scores
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.gates.api import Check, Gate, Guard
+
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
-_DATA, _QUESTION, _ANSWER = "Data", "Question", "Answer"
-_BASELINE, _GATE = "Baseline", "Gate"
 
 
 class GateFormat(StrEnum):
@@ -56,49 +55,45 @@ class Allowed(StrEnum):
 
 Candidate = Annotated[
     str | None,
-    typer.Option(help="The new model: its column, or its file's name.", rich_help_panel=_DATA),
+    typer.Option(
+        help="The new model. Its column, or its file's name.",
+        metavar="NAME",
+        rich_help_panel="Models",
+    ),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(help="The old model: its column, or its file's name.", rich_help_panel=_DATA),
-]
-BaselineFile = Annotated[
-    Path | None,
-    typer.Option(help="A stored baseline instead; see --save-baseline.", rich_help_panel=_BASELINE),
-]
-SaveBaseline = Annotated[
-    Path | None,
     typer.Option(
-        help="If the gate passes, store id, truth and the candidate's predictions here.",
-        rich_help_panel=_BASELINE,
-    ),
-]
-NewTruth = Annotated[
-    bool,
-    typer.Option(
-        "--new-truth",
-        help="Where true labels were corrected since, take the new ones for both.",
-        rich_help_panel=_BASELINE,
+        help="The old model. Its column, or its file's name.",
+        metavar="NAME",
+        rich_help_panel="Models",
     ),
 ]
 Guards = Annotated[
     list[str] | None,
     typer.Option(
         "--guard",
-        metavar="METRIC[:CLASS]:ROPE",
-        help="Must not get worse either, e.g. recall:fraud:0.02. May be repeated.",
-        rich_help_panel=_GATE,
+        metavar="GUARD",
+        help="METRIC:ROPE or METRIC:CLASS:ROPE that must not get worse either, e.g. "
+        "recall:fraud:0.02; again for another.",
+        rich_help_panel="Question",
         show_default=False,
     ),
 ]
 Require = Annotated[
     Requirement,
-    typer.Option(help="better: the whole HDI must lie above the ROPE.", rich_help_panel=_GATE),
+    typer.Option(
+        help="not_worse; or better: the whole HDI must lie above the ROPE.",
+        metavar="CHOICE",
+        rich_help_panel="Question",
+    ),
 ]
 Allow = Annotated[
     Allowed | None,
     typer.Option(
-        help="undecided: exit 0 then too, unless a finding is serious.", rich_help_panel=_GATE
+        help="undecided: exit 0 then too, unless a finding is serious.",
+        metavar="CHOICE",
+        rich_help_panel="Question",
     ),
 ]
 Style = Annotated[
@@ -106,12 +101,14 @@ Style = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="github: annotations, and a summary for the job.",
-        rich_help_panel=_ANSWER,
+        help="text, json, markdown, or github: annotations and a summary for the job.",
+        metavar="FORMAT",
+        rich_help_panel="Output",
     ),
 ]
 JUnit = Annotated[
-    Path | None, typer.Option("--junit", help="Also write JUnit XML.", rich_help_panel=_ANSWER)
+    Path | None,
+    typer.Option("--junit", help="Also write JUnit XML.", metavar="FILE", rich_help_panel="Output"),
 ]
 
 
@@ -119,9 +116,6 @@ def gate(
     files: o.Sources,
     candidate: Candidate = None,
     baseline: Baseline = None,
-    baseline_file: BaselineFile = None,
-    save_baseline: SaveBaseline = None,
-    new_truth: NewTruth = False,
     metric: o.Metric = None,
     rope: o.Rope = None,
     guard: Guards = None,
@@ -132,9 +126,9 @@ def gate(
     output: o.Output = None,
     junit: JUnit = None,
     *,
-    pricing: o.Pricing,
-    reading: o.ReadingTwo,
-    asking: o.Asking,
+    pricing: g.Pricing,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
 ) -> int:
     """May the candidate replace the baseline?
 
@@ -145,24 +139,13 @@ def gate(
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
-    import outperform as op
-
     if style is GateFormat.GITHUB and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
-    inputs = Inputs(
-        files=tuple(files),
-        candidate=candidate,
-        baseline=baseline,
-        reading=reading,
-        stored=baseline_file,
-        new_truth=new_truth,
-        keep=save_baseline is not None,
-    )
-    seen, rows = read_gate(inputs, metric)
-    arguments = asking.arguments(seen)
+    seen = _read(files, candidate, baseline, reading, metric)
+    seen, arguments = asking.placed(seen), asking.arguments(seen)
     if asking.seed is None:
         del arguments["random_state"]  # that of the library is fixed
-    with drawing():
+    with shown("drawing"):
         found = op.gate(
             seen,
             *seen.models,
@@ -175,15 +158,47 @@ def gate(
         )
     found = _in_options(found)
     allowed = allow is Allowed.UNDECIDED
-    code = _write(found, style, output, junit, allowed)
-    if save_baseline is not None and rows is not None:
-        _save(found, rows, save_baseline)
-    return code
+    return _write(found, style, output, junit, allowed)
+
+
+def _read(
+    files: list[str],
+    candidate: str | None,
+    baseline: str | None,
+    reading: g.ReadingTwo,
+    metric: str | None,
+) -> Outcomes | Scores:
+    """Read candidate and baseline: columns of one table, or files that are called like them."""
+    from outperform.metrics.registry import check_name
+    from outperform.metrics.score_registry import is_of_scores
+
+    check_name(metric)
+    if candidate is not None and candidate == baseline:
+        raise UsageError(f"candidate and baseline must differ; got {baseline!r} twice")
+    one_table = len(files) == 1 and not reading.confusion
+    of_scores = metric is not None and is_of_scores(metric)
+    if one_table or of_scores:
+        there = partial(columns_there, files[0], reading) if one_table else str
+        models = _named(candidate, baseline, "the column of a model", there)
+        return read_seen(files, models, reading, [metric])
+    seen = read_outcomes(files, None, reading)
+    return seen.select(_named(candidate, baseline, f"one of {', '.join(seen.models)}"))
+
+
+def _named(
+    candidate: str | None, baseline: str | None, what: str, there: Callable[[], str] = str
+) -> list[str]:
+    """Return both names, or say which is lacking."""
+    named = {"--candidate": candidate, "--baseline": baseline}
+    for option, name in named.items():
+        if name is None:
+            raise UsageError(f"give {option}, {what}{there()}")
+    return [name for name in named.values() if name is not None]
 
 
 def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     """Read a guard: metric, perhaps a class, and a ROPE, with colons between."""
-    from outperform.comparison import Guard
+    from outperform.gates.api import Guard
 
     metric, colon, rest = text.partition(":")
     label, inner, rope = rest.rpartition(":")  # a class may have colons of its own
@@ -211,9 +226,10 @@ def _check_in_options(check: Check) -> Check:
 
 def _write(
     found: Gate, style: GateFormat, output: Path | None, junit: Path | None, allowed: bool
-) -> exits.Judged:
+) -> exit_codes.Judged:
     """Write a gate and return the exit code of its judgement, which there is no other way to."""
-    from outperform.report import gate_annotations, gate_json, gate_junit
+    # Loaded late, so that help and completion stay fast.
+    from outperform.gates.text import gate_annotations, gate_json, gate_junit
 
     if junit is not None:
         deliver(gate_junit(found, allow_undecided=allowed), junit)
@@ -224,7 +240,7 @@ def _write(
         deliver(gate_json(found), output)
     else:
         deliver(str(found) if style is GateFormat.TEXT else found.to_markdown(), output)
-    return exits.judged("pass" if allowed and found.allowable else found.judgement.value)
+    return exit_codes.judged("pass" if allowed and found.allowable else found.judgement.value)
 
 
 def _summarise(found: Gate) -> None:
@@ -235,8 +251,30 @@ def _summarise(found: Gate) -> None:
             stream.write(found.to_markdown() + "\n\n")
 
 
-def _save(found: Gate, rows: Rows, path: Path) -> None:
-    if found.passed:
-        store(path, rows, found.main.names[0])
-    else:
-        say(f"the gate did not pass, so no baseline was stored in {path}")
+def report(
+    files: o.Sources,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    title: Annotated[
+        str | None,
+        typer.Option(help="Stands above the page.", metavar="TEXT", rich_help_panel="Output"),
+    ] = None,
+    output: o.OutputFile = Path("report.html"),
+    force: o.Force = False,
+    *,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
+) -> None:
+    """Write the comparison as one HTML file that works offline.
+
+    Example: outperform report preds.csv --truth label --a bert --b gpt --metric f1_macro -o r.html
+    """
+    from outperform.display.sentences import headline
+
+    result = compared(files, a, b, metric, rope, unpaired, reading, asking)
+    with shown("writing the page"):
+        path = op.write_report(result, output, title=title, overwrite=force)
+    say(f"wrote {path}: {headline(result.to_dict())}")

@@ -1,8 +1,4 @@
-"""Where the command ``outperform`` begins and ends: arguments in, an exit code out.
-
-Importing this module needs the standard library only, so that a package that cannot be imported
-ends in an exit code of ours and not in Python's own, which is that of a failed gate.
-"""
+"""Where ``outperform`` begins and ends: arguments in, an exit code out."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from outperform.cli import exits
-from outperform.cli.running import Ended, leave, say
+from outperform.cli import exit_codes
+from outperform.cli.exit_codes import Ended, leave, say
 
 _JUDGING = ("gate", "watch")
 _ASKS_FOR_TEXT = {"-h", "--help", "--version"}
@@ -28,10 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(given)
     except KeyboardInterrupt:
         say("interrupted")
-        code = exits.INTERRUPTED
+        code = exit_codes.INTERRUPTED
     except BaseException as error:  # a package may even call sys.exit while it is imported
         say(_unforeseen(error))
-        code = exits.RESOURCES
+        code = exit_codes.RESOURCES
     return _trusted(code, sys.argv[1:] if given is None else given)
 
 
@@ -47,8 +43,8 @@ def _run(arguments: list[str] | None) -> int:
         # typer leaves with 1 when whoever read the help has gone.
         if isinstance(ended.__context__, OSError):
             leave(sys.stdout)
-            return exits.CLOSED_PIPE
-        return ended.code if isinstance(ended.code, int) else exits.DONE
+            return exit_codes.CLOSED_PIPE
+        return ended.code if isinstance(ended.code, int) else exit_codes.DONE
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
@@ -57,8 +53,8 @@ def _run(arguments: list[str] | None) -> int:
             raise
         if error.format_message():
             say(usage_message(error))
-        return exits.USAGE
-    return code if isinstance(code, int) else exits.DONE
+        return exit_codes.USAGE
+    return code if isinstance(code, int) else exit_codes.DONE
 
 
 def _spell_out() -> None:
@@ -74,13 +70,13 @@ def _trusted(code: int, arguments: Sequence[str]) -> int:
     A parser that takes every command for ``--version``, or a library that calls ``sys.exit``,
     would otherwise let every candidate through.
     """
-    if isinstance(code, exits.Judged):
+    if isinstance(code, exit_codes.Judged):
         return int(code)
     command = next((one for one in arguments if not one.startswith("-")), None)
     judges = command in _JUDGING and _ASKS_FOR_TEXT.isdisjoint(arguments)
-    if code == exits.FAILED or (code == exits.DONE and judges):
+    if code == exit_codes.FAILED or (code == exit_codes.DONE and judges):
         say(f"{command or 'the command'} ended without an answer; it needs typer 0.16.1 or newer")
-        return exits.RESOURCES
+        return exit_codes.RESOURCES
     return code
 
 
@@ -121,12 +117,12 @@ def _short_of_memory() -> int:
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return exits.DONE
+        return exit_codes.DONE
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= _LEAST_MEMORY:
-        return exits.DONE
+        return exit_codes.DONE
     say(f"needs {_LEAST_MEMORY:,} bytes of memory (ulimit -v); the limit is {limit:,}")
-    return exits.RESOURCES
+    return exit_codes.RESOURCES
 
 
 def _flushed(code: int) -> int:
@@ -137,6 +133,6 @@ def _flushed(code: int) -> int:
                 stream.flush()
         except (OSError, ValueError):
             leave(stream)
-            if stream is sys.stdout and code == exits.DONE:
-                code = exits.RESOURCES
+            if stream is sys.stdout and code == exit_codes.DONE:
+                code = exit_codes.RESOURCES
     return code

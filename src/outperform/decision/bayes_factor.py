@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
-from outperform.decision.probabilities import probability_error
+from outperform.decision.rope import probability_error
 from outperform.errors import UndefinedBayesFactor
-from outperform.findings import Finding
+from outperform.findings import Finding, finding
 
 Findings = tuple[Finding, ...]
 
@@ -21,12 +21,7 @@ _SMALLEST = 1e-300
 # A factor within so many Monte Carlo errors of 1 favours nothing.
 _CLEAR_ERRORS = 2.0
 
-KDE_FINDING = Finding(
-    "kde_bayes_factor",
-    "warning",
-    "A kernel density estimate stands for the densities at zero; its bandwidth decides the value "
-    "where the true density is infinite or far out in the tail.",
-)
+KDE_FINDING = finding("kde_bayes_factor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -163,16 +158,13 @@ def _against_probability(posterior: Inside, prior: Inside) -> Findings:
     before, after = prior.inside, posterior.inside
     if (after > before) is (after > 0.5):
         return ()
-    favoured, moved = ("equivalence", "raised") if after > before else ("a difference", "lowered")
-    still = "small" if after > before else "large"
     return (
-        Finding(
-            "bayes_factor_against_probability",
-            "note",
-            f"The Bayes factor favours {favoured}, because the data {moved} the probability of the "
-            f"ROPE from {100 * before:.3g}% in the prior to {100 * after:.3g}%, which is still "
-            f"{still}. It says what the data changed, not what is probable; the verdict goes by "
-            "the interval.",
+        finding(
+            "bayes_factor_against_probability/equivalence"
+            if after > before
+            else "bayes_factor_against_probability/difference",
+            before=100 * before,
+            after=100 * after,
         ),
     )
 

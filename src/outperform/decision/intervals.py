@@ -1,4 +1,4 @@
-"""Credible intervals as values, and the narrowest one from draws with an honest error."""
+"""Credible intervals, and the HDI of draws with its Monte Carlo error."""
 
 from __future__ import annotations
 

@@ -1,11 +1,17 @@
-"""The region of practical equivalence: the user's, in the metric's own units."""
+"""The ROPE, the probabilities against it, and the rule that makes the decision."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from outperform._typing import Distribution, FloatArray, RopeLike
+from outperform.decision.intervals import Interval
 from outperform.errors import UsageError
 
 DEFAULT_HALF_WIDTH = 0.01
@@ -39,7 +45,9 @@ class Rope:
     default: bool = False
 
     @classmethod
-    def from_param(cls, rope: Any, *, bounds: tuple[float, float] | None = (-1.0, 1.0)) -> Rope:
+    def from_param(
+        cls, rope: RopeLike | None, *, bounds: tuple[float, float] | None = (-1.0, 1.0)
+    ) -> Rope:
         """Take a half-width, a pair of ends, a rope, or None for the default.
 
         Parameters
@@ -87,7 +95,9 @@ class Rope:
         return f"Rope({self})"
 
 
-def _refuse_wide(rope: Any, low: float, high: float, bounds: tuple[float, float]) -> None:
+def _refuse_wide(
+    rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
+) -> None:
     """Refuse a ROPE that holds nearly every difference; perhaps it was meant in per cent."""
     span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
     in_units = bounds[0] >= -1 and bounds[1] <= 1
@@ -126,3 +136,271 @@ def _ends(rope: Any) -> tuple[float, float]:
             f"rope as one number is a half-width and must not be negative; got {rope!r}"
         )
     return -half, half
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masses:
+    """Posterior mass below, inside and above the ROPE, and above zero.
+
+    Parameters
+    ----------
+    below, inside, above
+        The ROPE; they sum to 1.
+    greater
+        Than zero.
+    """
+
+    below: float
+    inside: float
+    above: float
+    greater: float
+
+
+def masses_from_draws(ordered: FloatArray, rope: Rope) -> Masses:
+    """Count sorted draws; a draw at zero counts half for either side.
+
+    Examples
+    --------
+    >>> masses_from_draws(np.array([-0.2, 0.0, 0.005, 0.3]), Rope.from_param(0.01))
+    Masses(below=0.25, inside=0.5, above=0.25, greater=0.625)
+    """
+    n = ordered.size
+    below = int(np.searchsorted(ordered, rope.low, side="left"))
+    above = n - int(np.searchsorted(ordered, rope.high, side="right"))
+    negative = int(np.searchsorted(ordered, 0.0, side="left"))
+    positive = n - int(np.searchsorted(ordered, 0.0, side="right"))
+    return Masses(
+        below=below / n,
+        inside=(n - below - above) / n,
+        above=above / n,
+        greater=(positive + (n - negative - positive) / 2) / n,
+    )
+
+
+def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
+    """Return the exact masses of a closed form."""
+    below, above = distribution.cdf(rope.low), distribution.sf(rope.high)
+    # Subtract in the tail that the ROPE lies in, so that tiny masses keep their digits.
+    if distribution.mean > rope.high:
+        inside = distribution.cdf(rope.high) - below
+    elif distribution.mean < rope.low:
+        inside = distribution.sf(rope.low) - above
+    else:
+        inside = 1 - below - above
+    return Masses(below=below, inside=max(inside, 0.0), above=above, greater=distribution.sf(0.0))
+
+
+def mean_error(sd: float, n_draws: float) -> float:
+    """Return the Monte Carlo standard error of the mean of independent draws.
+
+    Examples
+    --------
+    >>> mean_error(0.02, 10_000)
+    0.0002
+    """
+    return sd / math.sqrt(n_draws)
+
+
+def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
+    """Return the Monte Carlo standard error of the standard deviation.
+
+    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number
+    of draws, or how many independent ones they are worth.
+
+    Examples
+    --------
+    >>> round(sd_error(np.array([-1.0, 1.0, -2.0, 2.0] * 100)), 4)
+    0.0237
+    """
+    worth = draws.size if n_effective is None else n_effective
+    squares = np.square(draws - draws.mean())
+    variance = float(squares.mean())
+    if variance == 0.0:
+        return 0.0
+    return float(squares.std()) / (2.0 * math.sqrt(variance * worth))
+
+
+def probability_error(probability: float, n_draws: float) -> float:
+    """Return the Monte Carlo standard error of a probability.
+
+    Half a draw is added on either side so that 0 out of S is not certain.
+
+    Examples
+    --------
+    >>> round(probability_error(0.5, 10_000), 4), probability_error(0.0, 10_000) > 0
+    (0.005, True)
+    """
+    smoothed = (probability * n_draws + 0.5) / (n_draws + 1)
+    return float(np.sqrt(smoothed * (1 - smoothed) / n_draws))
+
+
+class Decision(Enum):
+    """What the interval and the region of practical equivalence say together.
+
+    Examples
+    --------
+    >>> Decision.BETTER.symbol, Decision.LEANING_BETTER.decided
+    ('≫', False)
+    """
+
+    BETTER = "≫"
+    LEANING_BETTER = ">"
+    EQUIVALENT = "≈"
+    LEANING_WORSE = "<"
+    WORSE = "≪"
+    UNDECIDED = "?"
+
+    @property
+    def symbol(self) -> str:
+        """The papers' sign for it."""
+        return self.value
+
+    @property
+    def words(self) -> str:
+        """The same in words."""
+        return _WORDS[self.name]
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is one of the three firm answers."""
+        return self in (Decision.BETTER, Decision.EQUIVALENT, Decision.WORSE)
+
+    @property
+    def mirrored(self) -> Decision:
+        """The same answer seen from the other model."""
+        return _MIRROR.get(self, self)
+
+
+_WORDS = {
+    "BETTER": "better",
+    "LEANING_BETTER": "leaning better, not decided",
+    "EQUIVALENT": "practically equivalent",
+    "LEANING_WORSE": "leaning worse, not decided",
+    "WORSE": "worse",
+    "UNDECIDED": "undecided",
+}
+_MIRROR = {
+    Decision.BETTER: Decision.WORSE,
+    Decision.LEANING_BETTER: Decision.LEANING_WORSE,
+    Decision.LEANING_WORSE: Decision.LEANING_BETTER,
+    Decision.WORSE: Decision.BETTER,
+}
+
+
+def decide(hdi: Interval, rope: Rope, *, greater_is_better: bool = True) -> Decision:
+    """Return the verdict on A − B.
+
+    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or
+    above; otherwise < or > by the side of the ROPE's midpoint that the HDI's
+    midpoint is on, ? if they are equal within Monte Carlo error.
+
+    Examples
+    --------
+    >>> decide(Interval(low=0.02, high=0.05, prob=0.95), Rope.from_param(0.01))
+    <Decision.BETTER: '≫'>
+    """
+    decision = _above_or_below(hdi, rope)
+    return decision if greater_is_better else decision.mirrored
+
+
+def _above_or_below(hdi: Interval, rope: Rope) -> Decision:
+    if rope.low <= hdi.low and hdi.high <= rope.high:
+        return Decision.EQUIVALENT
+    if hdi.low > rope.high:
+        return Decision.BETTER
+    if hdi.high < rope.low:
+        return Decision.WORSE
+    lean = hdi.midpoint - rope.midpoint
+    error = (hdi.mcse_low + hdi.mcse_high) / 2
+    # Two floats whose difference is below this cannot be told apart.
+    if abs(lean) <= max(error, 1e-12 * hdi.width):
+        return Decision.UNDECIDED
+    return Decision.LEANING_BETTER if lean > 0 else Decision.LEANING_WORSE
+
+
+def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
+    """Return how far an HDI end is from the ROPE edge whose crossing would change the verdict.
+
+    With it comes that end's error: how much the draws may be off before the
+    verdict turns firm, or stops being so.
+    """
+    here, gaps = _firmly(hdi, rope), []
+    for end in ("low", "high"):
+        place, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
+        for edge in (rope.low, rope.high):
+            beyond = math.nextafter(edge, math.inf if place <= edge else -math.inf)
+            moved: dict[str, Any] = {end: beyond}
+            if _firmly(replace(hdi, **moved), rope) is not here:
+                gaps.append((abs(place - edge), error))
+    return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
+
+
+def _firmly(hdi: Interval, rope: Rope) -> Decision:
+    decision = _above_or_below(hdi, rope)
+    return decision if decision.decided else Decision.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CurveStep:
+    """One stretch of ROPE half-widths that share a verdict.
+
+    Parameters
+    ----------
+    decision
+        The verdict.
+    start, stop
+        The first and the last half-width; no last one if None.
+
+    Examples
+    --------
+    >>> CurveStep(decision=Decision.BETTER, start=0.0, stop=0.0127)
+    CurveStep(≫ from 0 to 0.0127)
+    """
+
+    decision: Decision
+    start: float
+    stop: float | None
+
+    def __str__(self) -> str:
+        end = "on" if self.stop is None else f"to {self.stop:.4g}"
+        return f"{self.decision.symbol} from {self.start:.4g} {end}"
+
+    def __repr__(self) -> str:
+        return f"CurveStep({self})"
+
+
+def rope_curve(
+    hdi: Interval, rope: Rope, *, greater_is_better: bool = True
+) -> tuple[CurveStep, ...]:
+    """Return the verdict for every half-width of the ROPE, from 0 on.
+
+    For a ROPE that is not symmetric both ends are scaled together and the
+    widths are multiples of the given one.
+
+    Examples
+    --------
+    >>> curve = rope_curve(Interval(low=0.006, high=0.038, prob=0.95), Rope.from_param(0.01))
+    >>> [(step.decision.symbol, step.start, step.stop) for step in curve]
+    [('≫', 0.0, 0.006), ('>', 0.006, 0.038), ('≈', 0.038, None)]
+    """
+    low, high = (-1.0, 1.0) if rope.symmetric else (rope.low, rope.high)
+    widths = {0.0}
+    for end in (hdi.low, hdi.high):
+        for edge in (low, high):
+            if edge != 0 and end / edge > 0:
+                widths.add(end / edge)
+    lean = hdi.midpoint / ((low + high) / 2) if low + high != 0 else 0.0
+    if lean > 0:
+        widths.add(lean)
+    edges: list[float | None] = [*sorted(widths), None]
+    steps: list[CurveStep] = []
+    for start, stop in pairwise(edges):
+        assert start is not None
+        middle = 2 * start + 1 if stop is None else (start + stop) / 2
+        scaled = Rope(low=low * middle, high=high * middle)
+        decision = decide(hdi, scaled, greater_is_better=greater_is_better)
+        if steps and steps[-1].decision is decision:
+            steps[-1] = CurveStep(decision=decision, start=steps[-1].start, stop=stop)
+        else:
+            steps.append(CurveStep(decision=decision, start=start, stop=stop))
+    return tuple(steps)

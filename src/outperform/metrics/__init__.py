@@ -1,19 +1,11 @@
-"""From weights to numbers: metrics of classifiers, over any number of draws at once."""
+"""Metrics of classifiers, over any number of draws at once."""
 
 from __future__ import annotations
 
-from outperform.metrics.costs import Costs
-from outperform.metrics.margins import Margins
-from outperform.metrics.metric import Metric
-from outperform.metrics.of_scores import (
-    ScoreMetric,
-    from_score_function,
-    get_score,
-    is_of_scores,
-    score_names,
-)
-from outperform.metrics.share import Share
-from outperform.metrics.table import (
+from outperform.metrics.confusion import Margins
+from outperform.metrics.custom import Costs
+from outperform.metrics.metric import Metric, Share
+from outperform.metrics.registry import (
     check_name,
     cost,
     fbeta,
@@ -22,6 +14,13 @@ from outperform.metrics.table import (
     names,
     set_names,
     utility,
+)
+from outperform.metrics.score_registry import (
+    ScoreMetric,
+    from_score_function,
+    get_score,
+    is_of_scores,
+    score_names,
 )
 
 __all__ = [

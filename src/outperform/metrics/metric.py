@@ -1,29 +1,61 @@
-"""A metric as a value: its name, its bounds, and how it is read off a table."""
+"""A metric as a value: its name, its bounds, and how it is computed from a table."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.errors import UsageError, unknown_name
-from outperform.metrics.averages import (
+from outperform.metrics.confusion import (
     AVERAGES,
+    CLASS_SCORES,
+    SET_SCORES,
+    WHOLE_SCORES,
     Average,
+    Margins,
     Rows,
     Samples,
+    as_confusion,
+    balanced_accuracy,
     choose_rows,
     score_classes,
 )
-from outperform.metrics.costs import Costs
-from outperform.metrics.functions import ConfusionFunction, call_each, call_once, check_bounds
-from outperform.metrics.margins import Margins, as_confusion
-from outperform.metrics.scores import CLASS_SCORES, SET_SCORES
-from outperform.metrics.share import Share
-from outperform.metrics.whole import WHOLE_SCORES, balanced_accuracy
+from outperform.metrics.custom import ConfusionFunction, Costs, call_each, call_once, check_bounds
+
+Part: TypeAlias = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A metric as top / (top + Σ weight · part), all parts disjoint.
+
+    Disjoint sums of Dirichlet weights are Dirichlet again, so such a metric
+    has an exact posterior under a Dirichlet table.
+
+    Parameters
+    ----------
+    top
+        The part that counts in favour: ``"tp"``, ``"tn"`` or ``"correct"``.
+    rest
+        The parts that count against, each with its weight.
+
+    Examples
+    --------
+    >>> Share("tp", (("fn", 0.5), ("fp", 0.5))).parts
+    ('tp', 'fn', 'fp')
+    """
+
+    top: Part
+    rest: tuple[tuple[Part, float], ...]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The names of all parts, the top first."""
+        return (self.top, *(part for part, _ in self.rest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,29 @@
-"""Batches: one file of counted outcomes each, in a folder that many processes write to."""
+"""Batches in a folder, in the order of arrival."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple
 
-from outperform._files import PART, create_atomically, sync_folder
-from outperform.errors import DataError, UsageError
-from outperform.outcomes import Outcomes
+from outperform._files import (
+    PART,
+    create_atomically,
+    digest,
+    make_folder,
+    parse,
+    record,
+    sync_folder,
+    text,
+)
+from outperform.data.outcomes import Outcomes
+from outperform.data.sources import read_from
+from outperform.errors import DataError, OutperformError, UsageError
 
 SUFFIX = ".json"
 _LONGEST = 200  # bytes; file systems take 255, and the name of a part is not longer
@@ -78,7 +91,7 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, Outcomes.from_json(data).read_from(path.name), _digest(data))
+        return Batch(key, read_from(Outcomes.from_json(data), path.name), _digest(data))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except OSError as error:
@@ -124,3 +137,198 @@ def _age(entry: os.DirEntry[str]) -> int:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+ARRIVALS = "_arrivals"
+_FIELDS = record({"key": text, "sha256": digest})
+
+
+class Arrival(NamedTuple):
+    """One batch in the order: its number, its key, and what its bytes hash to."""
+
+    number: int
+    key: str
+    digest: str
+
+
+class Damaged(NamedTuple):
+    """A number that is taken by a file that says nothing, and what is wrong with it."""
+
+    number: int
+    file: str
+    reason: str
+
+
+def read_arrivals(folder: Path, *, after: int = 0) -> Iterator[Arrival | Damaged]:
+    """Yield what arrived after a number, in order.
+
+    A file that is damaged keeps its number; its batch gets a new one from who reads the folder.
+    """
+    while (arrival := _read(folder, after + 1)) is not None:
+        yield arrival
+        after = arrival.number
+    if _path(folder, after + 2).exists() and not _path(folder, after + 1).exists():
+        raise DataError(
+            f"{_path(folder, after + 1)} is missing but the next one is there; put it back, or "
+            f"remove the folder {ARRIVALS} to have the order made anew from the files' age"
+        )
+
+
+def record_arrival(folder: Path, key: str, digest: str, *, after: int = 0) -> int:
+    """Give a batch the next number, unless it has one after ``after``; return that number."""
+    make_folder(folder / ARRIVALS)
+    data = json.dumps({"key": key, "sha256": digest}).encode("utf-8")
+    while True:
+        for arrival in read_arrivals(folder, after=after):
+            after = arrival.number
+            if isinstance(arrival, Arrival) and arrival.key == key:
+                return after
+        if create_atomically(_path(folder, after + 1), data):
+            return after + 1
+
+
+def _read(folder: Path, number: int) -> Arrival | Damaged | None:
+    path = _path(folder, number)
+    try:
+        found = _FIELDS(parse(path.read_bytes()), "")
+        return Arrival(number, found["key"], found["sha256"])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror}"
+        if not path.is_dir():  # another time it may be read, and then its number counts
+            raise DataError(f"{path}: {reason}") from error
+    except DataError as error:
+        reason = str(error)
+    return Damaged(number, f"{ARRIVALS}/{path.name}", reason)
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / ARRIVALS / f"{number:08d}.json"
+
+
+class History:
+    """The batches of two models in a folder; what was read once is kept.
+
+    Parameters
+    ----------
+    folder
+        Where the batches are.
+    models
+        The names of A and of B; other models are summed out.
+    """
+
+    def __init__(self, folder: Path, models: tuple[str, str]) -> None:
+        self.folder = folder
+        self.models = models
+        self.batches: list[Batch] = []
+        self.total: Outcomes | None = None
+        self.left_out: dict[str, str] = {}  # file names, each with a reason
+        self.unfinished = 0
+        self._keys: set[str] = set()
+        self._unfit: dict[str, str] = {}  # as left_out, of what has a number
+        self._damaged: dict[str, str] = {}  # as left_out, of the order itself
+        self._upto: tuple[int, Outcomes] | None = None
+        self._first: Batch | None = None  # what others must add up with
+        self._number = 0  # of the last arrival that was read
+        self._tail = 0  # of the last arrival when a batch was stored
+
+    def store(self, key: str, outcomes: Outcomes) -> None:
+        """Write a batch and take a number for it; nothing happens if that was done before."""
+        make_folder(self.folder)
+        self._refuse_unfit(key, outcomes)
+        batch, new = store_batch(self.folder, key, outcomes)
+        # What was not there before has no number among those that were.
+        after = self._tail if new else 0
+        self._tail = max(self._tail, record_arrival(self.folder, key, batch.digest, after=after))
+
+    def refresh(self) -> None:
+        """Read what has arrived, and give batches a number whose writer did not."""
+        listing = list_batches(self.folder)
+        self._follow()
+        self.unfinished = listing.unfinished
+        strange = dict.fromkeys(listing.strange, f"it is no {SUFFIX} file")
+        for key in listing.keys:
+            if key in self._keys:
+                continue
+            try:
+                batch = load_batch(self.folder, key)
+                self._plus(batch)
+            except OutperformError as error:
+                strange[f"{key}{SUFFIX}"] = str(error)
+            else:
+                record_arrival(self.folder, key, batch.digest, after=self._number)
+                self._follow()
+        self.left_out = strange | self._unfit | self._damaged
+
+    def upto(self, number: int) -> Outcomes:
+        """Return the sum of the first batches; asked in order, each is added once."""
+        if self._upto is None or self._upto[0] > number:
+            self._upto = 1, self.batches[0].outcomes
+        for place in range(self._upto[0], number):
+            self._upto = place + 1, self._upto[1] + self.batches[place].outcomes
+        return self._upto[1]
+
+    def _follow(self) -> None:
+        """Read the batches that have a number, in order."""
+        for arrival in read_arrivals(self.folder, after=self._number):
+            if isinstance(arrival, Damaged):
+                self._damaged[arrival.file] = arrival.reason
+            # Two processes may have numbered one batch; the first number counts.
+            elif arrival.key not in self._keys:
+                self._take(self._arrived(*arrival))
+            self._number = arrival.number
+
+    def _arrived(self, number: int, key: str, digest: str) -> Batch:
+        """Read a batch that has a number; without it no look would be what it was."""
+        reason = "it has changed"
+        try:
+            batch = load_batch(self.folder, key)
+            if batch.digest == digest:
+                return batch
+        except DataError as error:
+            reason = str(error)
+        raise DataError(
+            f"{key}{SUFFIX} in {self.folder} is not what arrived as number {number}: {reason}; put "
+            "that back, or move what is there away and add that batch again under its key, or "
+            f"remove the folder {ARRIVALS} to begin the history anew"
+        )
+
+    def _refuse_unfit(self, key: str, outcomes: Outcomes) -> None:
+        """Refuse a batch that does not add up with the first; nobody would ever count it."""
+        with suppress(OutperformError):  # such as of other models; who reads it says so
+            arrivals = () if self._first else read_arrivals(self.folder)
+            arrival = next((one for one in arrivals if isinstance(one, Arrival)), None)
+            if arrival is not None:
+                batch = load_batch(self.folder, arrival.key)
+                self._first = batch._replace(outcomes=self._selected(batch))
+        if self._first is None or self._first.key == key:
+            return
+        try:
+            _ = self._first.outcomes + outcomes.select(self.models)
+        except OutperformError as error:
+            raise DataError(
+                f"the batch {key!r} does not fit {self._first.key!r}, the first in {self.folder}: "
+                f"{error}"
+            ) from error
+
+    def _take(self, batch: Batch) -> None:
+        """Add a batch to the others; one that belongs to other models is left out, and said."""
+        self._keys.add(batch.key)
+        try:
+            self.total = self._plus(batch)
+        except OutperformError as error:
+            self._unfit[f"{batch.key}{SUFFIX}"] = str(error)
+        else:
+            self.batches.append(batch._replace(outcomes=self._selected(batch)))
+
+    def _plus(self, batch: Batch) -> Outcomes:
+        """Return all outcomes with those of one more batch, or say why they do not add up."""
+        chosen = self._selected(batch)
+        try:
+            return chosen if self.total is None else self.total + chosen
+        except OutperformError as error:
+            raise DataError(f"it does not fit the batches before it: {error}") from error
+
+    def _selected(self, batch: Batch) -> Outcomes:
+        return batch.outcomes.select(self.models)

@@ -1,9 +1,16 @@
-"""The frequentist companions: p-values for readers who ask for them."""
+"""P-values: tests on items, on classes and on folds."""
 
-from outperform.nhst.classes import paired_t_over_classes, sign_test_over_classes
-from outperform.nhst.documents import mcnemar, sign_test, welch_test
+from __future__ import annotations
+
 from outperform.nhst.folds import corrected_resampled_t, f_5x2, t_5x2
-from outperform.nhst.result import TestResult
+from outperform.nhst.items import (
+    TestResult,
+    mcnemar,
+    paired_t_over_classes,
+    sign_test,
+    sign_test_over_classes,
+    welch_test,
+)
 
 __all__ = [
     "TestResult",

@@ -10,9 +10,7 @@ from scipy.special import fdtrc
 
 from outperform._typing import FloatArray
 from outperform.errors import DataError, UsageError
-from outperform.nhst._input import as_finite, as_scores
-from outperform.nhst._tails import ratio, two_sided_t
-from outperform.nhst.result import TestResult
+from outperform.nhst.items import TestResult, as_finite, as_scores, ratio, two_sided_t
 
 
 def t_5x2(differences: ArrayLike) -> TestResult:

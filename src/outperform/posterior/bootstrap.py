@@ -1,12 +1,163 @@
-"""Model bootstrap: weights on what was seen and no prior (Rubin's Bayesian bootstrap)."""
+"""Prior ``bootstrap``: weights on items, groups or label sets; bare span counts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 
-from outperform.outcomes import Outcomes
-from outperform.posterior.label_sets import DocumentWeights
-from outperform.posterior.linear import LinearWeights, held_by
+from outperform._typing import FloatArray, IntArray
+from outperform.data.label_sets import labels_in_both, labels_of
+from outperform.data.outcomes import Outcomes
+from outperform.errors import UsageError
+from outperform.posterior.base import Drawn, Needs, NoClosedForms, Posterior, Prior, Sums, Worker
+from outperform.posterior.rng import Fill, run_blocks
+from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, held_by
+
+# So many weights stay in the cache while a block of draws is evaluated.
+_NEAR = 1 << 17
+
+
+def block_of_documents(n_units: int) -> int:
+    """Return how many draws make a block; it depends on the number of units only.
+
+    Examples
+    --------
+    >>> block_of_documents(200), block_of_documents(1_000_000)
+    (655, 1)
+    """
+    return max(1, min(4096, _NEAR // max(n_units, 1)))
+
+
+def draw_documents(
+    make_evaluate: Callable[[], Callable[[FloatArray, FloatArray], None]],
+    *,
+    n_units: int,
+    shapes: FloatArray | None,
+    n_values: int,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw a weight for every unit and evaluate, block by block; ``(n_values, n_draws)``.
+
+    A unit that stands for r equal documents has a Gamma(r) weight, the sum of r that are
+    Exp(1). The weights are not divided by their sum, and they are never kept.
+
+    Parameters
+    ----------
+    make_evaluate
+        Called once for each thread; returns ``evaluate(weights, out)`` from weights
+        ``(length, n_units)`` to ``out  # (n_values, length)``.
+    n_units
+        How many weights a draw takes.
+    shapes
+        What each unit stands for; None for one document each.
+    n_values
+        How many numbers a draw gives.
+    n_draws
+        How many draws.
+    seed
+        Of the draws.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+    """
+    length = block_of_documents(n_units)
+
+    def make_fill() -> Fill:
+        evaluate, weights = make_evaluate(), np.empty((min(length, n_draws), n_units))
+
+        def fill(generator: np.random.Generator, out: FloatArray) -> None:
+            block = weights[: out.shape[1]]
+            if shapes is None:
+                generator.standard_exponential(out=block)
+            else:
+                generator.standard_gamma(np.broadcast_to(shapes, block.shape), out=block)
+            evaluate(block, out)
+
+        return fill
+
+    return run_blocks(
+        make_fill,
+        n_values=n_values,
+        n_draws=n_draws,
+        n_gammas=n_units,
+        seed=seed,
+        n_jobs=n_jobs,
+        length=length,
+    )
+
+
+class LabelMargins(Margins):
+    """Adds the weights of documents up to hits, actual and predicted of each label and model."""
+
+    def __init__(self, outcomes: Outcomes, cells: IntArray) -> None:
+        from scipy.sparse import csr_array
+
+        self.n_classes, self.n_models = outcomes.n_classes, cells.shape[1] - 1
+        truth = labels_of(outcomes.sets, cells[:, 0])
+        rows, columns = [truth.label], [truth.row]
+        for model in range(self.n_models):
+            said = labels_of(outcomes.sets, cells[:, 1 + model])
+            hits = labels_in_both(truth, said, n_labels=self.n_classes)
+            start = self._offset(model)
+            rows += [start + hits.label, start + self.n_classes + said.label]
+            columns += [hits.row, said.row]
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        shape = ((1 + 2 * self.n_models) * self.n_classes, len(cells))
+        self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+
+class DocumentWeights(LinearWeights):
+    """One gamma for each kind of document, or of group: the bootstrap of label sets."""
+
+    def tally(self, needs: Needs) -> Margins:
+        """Return what adds the weights up for each label."""
+        return LabelMargins(self.outcomes, self.cells)
+
+
+class LabelByLabel(NoClosedForms):
+    """A posterior of its own for every label, all independent.
+
+    Parameters
+    ----------
+    outcomes
+        Label sets of one model or several paired ones.
+    build
+        Returns the posterior of a binary table.
+    """
+
+    def __init__(self, outcomes: Outcomes, build: Callable[[Outcomes], Posterior]) -> None:
+        self.n_models = len(outcomes.models)
+        self.of_labels = [build(outcomes.binarize(label)) for label in outcomes.labels]
+
+    @property
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+        return sum(one.n_gammas for one in self.of_labels)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws every label's table in turn."""
+        workers = [one.worker("margins") for one in self.of_labels]
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            by_label = [one(generator, length) for one in workers]
+            return [_stacked(list(drawn)) for drawn in zip(*by_label, strict=True)]
+
+        return draw
+
+
+def _stacked(drawn: list[Drawn]) -> Sums:
+    """Return the sums of every label, each as shares of its table: all have the same documents."""
+    found: list[list[FloatArray]] = [[], [], []]
+    for sums in drawn:
+        assert isinstance(sums, Sums)
+        total = sums.actual.sum(axis=0)
+        for place, values in enumerate(sums):
+            found[place].append(values[1] / total)
+    return Sums(*(np.stack(values) for values in found))
 
 
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
@@ -23,3 +174,35 @@ def bootstrap(outcomes: Outcomes) -> LinearWeights:
         return weights(outcomes, cells=table.cells, shapes=table.counts.astype(np.float64))
     shapes = groups.repeats.astype(np.float64)
     return weights(outcomes, cells=table.cells, shapes=shapes, held=held_by(outcomes, groups))
+
+
+def span_cells(outcomes: Outcomes, *, shape: float) -> DirichletCells:
+    """Return the posterior with the same prior shape on every cell of every type."""
+    n_models, outside = len(outcomes.models), outcomes.n_classes
+    cells = np.array(
+        [
+            cell
+            for kind in range(outcomes.n_classes)
+            for cell in product((kind, outside), repeat=1 + n_models)
+            if kind in cell
+        ]
+    )
+    table = outcomes.tables[0]
+    counted = dict(zip(map(tuple, table.cells.tolist()), table.counts.tolist(), strict=True))
+    counts = np.array([float(counted.get(tuple(cell), 0)) for cell in cells.tolist()])
+    return DirichletCells(outcomes, cells=cells, shapes=counts + shape)
+
+
+def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
+    """Return the posterior under the same explicit prior on every cell."""
+    if prior.rows.ndim or prior.rows <= 0:
+        raise UsageError(
+            "the prior of spans is one positive number for every cell: true positives, false "
+            "positives, false negatives; e.g. prior=1.0"
+        )
+    return span_cells(outcomes, shape=float(prior.rows))
+
+
+def unit_spans(outcomes: Outcomes) -> DirichletCells:
+    """Return the posterior that gives tp, fp and fn of each model and type one half."""
+    return span_cells(outcomes, shape=0.5 ** len(outcomes.models))

@@ -1,23 +1,199 @@
-"""The answer of many slices: rows in the order of concern, what is called, and doubts."""
+"""``SliceComparison``: rows in the order of concern, in words and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from textwrap import wrap
+from typing import TYPE_CHECKING
 
-from outperform import present
-from outperform.comparison.result import Comparison
-from outperform.comparison.summary import finding_facts, interval_facts, question_facts
-from outperform.comparison.tabular import Tabular
-from outperform.decision import Decision, Rope
+from outperform._typing import Axes
+from outperform.decision.rope import Decision, Rope
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.facts import Facts
+from outperform.display.forest_figure import draw_forest
+from outperform.display.formats import (
+    Column,
+    count_column,
+    latex_label,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_text
+from outperform.display.sentences import headline
+from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
-from outperform.findings import Finding
-from outperform.slices.concluding import count_decisions
-from outperform.slices.row import SliceRow
+from outperform.findings import Finding, counted
+from outperform.inference.summary import (
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+    spec_facts,
+)
+from outperform.results.base import Tabular
+from outperform.results.comparison import Comparison
+from outperform.slices.summary import SliceRow, count_decisions
 
-_IN_TEXT = 10
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import SliceFacts, SlicesFacts
+
+
+WIDTH = 100
+_LONGEST_KEY = 24
+_IN_TEXT = ("n", "observed", "mean", "hdi_low", "hdi_high", "p_worse", "like_whole", "decision")
+_SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high", "like_whole": "like whole"}
+_OWN = (
+    "n", "observed_a", "observed_b", "observed", "mean", "sd", "hdi_low", "hdi_high", "p_worse",
+    "p_equivalent", "p_better", "p_greater", "like_whole", "decision",
+)  # fmt: skip
+
+
+def slices_table(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Table:
+    """Return one row a slice, in the order given.
+
+    Examples
+    --------
+    >>> row = {"key": ["DE"], "n": 200, "observed_a": 0.8, "observed_b": 0.9, "observed": -0.1,
+    ...        "mean": -0.09, "sd": 0.02, "hdi": {"low": -0.13, "high": -0.05, "prob": 0.95},
+    ...        "p_worse": 1.0, "p_equivalent": 0.0, "p_better": 0.0, "p_greater": 0.0,
+    ...        "like_whole": 0.01, "decision": {"name": "WORSE", "symbol": "≪", "words": "worse"}}
+    >>> facts = {"by": ["country"], "names": ["bert", "gpt"], "n_draws": 4000, "hdi_prob": 0.95}
+    >>> slices_table(facts, [row])["country"]
+    ('DE',)
+    """
+    keys = _key_names(facts["by"])
+    found = tuple(
+        {
+            **dict(zip(keys, row["key"], strict=True)),
+            **{name: row.get(name) for name in _OWN},
+            "hdi_low": row["hdi"]["low"],
+            "hdi_high": row["hdi"]["high"],
+            "decision": f"{row['decision']['symbol']} {row['decision']['words']}",
+        }
+        for row in rows
+    )
+    return Table(_columns(facts, keys), found, title=_caption(facts))
+
+
+def _key_names(by: Sequence[str]) -> list[str]:
+    """Name the columns of the slices so that they differ from the others."""
+    return [f"by_{name}" if name in _OWN else name for name in by]
+
+
+def _columns(facts: SlicesFacts, keys: Sequence[str]) -> tuple[Column, ...]:
+    a, b = read.names(facts)
+    n_draws, hdi = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
+    return (
+        *(text_column(key, for_text(key)) for key in keys),
+        count_column("n"),
+        number_column("observed_a", a),
+        number_column("observed_b", b),
+        signed_column("observed"),
+        signed_column("mean"),
+        number_column("sd"),
+        signed_column("hdi_low", f"{hdi} low"),
+        signed_column("hdi_high", "high"),
+        probability_column("p_worse", "P(worse)", n_draws),
+        probability_column("p_equivalent", "P(ROPE)", n_draws),
+        probability_column("p_better", "P(better)", n_draws),
+        probability_column("p_greater", "P(>0)", n_draws),
+        probability_column("like_whole", "P(like the whole)"),
+        text_column("decision", "verdict"),
+    )
+
+
+def _caption(facts: SlicesFacts, *, limit: int | None = None) -> str:
+    if "metric" not in facts:
+        return read.difference(facts, limit=limit)
+    by = " and ".join(for_text(name, limit=limit) for name in facts["by"])
+    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
+    return (
+        f"{read.difference(facts, limit=limit)} in {read.metric(facts)} by {by}, "
+        f"{numbers.count(facts['n_slices'])} slices of {read.sample(facts)} (paired, prior "
+        f"{for_text(facts['prior'])}, pulled toward the whole, "
+        f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {rope})"
+    )
+
+
+def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
+    """Return how many slices are called, and how many of these calls are probably wrong.
+
+    Examples
+    --------
+    >>> counts = {"WORSE": 12, "BETTER": 0, "EQUIVALENT": 9_000}
+    >>> print(slices_headline({"names": ["bert", "gpt"], "n_slices": 10_000, "counts": counts,
+    ...                        "expected_wrong": 0.31}))
+    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are not decided. Of the 12 called better or worse about 0.31 are expected to be wrong.
+    """  # noqa: E501
+    a, b = read.names(facts, limit=limit)
+    total = facts["n_slices"]
+    worse, better, equal = (facts["counts"][name] for name in ("WORSE", "BETTER", "EQUIVALENT"))
+    open_, called = total - worse - better - equal, worse + better
+    line = (
+        f"{a} is worse than {b} in {_many(worse)} of {counted(total, 'slices')}, better in "
+        f"{_many(better)}, practically equivalent in {_many(equal)}"
+    )
+    line += f"; the other {numbers.count(open_)} {_are(open_)} not decided." if open_ else "."
+    if called:
+        wrong = facts["expected_wrong"]
+        about = "fewer than 0.01 are" if wrong < 0.01 else f"about {wrong:.2g} are"
+        line += f" Of the {numbers.count(called)} called better or worse {about} expected to be "
+        line += "wrong."
+    return line
+
+
+def _many(count: int) -> str:
+    return numbers.count(count) if count else "none"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def slices_text(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> str:
+    """Return the caption, the headline, the whole, the rows given, and the doubts."""
+    full = slices_table(facts, rows)
+    keys = _key_names(facts["by"])
+    table = full.only([*keys, *_IN_TEXT])
+    columns = tuple(
+        replace(column, heading=_SHORT.get(column.key, column.heading)) for column in table.columns
+    )
+    cut = tuple(
+        {
+            **row,
+            **{key: for_text(row[key], limit=_LONGEST_KEY) for key in keys},
+            "decision": str(row["decision"]).partition(" ")[0],
+        }
+        for row in full.rows
+    )
+    left = facts["n_slices"] - len(rows)
+    lines = [
+        *wrap(_caption(facts, limit=30), WIDTH),
+        "",
+        *wrap(slices_headline(facts, limit=30), WIDTH),
+        *wrap(f"The whole: {headline(facts['whole'], limit=30)}", WIDTH),
+        "",
+        *replace(table, columns=columns, rows=cut, title=None).to_text().splitlines(),
+        *([f"and {numbers.count(left)} more"] if left else []),
+        *wrap(_legend(rows), WIDTH),
+    ]
+    for level, message, name in read.findings(facts):
+        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
+    lines += wrap(for_text(facts["signature"]), WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _legend(rows: Sequence[SliceFacts]) -> str:
+    known = dict.fromkeys((row["decision"]["symbol"], row["decision"]["words"]) for row in rows)
+    return "; ".join(f"{symbol} {words}" for symbol, words in known)
+
+
+_ROWS_IN_TEXT = 10
 _IN_FOREST = 20
 
 
@@ -72,7 +248,7 @@ class SliceComparison(Tabular):
         if len(wanted) != len(self.by):
             raise UsageError(f"a slice has a value for each of {self.by}; got {wanted}")
         if wanted not in self._places:
-            known = [", ".join(row.key) for row in self.rows[:_IN_TEXT]]
+            known = [", ".join(row.key) for row in self.rows[:_ROWS_IN_TEXT]]
             raise UsageError(unknown_name("slice", ", ".join(wanted), known))
         return self.rows[self._places[wanted]]
 
@@ -117,7 +293,7 @@ class SliceComparison(Tabular):
 
     # Words, tables, pictures
 
-    def table(self, top: int | None = None) -> present.Table:
+    def table(self, top: int | None = None) -> Table:
         """Return one row a slice.
 
         Parameters
@@ -125,9 +301,9 @@ class SliceComparison(Tabular):
         top
             How many of the most concerning slices; all if None.
         """
-        return present.slices_table(self._facts(), self._row_facts(top))
+        return slices_table(self._facts(), self._row_facts(top))
 
-    def text(self, top: int | None = _IN_TEXT) -> str:
+    def text(self, top: int | None = _ROWS_IN_TEXT) -> str:
         """Return the answer for a terminal.
 
         Parameters
@@ -135,20 +311,20 @@ class SliceComparison(Tabular):
         top
             How many of the most concerning slices; all if None.
         """
-        return present.slices_text(self._facts(), self._row_facts(top))
+        return slices_text(self._facts(), self._row_facts(top))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SlicesFacts:
         """Return everything as plain values, with a schema version."""
-        return {**self._facts(), "rows": self._row_facts(None)}
+        return self._facts(None)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, top: int | None = 0) -> SlicesFacts:
         return {
             "schema": 1,
             "kind": "slices",
             "by": list(self.by),
             "names": list(self.names),
-            **question_facts(self.whole.question),
-            "rope": {"low": self.rope.low, "high": self.rope.high, "default": self.rope.default},
+            **spec_facts(self.whole.spec),
+            "rope": rope_facts(self.rope),
             "hdi_prob": self.whole.hdi.prob,
             "n_draws": self.n_draws,
             "n_slices": len(self.rows),
@@ -157,12 +333,13 @@ class SliceComparison(Tabular):
             "whole": self.whole.to_dict(),
             "findings": finding_facts(self.findings),
             "signature": self.signature,
+            "rows": self._row_facts(top),
         }
 
-    def _row_facts(self, top: int | None) -> list[dict[str, Any]]:
+    def _row_facts(self, top: int | None) -> list[SliceFacts]:
         return [_facts_of(row) for row in self.rows[:top]]
 
-    def plot(self, ax: Any = None, *, top: int = _IN_FOREST) -> Any:
+    def plot(self, ax: Axes | None = None, *, top: int = _IN_FOREST) -> Axes:
         """Draw the intervals of the most concerning slices, one a row, with their verdicts.
 
         Parameters
@@ -177,11 +354,11 @@ class SliceComparison(Tabular):
             {**facts, "key": ", ".join(facts["key"]), "rope": rope}
             for facts in self._row_facts(top)
         ]
-        label = self.whole.question.metric.label
-        return present.plot_forest(rows, names=self.names, metric=label, ax=ax)
+        label = self.whole.spec.metric.label
+        return draw_forest(rows, names=self.names, metric=label, ax=ax)
 
     def _latex_label(self) -> str:
-        return present.latex_label(*self.names, self.metric, "by", *self.by)
+        return latex_label(*self.names, self.metric, "by", *self.by)
 
     def _repr_html_(self) -> str:
         return self.table(_IN_FOREST).to_html()
@@ -193,24 +370,29 @@ class SliceComparison(Tabular):
             "counts": {decision.name: count for decision, count in self.counts.items()},
             "expected_wrong": self.expected_wrong,
         }
-        return f"SliceComparison({present.slices_headline(facts)})"
+        return f"SliceComparison({slices_headline(facts)})"
 
     def __str__(self) -> str:
         return self.text()
 
 
-def _facts_of(row: SliceRow) -> dict[str, Any]:
-    names = (
-        "n", "observed_a", "observed_b", "observed", "mean", "sd", "mcse", "p_worse",
-        "p_equivalent", "p_better", "p_greater", "errors", "like_whole", "coarse",
-    )  # fmt: skip
+def _facts_of(row: SliceRow) -> SliceFacts:
     return {
         "key": list(row.key),
-        **{name: getattr(row, name) for name in names},
+        "n": row.n,
+        "observed_a": row.observed_a,
+        "observed_b": row.observed_b,
+        "observed": row.observed,
+        "mean": row.mean,
+        "sd": row.sd,
+        "mcse": row.mcse,
+        "p_worse": row.p_worse,
+        "p_equivalent": row.p_equivalent,
+        "p_better": row.p_better,
+        "p_greater": row.p_greater,
+        "errors": row.errors,
+        "like_whole": row.like_whole,
+        "coarse": row.coarse,
         "hdi": interval_facts(row.hdi),
-        "decision": {
-            "name": row.decision.name,
-            "symbol": row.decision.symbol,
-            "words": row.decision.words,
-        },
+        "decision": decision_facts(row.decision),
     }

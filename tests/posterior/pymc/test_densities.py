@@ -11,9 +11,9 @@ import pytest
 from scipy.special import expit, gammaln, log_expit
 
 from outperform.posterior import pymc as models
-from outperform.posterior.priors import product_rows
-from outperform.posterior.pymc.sticks import sticks
-from outperform.posterior.unit import unit_rows
+from outperform.posterior.base import product_rows
+from outperform.posterior.dirichlet import unit_rows
+from outperform.posterior.pymc.stick_breaking import sticks
 
 pytest.importorskip("pymc")
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyTensor's, on BLAS and compilers

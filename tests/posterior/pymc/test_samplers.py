@@ -6,37 +6,30 @@ import numpy as np
 import pytest
 
 from outperform.errors import UsageError
-from outperform.posterior import Chain, Sampler
-from outperform.posterior.pymc import diagnose
+from outperform.posterior.pymc.sampling import Chain, PyMC, diagnose
 
 
 def test_the_papers_metropolis_has_50000_draws():
-    sampler = Sampler.from_param("metropolis")
-    assert sampler.n_chains * sampler.draws_of_chain == 50_000
+    assert PyMC(sampler="metropolis").n_draws == 50_000
 
 
-def test_draws_are_shared_among_the_chains():
-    assert Sampler(n_draws=1001, n_chains=4).draws_of_chain == 251
+def test_each_chain_draws_as_many():
+    assert PyMC(draws=251, chains=3).n_draws == 753
 
 
 @pytest.mark.parametrize(
     ("chosen", "says"),
     [
-        ({"name": "nutts"}, "did you mean 'nuts'"),
-        ({"n_chains": 1}, "at least 2"),
-        ({"n_draws": 10}, "at least 400"),
-        ({"n_tune": -1}, "at least 0"),
+        ({"sampler": "nutts"}, "did you mean 'nuts'"),
+        ({"chains": 1}, "at least 2"),
+        ({"draws": 10}, "at least 100"),
+        ({"tune": -1}, "at least 0"),
         ({"target_accept": 1.0}, "strictly between 0 and 1"),
     ],
 )
-def test_a_bad_sampler_is_refused(chosen, says):
+def test_bad_settings_are_refused(chosen, says):
     with pytest.raises(UsageError, match=says):
-        Sampler(**chosen)
-
-
-def test_neither_a_name_nor_a_sampler():
-    with pytest.raises(UsageError, match=r"a name or op\.Sampler"):
-        Sampler.from_param(3)
+        PyMC(**chosen)
 
 
 def chain(**changed):

@@ -1,22 +1,232 @@
-"""Run a PyMC model through a sampler; PyMC 5 and 6 alike."""
+"""Samplers, chains and their diagnostics, and which model answers for which outcomes."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._optional import require
-from outperform.posterior.pymc.samplers import Sampler
+from outperform._typing import AnyArray, FloatArray
+from outperform.data.outcomes import Outcomes
+from outperform.errors import ResourceError, UsageError, require, unknown_name
+from outperform.posterior.base import Drawn, Prior, Sums, margins_of, product_rows
+from outperform.posterior.dirichlet import dense_counts, unit_rows
+from outperform.posterior.pymc.models import (
+    hierarchical,
+    multi_label,
+    paired,
+    paired_hierarchical,
+    unpaired,
+)
+from outperform.posterior.registry import PriorModel
+from outperform.posterior.rng import n_workers
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import ChainFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PyMC:
+    """The engine ``"pymc"`` with settings: how PyMC samples.
+
+    Parameters
+    ----------
+    sampler
+        ``"nuts"``, PyMC's own; ``"nutpie"`` or ``"numpyro"``, the same algorithm in other
+        libraries; ``"metropolis"``, what the papers used.
+    chains
+        How many chains; fewer than four say little about convergence.
+    draws
+        Draws that each chain keeps; by default 2,000, and 12,500 of Metropolis. ``n_draws`` of
+        :func:`compare` counts those of all chains.
+    tune
+        Draws that each chain throws away at its beginning; by default 1,000, and 10,000 of
+        Metropolis.
+    target_accept
+        How careful the steps of NUTS are; nearer to 1 means smaller steps.
+    progress
+        Whether to show a progress bar; by default on a terminal and in a notebook.
+
+    Examples
+    --------
+    >>> print(PyMC(sampler="metropolis", chains=2))
+    metropolis, 2 chains of 12500 after 10000
+    """
+
+    sampler: str = "nuts"
+    chains: int = 4
+    draws: int | None = None
+    tune: int | None = None
+    target_accept: float = 0.9
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.sampler not in SAMPLERS:
+            raise UsageError(unknown_name("sampler", self.sampler, SAMPLERS))
+        _check_whole("chains", self.chains, least=2)
+        _check_whole("draws", self.draws, least=100)
+        _check_whole("tune", self.tune, least=0)
+        if not 0 < self.target_accept < 1:
+            raise UsageError(
+                f"target_accept must lie strictly between 0 and 1; got {self.target_accept!r}"
+            )
+
+    @property
+    def draws_of_chain(self) -> int:
+        """How many draws each chain keeps."""
+        return SAMPLERS[self.sampler]["draws"] if self.draws is None else self.draws
+
+    @property
+    def tune_of_chain(self) -> int:
+        """How many draws each chain throws away."""
+        return SAMPLERS[self.sampler]["tune"] if self.tune is None else self.tune
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws all chains keep."""
+        return self.chains * self.draws_of_chain
+
+    def __str__(self) -> str:
+        length = f"{self.draws_of_chain} after {self.tune_of_chain}"
+        return f"{self.sampler}, {self.chains} chains of {length}"
+
+
+SAMPLERS: Mapping[str, Mapping[str, int]] = {
+    "nuts": {"draws": 2_000, "tune": 1_000},
+    "metropolis": {"draws": 12_500, "tune": 10_000},
+    "nutpie": {"draws": 2_000, "tune": 1_000},
+    "numpyro": {"draws": 2_000, "tune": 1_000},
+}
+
+
+def _check_whole(name: str, value: Any, *, least: int) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{name} must be a whole number of at least {least}; got {value!r}")
+
+
+MOST_RHAT = 1.01
+FEWEST_EFFECTIVE = 400
+_TAILS = (0.05, 0.95)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """ArviZ's diagnostics of one number's draws.
+
+    Parameters
+    ----------
+    sampler
+        How it was sampled, in words.
+    n_draws
+        How many draws there are, of all chains.
+    rhat
+        Rank-normalised split R-hat (Vehtari et al. 2021).
+    ess
+        The smaller one of the bulk and the tail effective sample size.
+    mcse
+        The Monte Carlo error of the mean.
+    divergences
+        How often NUTS lost its way; 0 for other samplers.
+
+    Examples
+    --------
+    >>> chain = Chain(sampler="nuts", n_draws=4000, rhat=1.0, ess=2500.0, mcse=0.001, divergences=0)
+    >>> chain.converged, chain.n_effective
+    (True, 2500.0)
+    """
+
+    sampler: str
+    n_draws: int
+    rhat: float
+    ess: float
+    mcse: float
+    divergences: int
+
+    def to_dict(self) -> ChainFacts:
+        """Return it as plain values."""
+        return {
+            "sampler": self.sampler,
+            "n_draws": self.n_draws,
+            "rhat": self.rhat,
+            "ess": self.ess,
+            "mcse": self.mcse,
+            "divergences": self.divergences,
+        }
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing stands against its draws."""
+        return not self.faults
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What stands against its draws, in words."""
+        found = []
+        if not self.rhat <= MOST_RHAT:
+            found.append(f"R-hat is {self.rhat:.3f}, above {MOST_RHAT}")
+        if self.divergences:
+            found.append(f"{self.divergences} draws diverged")
+        if not self.ess >= FEWEST_EFFECTIVE:
+            found.append(f"the draws are worth {self.ess:.0f}, below {FEWEST_EFFECTIVE}")
+        return tuple(found)
+
+    @property
+    def n_effective(self) -> float:
+        """How many independent draws these are worth; never more than there are."""
+        return min(self.ess, float(self.n_draws))
+
+
+def diagnose(draws: FloatArray, *, sampler: str, divergences: int) -> Chain:
+    """Return the diagnostics of draws ``(n_chains, n_draws)``.
+
+    Parameters
+    ----------
+    draws
+        Of one number, one chain a row.
+    sampler
+        How it was sampled, in words.
+    divergences
+        How often NUTS lost its way.
+    """
+    if draws.min() == draws.max():  # such as a difference of equal classifiers: nothing to mix
+        return Chain(
+            sampler=sampler,
+            n_draws=draws.size,
+            rhat=1.0,
+            ess=float(draws.size),
+            mcse=0.0,
+            divergences=divergences,
+        )
+    az = require("arviz", extra="pymc", purpose="diagnostics of a chain")
+    sizes = az.ess(draws, method="bulk"), az.ess(draws, method="tail", prob=_TAILS)
+    return Chain(
+        sampler=sampler,
+        n_draws=draws.size,
+        rhat=float(az.rhat(draws)),
+        ess=float(min(map(float, sizes))),
+        mcse=np.asarray(az.mcse(draws, method="mean")).item(),  # ArviZ 0.2x: an array of one
+        divergences=divergences,
+    )
+
+
+def count_divergences(trace: Any) -> int:
+    """Return how often NUTS lost its way after tuning; 0 for samplers that cannot say."""
+    stats = getattr(trace, "sample_stats", None)
+    if stats is None or "diverging" not in stats:
+        return 0
+    return int(np.asarray(stats["diverging"].values).sum())
 
 
 def sample(
-    model: Any, sampler: Sampler, *, seed: np.random.SeedSequence, n_jobs: int | None = None
+    model: Any, engine: PyMC, *, seed: np.random.SeedSequence, n_jobs: int | None = None
 ) -> Any:
     """Return PyMC's trace: a ``DataTree``, or ``InferenceData`` of older versions.
 
@@ -24,30 +234,31 @@ def sample(
     ----------
     model
         A PyMC model.
-    sampler
+    engine
         How to sample it.
     seed
         Where the randomness comes from.
     n_jobs
-        How many chains at a time; None leaves it to PyMC.
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
     """
     pm = require("pymc", extra="pymc", purpose="engine='pymc'")
     how: dict[str, Any] = {
-        "draws": sampler.draws_of_chain,
-        "tune": sampler.tune_of_chain,
-        "chains": sampler.n_chains,
-        "cores": None if n_jobs in (None, -1) else n_jobs,
+        "draws": engine.draws_of_chain,
+        "tune": engine.tune_of_chain,
+        "chains": engine.chains,
+        "cores": min(n_workers(n_jobs), engine.chains),
         "random_seed": int(seed.generate_state(1)[0]),
-        "progressbar": _shows(sampler.progress),
+        "progressbar": _shows(engine.progress),
         "compute_convergence_checks": False,  # diagnose says it, as findings
     }
     with model, _quiet():
-        if sampler.name != "nutpie":  # which finds its own
+        if engine.sampler != "nutpie":  # which finds its own
             how["initvals"] = _start(model)
-        if sampler.name == "metropolis":
+        if engine.sampler == "metropolis":
             return pm.sample(step=pm.Metropolis(), **how)
         return pm.sample(
-            nuts_sampler=_load(sampler.name), target_accept=sampler.target_accept, **how
+            nuts_sampler=_load(engine.sampler), target_accept=engine.target_accept, **how
         )
 
 
@@ -87,3 +298,140 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
+
+
+CONFUSION = "confusion"
+"""The variable that every model has: shares of documents ``(classifier, truth, prediction)``."""
+
+
+def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:
+    """Return what was drawn of each model, chains one after the other.
+
+    Parameters
+    ----------
+    posterior
+        The group ``posterior`` of a trace.
+    n_models, n_classes
+        What the variable ``confusion`` must hold: ``(classifier, truth, prediction)``, or
+        with a table of no and yes for each label ``(classifier, label, truth, prediction)``.
+    """
+    if CONFUSION not in posterior:
+        raise UsageError(
+            f"a PyMC model must have a variable {CONFUSION!r} of shape (classifier, truth, "
+            "prediction) that sums to 1 for each classifier; add it as pm.Deterministic"
+        )
+    found = np.asarray(posterior[CONFUSION].values, dtype=np.float64)
+    found = found.reshape(-1, *found.shape[2:])  # (n_draws, classifier, …)
+    if found.shape[1:] == (n_models, n_classes, n_classes):
+        return [np.ascontiguousarray(np.moveaxis(found[:, one], 0, -1)) for one in range(n_models)]
+    if found.shape[1:] == (n_models, n_classes, 2, 2):
+        return [_of_labels(np.moveaxis(found[:, one], 0, -1)) for one in range(n_models)]
+    raise UsageError(
+        f"the variable {CONFUSION!r} must have shape {(n_models, n_classes, n_classes)}; "
+        f"got {found.shape[1:]}"
+    )
+
+
+def _of_labels(tables: FloatArray) -> Sums:
+    """Return the sums of every label; ``tables`` is ``(label, truth, prediction, n_draws)``."""
+    sums = [margins_of(table) for table in tables]
+    stacked = (np.stack([one[place][1] for one in sums]) for place in range(3))
+    return Sums(*stacked)
+
+
+_MOST_CELLS = 1_000
+
+
+def model_of(outcomes: Outcomes, *, prior: PriorModel) -> Any:
+    """Return the PyMC model of outcomes.
+
+    Parameters
+    ----------
+    outcomes
+        Of one or two models, paired or apart.
+    prior
+        Any but the bootstrap.
+    """
+    if outcomes.kind == "label_sets":
+        return _model_of_labels(outcomes, prior)
+    if outcomes.kind == "spans":
+        raise UsageError("engine='pymc' has no model of spans; use engine='direct'")
+    together = outcomes.paired and len(outcomes.models) == 2
+    builders = _PAIRED if together else _APART
+    builder = builders.get(prior.name) if prior.shapes is None else builders["uniform"]
+    if builder is None:
+        raise UsageError(
+            f"engine='pymc' has no prior {prior.name!r}; use one of {', '.join(builders)}, "
+            "or engine='direct'"
+        )
+    counts = dense_counts(outcomes) if together else _tables(outcomes)
+    _check_size(counts.size)
+    names: dict[str, Any] = {"classifiers": outcomes.models, "labels": outcomes.labels}
+    return builder(_whole(counts), prior.shapes, names)
+
+
+def _tables(outcomes: Outcomes) -> AnyArray:
+    return np.stack([outcomes.confusion(name) for name in outcomes.models])
+
+
+def _whole(counts: AnyArray) -> AnyArray:
+    return np.asarray(np.rint(np.asarray(counts, dtype=np.float64)), dtype=np.int64)
+
+
+def _check_size(n_cells: int) -> None:
+    if n_cells > _MOST_CELLS:
+        raise ResourceError(
+            f"a chain would walk through {n_cells:,} cells, more than {_MOST_CELLS:,}, for hours; "
+            "use engine='direct', which draws independently, or paired=False"
+        )
+
+
+def _model_of_labels(outcomes: Outcomes, prior: PriorModel) -> Any:
+    if (prior.shapes is None and prior.name != "unit") or not outcomes.paired:
+        raise UsageError(
+            "engine='pymc' has the priors 'uniform', 'jeffreys' and 'unit' of paired label sets; "
+            "use one of them, or engine='direct'"
+        )
+    counts = _whole(np.stack([dense_counts(outcomes.binarize(one)) for one in outcomes.labels]))
+    _check_size(counts.size)
+    n_models = len(outcomes.models)
+    rows, prevalence = product_rows(unit_rows(2), n_models), np.ones(2)
+    if prior.shapes is not None:
+        rows = prior.shapes.row_shapes(2, n_models)
+        prevalence = prior.shapes.prevalence_shapes(2)
+    return multi_label(
+        counts,
+        rows=rows,
+        prevalence=prevalence,
+        classifiers=outcomes.models,
+        labels=[str(label) for label in outcomes.labels],
+    )
+
+
+def _flat_paired(counts: AnyArray, prior: Prior, names: dict[str, Any]) -> Any:
+    rows, prevalence = prior.row_shapes(len(counts), 2), prior.prevalence_shapes(len(counts))
+    return paired(counts, rows=rows, prevalence=prevalence, **names)
+
+
+def _flat_apart(counts: AnyArray, prior: Prior, names: dict[str, Any]) -> Any:
+    n_classes = counts.shape[1]
+    rows, prevalence = prior.row_shapes(n_classes, 1), prior.prevalence_shapes(n_classes)
+    return unpaired(counts, rows=rows, prevalence=prevalence, **names)
+
+
+# The prior on every cell has one builder, whatever its shapes.
+Builder = Callable[[AnyArray, Any, dict[str, Any]], Any]
+
+_PAIRED: dict[str, Builder] = {
+    "uniform": _flat_paired,
+    "unit": lambda counts, prior, names: paired(
+        counts, rows=product_rows(unit_rows(len(counts)), 2), **names
+    ),
+    "hierarchical": lambda counts, prior, names: paired_hierarchical(counts, **names),
+}
+_APART: dict[str, Builder] = {
+    "uniform": _flat_apart,
+    "unit": lambda counts, prior, names: unpaired(counts, rows=unit_rows(counts.shape[1]), **names),
+    "hierarchical": lambda counts, prior, names: hierarchical(counts, **names),
+    "learned": lambda counts, prior, names: hierarchical(counts, mass=None, **names),
+}

@@ -1,0 +1,445 @@
+"""Commands that compare: two models, many, training runs, folds, slices, other priors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import outperform as op
+from outperform.cli import groups as g
+from outperform.cli import options as o
+from outperform.cli.exit_codes import shown
+from outperform.cli.groups import as_json, deliver, render, write_result
+from outperform.cli.inputs import (
+    columns_there,
+    prior_of,
+    read_columns,
+    read_outcomes,
+    read_seen,
+    read_table,
+    rope_of,
+)
+from outperform.errors import UsageError
+
+if TYPE_CHECKING:
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.results.comparison import Comparison
+    from outperform.slices.result import SliceComparison
+
+
+ByClass = Annotated[
+    bool,
+    typer.Option(
+        "--by-class",
+        help="One row a class, each against the rest.",
+        rich_help_panel="Question",
+    ),
+]
+
+
+def compare(
+    files: o.Sources,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    *,
+    pricing: g.Pricing,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
+    writing: g.Writing,
+) -> None:
+    """Say whether A really outperforms B.
+
+    The difference is A − B, in the metric's own units.
+
+    Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
+    """
+    found = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    write_result(found, writing)
+
+
+def estimate(
+    files: o.Sources,
+    of: o.OneModel = None,
+    metric: o.Metric = None,
+    *,
+    reading: g.Reading,
+    asking: g.Asking,
+    writing: g.Writing,
+) -> None:
+    """How good is one model, and how sure is that?
+
+    Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
+    """
+    seen = asking.placed(read_seen(files, [of], reading, [metric]))
+    with shown("drawing"):
+        found = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
+    write_result(found, writing)
+
+
+def scorecard(
+    files: o.Sources,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    metrics: o.Metrics = None,
+    by_class: ByClass = False,
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    *,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
+    writing: g.Writing,
+) -> None:
+    """Compare two models in several metrics, or on every class.
+
+    Example: outperform scorecard preds.csv --truth label --a bert --b gpt --rope 0.02
+    """
+    if by_class:
+        metric = "f1_macro" if metrics is None else metrics
+        if "," in metric:
+            raise UsageError(f"--by-class takes one metric; got --metrics {metric}")
+        whole = compared(files, a, b, metric, rope, unpaired, reading, asking)
+        with shown("drawing classes"):
+            classes = whole.by_class()
+        write_result(classes, writing)
+        return
+    usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
+    asked = usual if metrics is None else metrics.split(",")
+    seen = asking.placed(read_seen(files, [a, b], reading, asked))
+    with shown("drawing"):
+        card = op.scorecard(
+            seen,
+            *seen.models,
+            metrics=asked,
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
+    write_result(card, writing)
+
+
+def compared(
+    files: list[str],
+    a: str | None,
+    b: str | None,
+    metric: str | None,
+    rope: str | None,
+    unpaired: bool,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
+    pricing: g.Pricing | None = None,
+) -> Comparison:
+    """Read two models and compare them."""
+    seen = asking.placed(read_seen(files, [a, b], reading, [metric]))
+    with shown("drawing"):
+        return op.compare(
+            seen,
+            *seen.models,
+            metric=(pricing or g.Pricing()).metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
+
+
+def rank(
+    files: o.Sources,
+    of: o.Models = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    *,
+    pricing: g.Pricing,
+    reading: g.Reading,
+    asking: g.Asking,
+    writing: g.Writing,
+) -> None:
+    """Rank many models: who is best, and who is practically tied.
+
+    It also says what choosing each would cost.
+
+    Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
+    """
+    seen = asking.placed(read_models(files, of, reading, metric))
+    with shown("drawing"):
+        found = op.rank(
+            seen,
+            metric=pricing.metric(seen, metric),
+            rope=rope_of(rope),
+            paired=not unpaired,
+            **asking.arguments(seen),
+        )
+    text = found.text(None) if writing.style is o.Format.TEXT else render(found, writing.style)
+    deliver(text, writing.output)
+
+
+def read_models(
+    files: list[str], of: list[str] | None, reading: g.Joined, metric: str | None
+) -> Outcomes | Scores:
+    """Read all models of one table, or one model a file."""
+    from outperform.metrics.registry import check_name
+    from outperform.metrics.score_registry import is_of_scores
+
+    check_name(metric)
+    if metric is not None and is_of_scores(metric):
+        if not of:
+            raise UsageError("give --of once for each column of scores")
+        return read_columns(files, of, reading, metric)
+    return read_outcomes(files, of, reading)
+
+
+def runs(
+    files: o.Sources,
+    a: o.RunsOfA = None,
+    b: o.RunsOfB = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    *,
+    reading: g.Joined,
+    asking: g.AskingRuns,
+    writing: g.Writing,
+) -> None:
+    """Compare two models by several training runs of each.
+
+    The difference is A − B of the means over all runs that training could give.
+
+    Example: outperform runs all.csv --truth label --a bert-1 --a bert-2 --b gpt-1 --metric accuracy
+    """
+    if not a or not b:
+        raise UsageError("name the runs with --a and --b, once for each run")
+    seen = read_models(files, [*a, *b], reading, metric)
+    with shown("drawing"):
+        found = op.compare_runs(
+            seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
+        )
+    write_result(found, writing)
+
+
+Priors = Annotated[
+    str | None,
+    typer.Option(
+        "--priors",
+        help="More priors, with commas between: 0.25,2,learned.",
+        metavar="PRIORS",
+        rich_help_panel="Question",
+    ),
+]
+Ropes = Annotated[
+    str | None,
+    typer.Option(
+        "--ropes",
+        help="Half-widths, with commas. Half, once, twice, four times --rope by default.",
+        metavar="WIDTHS",
+        rich_help_panel="Question",
+    ),
+]
+
+
+def sensitivity(
+    files: o.Sources,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    ropes: Ropes = None,
+    priors: Priors = None,
+    unpaired: o.Unpaired = False,
+    *,
+    pricing: g.Pricing,
+    reading: g.ReadingTwo,
+    asking: g.Asking,
+    writing: g.Writing,
+) -> None:
+    """Say whether another prior or ROPE would change the decision.
+
+    Example: outperform sensitivity preds.csv --truth label --a bert --b gpt --metric f1_macro
+    """
+    wanted, widths = _priors(priors), _ropes(ropes)
+    own = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    with shown("asking other priors"):
+        found = own.sensitivity(priors=wanted, ropes=widths)
+    write_result(found, writing)
+
+
+def _priors(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    read = {part: prior_of(part) for part in text.split(",")}
+    return {part if isinstance(one, str) else f"shape {part}": one for part, one in read.items()}
+
+
+def _ropes(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--ropes must be numbers with commas between; got {text!r}") from error
+
+
+_ON_A_SCREEN = 20
+
+
+class Style(StrEnum):
+    """How the slices are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    HTML = "html"
+    CSV = "csv"
+
+
+StyleOption = Annotated[
+    Style,
+    typer.Option(
+        "--format",
+        "-f",
+        help="text, json, markdown, latex, html or csv.",
+        metavar="FORMAT",
+        rich_help_panel="Output",
+    ),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        help=f"Only the most concerning slices; text shows {_ON_A_SCREEN}, all else every one.",
+        parser=o.whole,
+        metavar="NUMBER",
+        rich_help_panel="Output",
+    ),
+]
+
+
+def slices(
+    source: o.Source,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    by: o.By = None,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    labels: o.Labels = None,
+    pos_label: o.PosLabel = None,
+    prior: o.Prior = None,
+    hdi_prob: o.HdiProb = 0.95,
+    draws: o.Draws = 4_000,
+    seed: o.Seed = None,
+    top: Top = None,
+    style: StyleOption = Style.TEXT,
+    output: o.Output = None,
+    *,
+    reading: g.Ungrouped,
+) -> None:
+    """Compare two models in every slice, the most concerning first.
+
+    Each slice is pulled toward the whole as far as slices are alike, so that many of them do
+    not bring many false alarms.
+
+    Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
+    """
+    if a is not None and a == b:
+        raise UsageError(f"give --a and --b, the names of two models; got {a!r} twice")
+    if not by and (reading.truth is not None or reading.correct):
+        raise UsageError(
+            "give --by, the name of a column that divides the documents"
+            + columns_there(source, reading)
+        )
+    seen = read_table(source, [a, b], reading, by)
+    asking = g.Asking(
+        labels=labels,
+        pos_label=pos_label,
+        prior=prior,
+        hdi_prob=hdi_prob,
+        draws=draws,
+        seed=seed,
+    )
+    with shown("drawing slices"):
+        found = op.compare_slices(
+            seen,
+            *seen.models,
+            metric=metric,
+            rope=rope_of(rope),
+            **asking.arguments(seen),
+        )
+    deliver(_render(found, style, top), output)
+
+
+def _render(found: SliceComparison, style: Style, top: int | None) -> str:
+    if style is Style.TEXT:
+        return found.text(_ON_A_SCREEN if top is None else top)
+    if style is Style.JSON:
+        facts = found.to_dict()
+        return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)
+    return str(getattr(found.table(top), f"to_{style.value}")())
+
+
+def bcv(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV with the columns model and tp, fp, fn (or gold, predicted, correct); for "
+            "each model two rows a repetition, in the order of the folds.",
+            show_default=False,
+        ),
+    ],
+    a: o.NamedA = None,
+    b: o.NamedB = None,
+    metric: o.NamedMetric = "f1",
+    correlation: Annotated[
+        str,
+        typer.Option(
+            help="averaged, integrated, full, or two numbers: rho1,rho2.",
+            metavar="KIND",
+            rich_help_panel="Question",
+        ),
+    ] = "averaged",
+    rope: o.Rope = None,
+    prior: o.Prior = None,
+    hdi_prob: o.HdiProb = 0.95,
+    draws: o.Draws = 20_000,
+    seed: o.Seed = None,
+    *,
+    writing: g.Writing,
+) -> None:
+    """Compare two models by the counts of blocked folds.
+
+    From the counts of one model alone, estimate it.
+
+    Example: outperform bcv folds.csv --metric f1 --rope 0.005
+    """
+    from outperform.io.count_tables import read_fold_counts
+
+    counts = read_fold_counts(file)
+    names = [name for name in (a, b) if name is not None] or list(counts.models)
+    shared: dict[str, Any] = {
+        "metric": metric,
+        "counts": counts.kind,
+        "correlation": _correlation(correlation),
+        "hdi_prob": hdi_prob,
+        "prior": prior_of(prior),
+        "n_draws": draws,
+        "random_state": seed,
+    }
+    rows = [counts.rows(name) for name in names]
+    if len(names) == 1:
+        alone = op.bcv_estimate(rows[0], name=names[0], **shared)
+        write_result(alone, writing)
+        return
+    counts.two(names)
+    both = op.bcv_compare(*rows, rope=rope_of(rope), names=(names[0], names[1]), **shared)
+    write_result(both, writing)
+
+
+def _correlation(text: str) -> str | tuple[float, ...]:
+    parts = text.split(",")
+    if len(parts) == 1:
+        return text
+    try:
+        return tuple(float(part) for part in parts)
+    except ValueError:
+        return text

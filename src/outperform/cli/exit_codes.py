@@ -1,0 +1,368 @@
+"""What goes to stderr: errors as one line and an exit code, and progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import time
+import traceback
+from ast import literal_eval
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any
+
+from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
+
+if TYPE_CHECKING:
+    from outperform._typing import Progress
+
+
+DONE = 0
+FAILED = 1  # a gate said no, or a watch that judges as one; never anything else, see Judged
+USAGE = 2
+DATA = 3
+UNDECIDED = 4
+RESOURCES = 5  # or anything unforeseen
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+
+
+class Judged(int):
+    """The exit code of a decision that was made and written, which alone may be 1."""
+
+
+_JUDGED = {"pass": DONE, "fail": FAILED, "undecided": UNDECIDED}
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (UsageError, USAGE),
+    (DataError, DATA),
+    (ResourceError, RESOURCES),
+    (MissingExtra, RESOURCES),
+    (OutperformError, USAGE),
+    (MemoryError, RESOURCES),
+    (OSError, RESOURCES),
+)
+
+
+def code_of(error: Exception) -> int:
+    """Return the exit code that an error means."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), RESOURCES)
+
+
+def judged(judgement: str) -> Judged:
+    """Return the exit code of a judgement that has been written.
+
+    Examples
+    --------
+    >>> judged("fail")
+    1
+    """
+    return Judged(_JUDGED[judgement])
+
+
+_OPTIONS = {
+    "accuracies": "--accuracies",
+    "agreement": "--agreement",
+    "by": "--by",
+    "candidate": "--candidate",
+    "correct": "--correct",
+    "count": "--count",
+    "encoding": "--encoding",
+    "format": "--read-as",
+    "groups": "--groups",
+    "hdi_prob": "--hdi-prob",
+    "id": "--id",
+    "label": "--label",
+    "labels": "--labels",
+    "metric": "--metric",
+    "most": "--most",
+    "models": "--of",
+    "n_draws": "--draws",
+    "n_simulations": "--simulations",
+    "on_missing": "--on-missing",
+    "on_null": "--on-null",
+    "pos_label": "--pos-label",
+    "prevalence": "--prevalence",
+    "prior": "--prior",
+    "query": "--query",
+    "random_state": "--seed",
+    "rope": "--rope",
+    "sizes": "--sizes",
+    "table": "--table",
+    "target": "--target",
+    "theta_neg": "--theta-neg",
+    "theta_pos": "--theta-pos",
+    "truth": "--truth",
+    "weight": "--weight",
+    "where": "--where",
+}
+_NAMES = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
+_WITHOUT = re.compile(rf"(?<!['\"\w-])({_NAMES})=(?=[\s,;.]|$)")
+_LISTED = re.compile(r"\bmodels=(\['[^\]]*'\])")
+_FIRST = re.compile(rf"^({_NAMES})(?= (?:must|as|\d))")
+# Words that nobody says by chance.
+_ANYWHERE = re.compile(
+    r"(?<!['\"\w-])(hdi_prob|n_draws|n_simulations|on_missing|on_null|pos_label|random_state|"
+    r"theta_neg|theta_pos)(?![\w='\"])"
+)
+_ENCODING = re.compile(r'dialect=\{"encoding": "([^"]*)"\}')
+_EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
+_FIXED = {
+    "prior='unit', paired=False, or an array for the rows of one model's confusion matrix": (
+        "--prior unit"
+    ),
+    "dialect={'header': False} (--no-header)": "--no-header",
+    "divide them with by=, e.g. by=['country']": "count them with --by",
+    "pilot=, or world= with accuracies": "the file of a pilot, or --accuracies",
+    "and agreement, or with theta_pos,": "and --agreement, or --theta-pos,",
+    "theta_neg and prevalence; got": "--theta-neg and --prevalence; got",
+    "accuracies in world": "--accuracies",
+    "agreement in world": "--agreement",
+    "give all three of theta_pos, theta_neg and prevalence": "give all three of --theta-pos, "
+    "--theta-neg and --prevalence",
+    "name two models of the pilot with a= and b=": "name two models of the pilot with --a and --b",
+    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+    "Correlation.fixed(0.2, 0.4)": "--correlation fixed needs two numbers that only the library "
+    "takes; use averaged, integrated or full",
+    "paired=False": "--unpaired",
+    "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
+    "overwrite=True": "--force",
+    ": give None instead of y_true, or make Scores.from_values": "; leave --truth out",
+    "; give labels= with all classes that could have occurred": ", and a metric needs two",
+    ", or say dialect={'quote': None} if quotes are ordinary characters": "",
+}
+
+
+def in_options(message: str) -> str:
+    """Name options instead of arguments, as in ``--pos-label spam`` for ``pos_label='spam'``.
+
+    Examples
+    --------
+    >>> in_options("hdi_prob must lie between 0 and 1; got 95.0; did you mean 0.95?")
+    '--hdi-prob must lie between 0 and 1; got 95.0; did you mean 0.95?'
+    >>> in_options('leave these rows out with on_null="drop"')
+    'leave these rows out with --on-null drop'
+    """
+    for words, instead in _FIXED.items():
+        message = message.replace(words, instead)
+    message = _ENCODING.sub(r"--encoding \1", _LISTED.sub(_models, message))
+    message = _EITHER.sub(r"\1\2", _GIVEN.sub(_option, message))
+    for pattern in (_WITHOUT, _FIRST, _ANYWHERE):
+        message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
+    return message
+
+
+def _models(found: re.Match[str]) -> str:
+    try:
+        names = literal_eval(found[1])
+    except (SyntaxError, ValueError):  # a name with a bracket in it
+        return found[0]
+    return " ".join(f"--of {shlex.quote(name)}" for name in names)
+
+
+def _option(found: re.Match[str]) -> str:
+    value = next(text for text in found.groups()[1:] if text is not None)
+    return f"{_OPTIONS[found[1]]} {shlex.quote(value)}"
+
+
+DEBUG = "OUTPERFORM_DEBUG"
+
+
+class Ended(Exception):
+    """A command has ended by itself, with this exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Return the command with its errors turned into exit codes."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            code = command(*arguments, **options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            say("interrupted")
+            code = INTERRUPTED
+        except BrokenPipeError:
+            leave(sys.stdout)
+            code = CLOSED_PIPE
+        except (OutperformError, OSError, MemoryError) as error:
+            say(in_options(str(error)) or type(error).__name__)
+            code = code_of(error)
+        except Exception as error:
+            if os.environ.get(DEBUG):
+                with suppress(OSError, ValueError):
+                    traceback.print_exc()  # not raised: Python's own exit code is a failed gate's
+            say(f"unforeseen {type(error).__name__}: {error} (set {DEBUG}=1 to see where)")
+            code = RESOURCES
+        raise Ended(DONE if code is None else code)
+
+    return run
+
+
+def say(message: str) -> None:
+    """Write one line to stderr, in which labels and file names are text and nothing else.
+
+    It never fails: where nobody can be told, the exit code still can.
+    """
+    try:
+        from outperform.display.numbers import for_text
+
+        line = for_text(message)
+    except Exception:  # what cannot be imported may be what is to be said
+        line = message.encode("unicode_escape").decode("ascii")
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(f"outperform: {line}\n")
+    except (OSError, ValueError):
+        leave(sys.stderr)
+
+
+def leave(stream: Any) -> None:
+    """Let go of a stream that cannot be written to: what is in its buffer has nowhere to go."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+EVERY = 10.0  # seconds between two lines; work that is shorter says nothing
+_ENOUGH = 2.0  # seconds after which the rest can be estimated
+_LOOK = 0.5
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Progress]:
+    """Yield a function that takes how much is done and how much there is, and show it on stderr."""
+    make = _bar if sys.stderr is not None and sys.stderr.isatty() else _lines
+    with make(what) as progress:
+        yield progress
+
+
+@contextmanager
+def shown(what: str) -> Iterator[None]:
+    """Show how far the work is that is done meanwhile."""
+    from outperform.progress import told
+
+    with bar(what) as progress, told(progress):
+        yield
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+
+    with RichProgress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[Progress]:
+    state, over = Lines(what, time.monotonic()), Event()
+
+    def look() -> None:
+        line = state.line(time.monotonic())
+        if line is not None:
+            say(line)
+
+    def tell(done: int, total: int) -> None:
+        state.tell(done, total, time.monotonic())
+        look()
+
+    def watch() -> None:  # work that tells nothing is heard of, too
+        while not over.wait(_LOOK):
+            look()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield tell
+    finally:
+        over.set()
+        watcher.join()
+
+
+class Lines:
+    """What to say of one piece of work, and when: how long it will take, then how far it is.
+
+    Parameters
+    ----------
+    what
+        What is done.
+    now
+        When it began, in seconds.
+
+    Examples
+    --------
+    >>> lines = Lines("counting", 0.0)
+    >>> lines.tell(10, 100, 2.0)
+    >>> lines.line(2.0)
+    'counting takes about 20 s'
+    >>> lines.line(11.0) is None
+    True
+    >>> lines.tell(60, 100, 12.0)
+    >>> lines.line(12.0)
+    'counting: 60% after 12 s, about 8 s left'
+    """
+
+    def __init__(self, what: str, now: float) -> None:
+        self._what, self._began, self._since = what, now, now
+        self._said: float | None = None
+        self._done, self._total, self._told = 0, 0, now
+        self._lock = Lock()
+
+    def tell(self, done: int, total: int, now: float) -> None:
+        """Hear how much is done; where it is less than before, another part of the work began."""
+        with self._lock:
+            if done < self._done or total != self._total:
+                self._since = self._told
+            self._done, self._total, self._told = done, total, now
+
+    def line(self, now: float) -> str | None:
+        """Return what to say now, if anything."""
+        with self._lock:
+            left = self._left(now)
+            long = left is not None and now - self._began + left >= EVERY
+            if self._said is None and long:
+                self._said = now
+                return f"{self._what} takes about {_seconds(now - self._began + (left or 0))}"
+            if now - (self._began if self._said is None else self._said) < EVERY:
+                return None
+            self._said = now
+            after = _seconds(now - self._began)
+            if left is None:
+                return f"{self._what}: {after} so far"
+            share = self._done / self._total
+            return f"{self._what}: {share:.0%} after {after}, about {_seconds(left)} left"
+
+    def _left(self, now: float) -> float | None:
+        """Return how many seconds are left at the pace so far; None before it is known."""
+        if not 0 < self._done <= self._total or now - self._began < _ENOUGH:
+            return None
+        pace = (self._told - self._since) / self._done
+        return max(0.0, pace * (self._total - self._done) - (now - self._told))
+
+
+def _seconds(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> _seconds(8.4), _seconds(200.0), _seconds(9000.0)
+    ('8 s', '3 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

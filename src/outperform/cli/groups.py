@@ -1,0 +1,237 @@
+"""Groups of options that commands share, and the answer written as they say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import outperform as op
+from outperform._files import write_atomically
+from outperform.cli import options as o
+from outperform.cli.inputs import label_of, labels_of, prevalence_of, priced, prior_of, where_of
+from outperform.cli.options import Format, Missing
+from outperform.errors import ResourceError, UsageError
+
+if TYPE_CHECKING:
+    from outperform.comparison.again import ComparisonTable
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.planning.power import Power
+    from outperform.planning.result import Plan
+    from outperform.ranking.result import Ranking
+    from outperform.results.comparison import Comparison
+    from outperform.results.estimate import Estimate
+    from outperform.sensitivity.result import Sensitivity
+
+
+if TYPE_CHECKING:
+    from outperform.comparison.again import ComparisonTable
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.planning.power import Power
+    from outperform.planning.result import Plan
+    from outperform.ranking.result import Ranking
+    from outperform.results.comparison import Comparison
+    from outperform.results.estimate import Estimate
+    from outperform.sensitivity.result import Sensitivity
+
+    Result = Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungrouped:
+    """How one table is to be read whose items are taken one by one."""
+
+    truth: o.Truth = None
+    correct: o.Correct = None
+    id: o.Id = None
+    count: o.Count = None
+    where: o.Where = None
+    table: o.TableName = None
+    query: o.Query = None
+    on_null: o.OnNull = Missing.RAISE
+    no_header: o.NoHeader = False
+    encoding: o.Encoding = "utf-8"
+    read_as: o.ReadAs = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what can be asked of one table."""
+        return {
+            "id": self.id,
+            "correct": self.correct,
+            "count": self.count,
+            "where": where_of(self.where),
+            "table": self.table,
+            "query": self.query,
+        }
+
+    def dialect(self) -> dict[str, Any]:
+        """Return what the readers of tables take."""
+        return {
+            "dialect": {"header": not self.no_header, "encoding": self.encoding},
+            "format": None if self.read_as is None else self.read_as.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneTable(Ungrouped):
+    """How one table is to be read."""
+
+    weight: o.Weight = None
+    groups: o.Groups = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what can be asked of one table."""
+        return {**Ungrouped.asked(self), "weight": self.weight, "groups": self.groups}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined(OneTable):
+    """How one table, or several that are joined, are to be read."""
+
+    label: o.LabelColumn = None
+    label_separator: o.LabelSeparator = None
+    on_missing: o.OnMissing = Missing.RAISE
+
+    @property
+    def confusion(self) -> bool:
+        """Whether the files are confusion matrices, for commands that take them."""
+        return False
+
+    @property
+    def pool(self) -> str | None:
+        """Where all items of a pool are, for commands that take one."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(Joined):
+    """How the files are to be read, be it one table, several that are joined, or matrices."""
+
+    confusion: o.Confusion = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingTwo(Reading):
+    """The same, of two models whose labelled items may have been chosen from a pool."""
+
+    pool: o.PoolFile = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pricing:
+    """What mistakes cost, if that is what counts."""
+
+    cost: o.Cost = None
+    unit: o.Unit = None
+
+    def metric(self, seen: Outcomes | Scores, metric: str | None) -> Any:
+        """Return the metric that was named, or the cost that was given instead."""
+        return priced(seen, metric, self.cost, self.unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingRuns:
+    """What every question can be asked with."""
+
+    labels: o.Labels = None
+    pos_label: o.PosLabel = None
+    prior: o.Prior = None
+    hdi_prob: o.HdiProb = 0.95
+    draws: o.Draws = 20_000
+    seed: o.Seed = None
+
+    def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
+        """Return what the functions of the library take."""
+        return {
+            "labels": labels_of(seen, self.labels),
+            "pos_label": label_of(seen, self.pos_label),
+            "prior": prior_of(self.prior),
+            "hdi_prob": self.hdi_prob,
+            "n_draws": self.draws,
+            "random_state": self.seed,
+            "n_jobs": -1,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking(AskingRuns):
+    """The same, where models may be used on other class proportions."""
+
+    prevalence: o.Prevalence = None
+
+    def placed(self, seen: Outcomes | Scores) -> Outcomes | Scores:
+        """Return what was seen, at the class proportions that were given."""
+        if self.prevalence is None:
+            return seen
+        if isinstance(seen, op.Scores):
+            raise UsageError("--prevalence is for labels, and these are scores; leave it out")
+        shares = prevalence_of(seen, self.prevalence)
+        return seen.at_prevalence(shares, pos_label=label_of(seen, self.pos_label))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """How the answer is to be written, and where."""
+
+    style: o.OutputFormat = Format.TEXT
+    output: o.Output = None
+
+
+def write_result(result: Result, writing: Writing) -> None:
+    """Write one result."""
+    deliver(render(result, writing.style), writing.output)
+
+
+def render(result: Result, style: Format) -> str:
+    """Return a result as text in one of the formats."""
+    if style is Format.JSON:
+        return as_json(result.to_dict(), indent=2)
+    if style is Format.TEXT:
+        return _text(result)
+    if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
+        return _markdown(result)
+    return str(getattr(result, _METHODS[style])())
+
+
+def as_json(facts: Mapping[str, object], *, indent: int | None = None) -> str:
+    """Return plain values as JSON that no terminal and no build log obeys."""
+    from outperform.display.numbers import for_json
+
+    return for_json(json.dumps(facts, ensure_ascii=False, indent=indent, default=str))
+
+
+_METHODS = {
+    Format.MARKDOWN: "to_markdown",
+    Format.LATEX: "to_latex",
+    Format.HTML: "to_html",
+    Format.GITHUB: "to_markdown",
+}
+
+
+def _text(result: Any) -> str:
+    # Loaded late, so that help and completion stay fast.
+    from outperform.display.screen import full_text
+
+    return full_text(result.to_dict()) if hasattr(result, "hdi") else str(result)
+
+
+def _markdown(result: Any) -> str:
+    from outperform.display.screen import full_markdown
+
+    return full_markdown(result.to_dict())
+
+
+def deliver(text: str, output: Path | None) -> None:
+    """Write text to a file, whole or not at all, or to stdout."""
+    line = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        if sys.stdout is None:
+            raise ResourceError("stdout is closed; write to a file with --output")
+        sys.stdout.write(line)
+        return
+    write_atomically(output, line.encode("utf-8"))

@@ -1,0 +1,419 @@
+"""From the files on the command line to outcomes and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import outperform as op
+from outperform.cli.exit_codes import shown
+from outperform.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from outperform._typing import Label
+    from outperform.cli.groups import Joined, Ungrouped
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.metrics.metric import Metric
+
+
+Models = Sequence[str | None] | None
+"""The models that a command asks of, None where one was not named; None for all there are."""
+
+
+def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
+    """Read what was named on the command line; texts that list labels are split."""
+    seen = split_labels(_read(sources, models, reading), reading)
+    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
+
+
+def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
+    """Split texts that list several labels, if there is something between them."""
+    separator = reading.label_separator
+    return seen if separator is None else seen.split_labels(separator)
+
+
+def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
+    """Count the predictions of two models for all documents of a pool."""
+    if len(seen.models) != 2 or seen.kind == "correct":
+        raise UsageError("--pool is for the predictions of two models; leave it out")
+    a, b = seen.models
+    asked = {"where": where_of(reading.where), **reading.dialect()}
+    with shown("counting"):
+        return op.read(source, truth=a, models=[b], **asked)
+
+
+def _read(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
+    if reading.confusion:
+        if reading.groups is not None:
+            raise UsageError("confusion matrices have added up their groups; leave --groups out")
+        return _confusions(sources, models, encoding=reading.encoding)
+    if len(sources) == 1:
+        return read_table(sources[0], models, reading)
+    beside = _read_counts(sources, reading)
+    if beside is not None:
+        return _chosen(beside, models, ", ".join(sources))
+    return _read_files(sources, models, reading)
+
+
+def read_table(
+    source: str, models: Models, reading: Ungrouped, by: Sequence[str] | None = None
+) -> Outcomes:
+    """Read models from one table, or outcomes that ``count`` wrote."""
+    from outperform.io.count_tables import holds_outcomes
+
+    asked = {**reading.asked(), "by": by or None}
+    named = [name for name in models or () if name is not None]
+    columns = None if models is None or len(named) < len(models) else named
+    if reading.truth is None and not reading.correct and holds_outcomes(source):
+        return _chosen(op.read(source, models=columns, **asked), models, source)
+    if reading.correct:
+        columns = None  # they are named already; models choose among them
+    elif models is not None:
+        _refuse_unnamed(source, models, reading)
+    asked |= {"truth": reading.truth, "on_null": reading.on_null.value, **reading.dialect()}
+    with shown("counting"):
+        seen = op.read(source, models=columns, **asked)
+    return _chosen(seen, models, source) if reading.correct else seen
+
+
+def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
+    """Put the counts of two models beside each other; None if no file holds counts."""
+    from outperform.io.count_tables import holds_outcomes
+
+    counted = [source for source in sources if holds_outcomes(source)]
+    if not counted:
+        return None
+    if len(sources) != 2 or len(counted) != 2 or reading.truth is not None or reading.label:
+        raise UsageError(
+            f"{counted[0]} holds counts, which cannot be joined; compare two files of counts, one "
+            "for each model, or join the files that were counted"
+        )
+    seen = [read_table(source, None, reading).unpair() for source in sources]
+    for source, one in zip(sources, seen, strict=True):
+        if len(one.models) != 1:
+            raise UsageError(
+                f"{source} holds {', '.join(map(repr, one.models))}; of two files of counts each "
+                "must hold one model: count it with --of. To add files up, name their folder"
+            )
+    if (seen[0].groups is None) != (seen[1].groups is None):
+        raise UsageError("both files must be counted with --groups, or neither")
+    if seen[0].models == seen[1].models:
+        stems = [_stem(source) for source in sources]
+        _refuse_twins(stems)
+        seen = [replace(one, models=(name,)) for one, name in zip(seen, stems, strict=True)]
+    # Loaded late, so that help and completion stay fast.
+    from outperform.data.sources import stand_beside
+
+    return stand_beside(*seen)
+
+
+def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
+    """Join one file a model on an id, and gold if there is a truth."""
+    id = _needed(reading.id, "--id, the column on which several files are joined")
+    if len(reading.correct or ()) > 1:
+        raise UsageError(
+            "files that are joined have one column each that says right or wrong; give --correct "
+            f"once; got {', '.join(map(repr, reading.correct or ()))}"
+        )
+    correct = reading.correct[0] if reading.correct else None
+    if correct is None:
+        _needed(
+            reading.label,
+            "--label, the column of the labels in each file, or --correct, the one that says "
+            "right or wrong",
+        )
+    files, truth = _named_files(sources, models, reading)
+    with shown("counting"):
+        seen = op.read(
+            files,
+            id=id,
+            label=reading.label,
+            correct=correct,
+            truth=truth,
+            groups=reading.groups,
+            on_missing=reading.on_missing.value,
+            on_null=reading.on_null.value,
+            **reading.dialect(),
+        )
+    return _chosen(seen, models, ", ".join(sources))
+
+
+def _named_files(
+    sources: Sequence[str], models: Models, reading: Joined
+) -> tuple[dict[str, str], str | None]:
+    """Return the files by name, and the truth: a column or the name of a file."""
+    from outperform.io.join import GOLD
+
+    stems = [_stem(source) for source in sources]
+    called = [place for place, name in enumerate(stems) if name.lower() in GOLD]
+    truth, gold = reading.truth, called[0] if len(called) == 1 and not reading.correct else None
+    if truth in (*sources, *stems):
+        gold = (sources if truth in sources else stems).index(truth)
+    others = [source for place, source in enumerate(sources) if place != gold]
+    if gold is None and not reading.correct:  # a column may say whose the truth is
+        _refuse_twins(stems)
+        return dict(zip(stems, sources, strict=True)), truth
+    if models is not None and len(others) != len(models):
+        gold_too = "" if reading.correct else "a gold file and "
+        raise UsageError(
+            f"give one file, or {gold_too}one for each of {_counted(models)}; "
+            f"got {', '.join(sources)}"
+        )
+    names = _names(others, models or [None] * len(others))
+    if gold is None:
+        return dict(zip(names, others, strict=True)), truth
+    _refuse_twins([stems[gold], *names])
+    files = {stems[gold]: sources[gold], **dict(zip(names, others, strict=True))}
+    is_column = truth is not None and truth not in (*sources, *stems)
+    return files, truth if is_column else stems[gold]
+
+
+def _chosen(seen: Outcomes, models: Models, source: str) -> Outcomes:
+    """Return the models that were asked for, in that order."""
+    if models is None:
+        return seen
+    named = [name for name in models if name is not None]
+    if len(named) == len(models) and named != list(seen.models):
+        return seen.select(named)
+    if len(seen.models) != len(models):
+        raise UsageError(
+            f"{source} holds {', '.join(map(repr, seen.models))}; name {_counted(models)} of them"
+            f" with {' and '.join(_options(models))}"
+        )
+    return seen
+
+
+def _confusions(sources: Sequence[str], models: Models, *, encoding: str) -> Outcomes:
+    from outperform.io.count_tables import read_confusions
+
+    if models is not None and len(sources) != len(models):
+        raise UsageError(
+            f"give one confusion matrix for each of {_counted(models)}; got {', '.join(sources)}"
+        )
+    names = _names(sources, models or [None] * len(sources))
+    return read_confusions(dict(zip(names, sources, strict=True)), encoding=encoding)
+
+
+def _counted(models: Sequence[object]) -> str:
+    return "one model" if len(models) == 1 else f"{len(models)} models"
+
+
+def _options(models: Sequence[object]) -> tuple[str, ...]:
+    return ("--a", "--b") if len(models) == 2 else ("--of",)
+
+
+def _stem(source: str) -> str:
+    from outperform.io.paths import stem
+
+    return source if source == "-" else stem(source)
+
+
+def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
+    """Name models after their files if that is what they were called, or as asked in this order."""
+    stems = [_stem(source) for source in sources]
+    if len(set(stems)) == len(stems) and all(name in stems for name in models):
+        return stems
+    names = [name or one for name, one in zip(models, stems, strict=True)]
+    _refuse_twins(names)
+    return names
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    twin = next((name for name in names if names.count(name) > 1), None)
+    if twin is not None:
+        raise UsageError(f"two files would be called {twin!r}; name the models with --a and --b")
+
+
+def _needed(value: str | None, option: str) -> str:
+    if value is None:
+        raise UsageError(f"give {option}")
+    return value
+
+
+def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungrouped) -> None:
+    """Refuse columns of one file that nobody named, or that were named twice."""
+    names, options = [reading.truth, *models], ["--truth", *_options(models)]
+    lacking = [option for option, name in zip(options, names, strict=False) if name is None]
+    if lacking:
+        hint = "; or --correct for each model, if columns say right or wrong"
+        what = "the name of a column" if len(lacking) == 1 else "the names of columns"
+        raise UsageError(
+            f"give {', '.join(lacking)}, {what}"
+            f"{hint if reading.truth is None else ''}{columns_there(source, reading)}"
+        )
+    if len(set(names)) != len(names):
+        raise UsageError(f"every column has one role; got {', '.join(map(repr, names))}")
+
+
+def columns_there(source: str, reading: Ungrouped) -> str:
+    """Say which columns a file has, if that can be told before it is read."""
+    from outperform.io.sources import columns_of
+
+    names = columns_of(source, **reading.dialect())
+    return "" if names is None else f". Columns of {source}: {names}"
+
+
+def needed_columns(models: Sequence[str | None]) -> list[str]:
+    """Return the columns of the models, or say which option names them."""
+    pairs = zip(models, _options(models), strict=True)
+    return [_needed(name, f"{option}, the name of a column") for name, option in pairs]
+
+
+def rope_of(text: str | None) -> Any:
+    """Read a ROPE: a half-width, or two ends with a comma between."""
+    if text is None:
+        return None
+    try:
+        ends = [float(end) for end in text.split(",")]
+    except ValueError:
+        ends = []
+    if len(ends) not in (1, 2):
+        raise UsageError(f"--rope must be a number such as 0.01, or two, -0.02,0.01; got {text!r}")
+    return ends[0] if len(ends) == 1 else tuple(ends)
+
+
+def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Read conditions such as country=DE; several for one column are alternatives."""
+    found: dict[str, list[str]] = {}
+    for condition in conditions or ():
+        column, sign, value = condition.partition("=")
+        if not sign or not column:
+            raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
+        found.setdefault(column, []).append(value)
+    return found or None
+
+
+def prior_of(text: str | None) -> Any:
+    """Read a prior: a name or a number."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
+    """Read class proportions: one share, or shares or counts by class with commas between."""
+    if text is None:
+        return None
+    found: dict[Label | None, float] = {}
+    for part in text.split(","):
+        label, sign, value = part.rpartition("=")  # a class may have = in its name
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if number != number or (not sign and "," in text):
+            raise UsageError(
+                "--prevalence must be a share such as 0.02, or shares or counts by class, "
+                f"fraud=20,ok=980; got {text!r}"
+            )
+        if not sign:
+            return number
+        key = label_of(outcomes, label)
+        if key in found:
+            raise UsageError(f"--prevalence names the class {label!r} twice; got {text!r}")
+        found[key] = number
+    return found
+
+
+def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:
+    """Return the class that is written like this."""
+    if text is None:
+        return None
+    by_text = {str(known): known for known in outcomes.labels}
+    if text not in by_text:
+        raise UsageError(unknown_name("class", text, by_text))
+    return by_text[text]
+
+
+def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | None:
+    """Return the classes that are written like this, with commas between."""
+    if text is None:
+        return None
+    found = (label_of(outcomes, part) for part in text.split(","))
+    return [label for label in found if label is not None]
+
+
+def read_seen(
+    sources: Sequence[str],
+    models: Sequence[str | None],
+    reading: Joined,
+    metrics: Sequence[str | None],
+) -> Outcomes | Scores:
+    """Read scores if the metrics are of scores, and count labels otherwise."""
+    from outperform.metrics.registry import check_name
+    from outperform.metrics.score_registry import is_of_scores
+
+    for metric in metrics:
+        check_name(metric)
+    of_scores = [metric for metric in metrics if metric is not None and is_of_scores(metric)]
+    if not of_scores:
+        return read_outcomes(sources, models, reading)
+    if len(of_scores) < len(metrics):
+        raise UsageError(
+            f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
+        )
+    return read_columns(sources, needed_columns(models), reading, of_scores[0])
+
+
+def read_columns(
+    sources: Sequence[str], columns: Sequence[str], reading: Joined, metric: str
+) -> Scores:
+    """Read scores from columns of one file."""
+    asked = reading.asked() | reading.dialect()
+    not_for_scores = ("correct", "count", "weight", "table", "query")
+    given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
+    if reading.confusion or reading.label is not None or len(sources) != 1 or given:
+        what = f"; leave {', '.join(given)} out" if given else ""
+        raise UsageError(
+            f"{metric} needs the scores themselves: give one file with a column a model{what}"
+        )
+    with shown("reading"):
+        return op.read_scores(
+            sources[0],
+            truth=reading.truth,
+            models=columns,
+            **asked,
+        )
+
+
+def priced(
+    seen: Outcomes | Scores, metric: str | None, cost: str | None, unit: str | None
+) -> str | Metric | None:
+    """Return the metric that was named, or the cost that was given instead."""
+    if cost is None:
+        if unit is not None:
+            raise UsageError("--unit is that of --cost, which is not given")
+        return metric
+    if metric is not None:
+        raise UsageError(f"give --metric or --cost, not both; got {metric!r} and {cost!r}")
+    from outperform import metrics
+
+    return metrics.cost(dict(_pair(seen, part) for part in cost.split(",")), unit=unit)
+
+
+def _pair(seen: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], float]:
+    """Read truth:prediction=cost; a class may have colons of its own."""
+    pair, sign, number = text.strip().rpartition("=")
+    try:
+        cost = float(number)
+    except ValueError:
+        sign = ""
+    if not sign or ":" not in pair:
+        raise UsageError(
+            f"--cost must be truth:prediction=cost, e.g. fraud:ok=100,ok:fraud=5; got {text!r}"
+        )
+    known = {str(label): label for label in seen.labels}
+    cuts = [place for place, sign in enumerate(pair) if sign == ":"]
+    found = [(pair[:cut], pair[cut + 1 :]) for cut in cuts]
+    named = [one for one in found if one[0] in known and one[1] in known]
+    if len(named) != 1:
+        unknown = [name for name in found[0] if name not in known]
+        raise UsageError(
+            unknown_name("class", unknown[0], known)
+            if unknown
+            else f"{pair!r} in --cost can be read in more than one way"
+        )
+    return (known[named[0][0]], known[named[0][1]]), cost

@@ -1,0 +1,322 @@
+"""``plan``, ``power`` and ``propose``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import outperform as op
+from outperform._files import write_atomically
+from outperform.cli import groups as g
+from outperform.cli import options as o
+from outperform.cli.exit_codes import shown
+from outperform.cli.groups import deliver, write_result
+from outperform.cli.inputs import (
+    label_of,
+    labels_of,
+    needed_columns,
+    prior_of,
+    read_outcomes,
+    rope_of,
+)
+from outperform.errors import DataError, UsageError, unknown_name
+
+_OUTCOMES = ("11", "10", "01", "00")
+
+
+Pilot = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PILOT]",
+        help="A pilot: items that are labelled already, in files as for compare.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What is suspected where there is no pilot."""
+
+    accuracies: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a pilot: those of A and B, e.g. .9,.88.",
+            metavar="NUMBERS",
+            rich_help_panel="World",
+        ),
+    ] = None
+    agreement: Annotated[
+        float | None,
+        typer.Option(
+            help="With accuracies, the share of items that both get right or both wrong.",
+            parser=o.share,
+            metavar="SHARE",
+            rich_help_panel="World",
+        ),
+    ] = None
+    theta_pos: o.ThetaPos = None
+    theta_neg: o.ThetaNeg = None
+    prevalence: o.PositiveShare = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what the library takes."""
+        found: dict[str, Any] = {"agreement": self.agreement, "prevalence": self.prevalence}
+        if self.accuracies is not None:
+            found["accuracies"] = _numbers(self.accuracies, "--accuracies", 2)
+        for name, text in (("theta_pos", self.theta_pos), ("theta_neg", self.theta_neg)):
+            if text is not None:
+                found[name] = _outcomes(text, f"--{name.replace('_', '-')}")
+        return found
+
+
+def plan(
+    files: Pilot = None,
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    goal: Annotated[
+        str,
+        typer.Option(help=f"{o.GOAL} Or not_worse.", metavar="GOAL", rich_help_panel="Question"),
+    ] = "decided",
+    target: Annotated[
+        float,
+        typer.Option(
+            help="How probably the goal is reached.",
+            parser=o.share,
+            metavar="SHARE",
+            rich_help_panel="Question",
+        ),
+    ] = 0.8,
+    most: Annotated[
+        int,
+        typer.Option(
+            help="The largest test set to consider.",
+            parser=o.whole,
+            metavar="NUMBER",
+            rich_help_panel="Question",
+        ),
+    ] = 1_000_000,
+    metric: o.Metric = None,
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    labels: o.Labels = None,
+    pos_label: o.PosLabel = None,
+    prior: o.Prior = None,
+    hdi_prob: o.HdiProb = 0.95,
+    simulations: o.Simulations = 4_000,
+    seed: o.Seed = None,
+    *,
+    world: World,
+    reading: g.Reading,
+    writing: g.Writing,
+) -> None:
+    """How many items does a decision take?
+
+    The world is a pilot's, or two accuracies and an agreement, or outcome probabilities.
+
+    Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
+    """
+    given: dict[str, Any] = {"world": world.arguments(), "labels": labels, "pos_label": pos_label}
+    if files:
+        seen = read_outcomes(files, [a, b], reading)
+        given |= {"pilot": seen, "a": seen.models[0], "b": seen.models[1]}
+        given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
+    elif (a, b) != (None, None) or reading != g.Reading():
+        raise UsageError(
+            "options that read a pilot came without its file; name the file, or leave them out"
+        )
+    with shown("simulating"):
+        result = op.plan(
+            **given,
+            goal=goal,
+            target=target,
+            most=most,
+            metric=metric,
+            rope=rope_of(rope),
+            paired=not unpaired,
+            prior=prior_of(prior),
+            hdi_prob=hdi_prob,
+            n_simulations=simulations,
+            random_state=seed,
+            n_jobs=-1,
+        )
+    write_result(result, writing)
+
+
+def power(
+    theta_pos: o.ThetaPos,
+    theta_neg: o.ThetaNeg,
+    prevalence: o.PositiveShare = 0.5,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            help="Sizes of test sets, with commas.", metavar="NUMBERS", rich_help_panel="Question"
+        ),
+    ] = "500,1000,2000",
+    goal: Annotated[
+        str, typer.Option(help=o.GOAL, metavar="GOAL", rich_help_panel="Question")
+    ] = "decided",
+    metric: o.NamedMetric = "f1",
+    rope: o.Rope = None,
+    unpaired: o.Unpaired = False,
+    prior: o.Prior = None,
+    hdi_prob: o.HdiProb = 0.95,
+    simulations: o.Simulations = 2_000,
+    draws: o.Draws = 4_000,
+    seed: o.Seed = None,
+    *,
+    writing: g.Writing,
+) -> None:
+    """How often would a test set of this size decide?
+
+    Example: outperform power --theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05
+    """
+    with shown("simulating"):
+        result = op.power(
+            theta_pos=_outcomes(str(theta_pos), "--theta-pos"),
+            theta_neg=_outcomes(str(theta_neg), "--theta-neg"),
+            prevalence=0.5 if prevalence is None else prevalence,
+            sizes=_sizes(sizes),
+            goal=goal,
+            metric=metric,
+            rope=rope_of(rope),
+            paired=not unpaired,
+            prior=prior_of(prior),
+            hdi_prob=hdi_prob,
+            n_simulations=simulations,
+            n_draws=draws,
+            random_state=seed,
+            n_jobs=-1,
+        )
+    write_result(result, writing)
+
+
+def _outcomes(text: str, option: str) -> dict[str, float]:
+    return dict(zip(_OUTCOMES, _numbers(text, option, 4), strict=True))
+
+
+def _numbers(text: str, option: str, n: int) -> list[float]:
+    words = {2: "two", 4: "four"}
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != n:
+        raise UsageError(
+            f"{option} must be {words[n]} probabilities with commas between; got {text!r}"
+        )
+    return values
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--sizes must be whole numbers with commas; got {text!r}") from error
+
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_WHOLE = re.compile("0|-?[1-9][0-9]*")
+
+
+def propose(
+    source: Annotated[
+        str, typer.Argument(metavar="POOL", help="A CSV or TSV file.", show_default=False)
+    ],
+    budget: Annotated[
+        int,
+        typer.Option(
+            help="How many items can be labelled.",
+            parser=o.whole,
+            metavar="NUMBER",
+            show_default=False,
+            rich_help_panel="Question",
+        ),
+    ],
+    a: o.ModelA = None,
+    b: o.ModelB = None,
+    metric: o.Metric = None,
+    pos_label: o.PosLabel = None,
+    encoding: o.Encoding = "utf-8",
+    seed: o.Seed = None,
+    output: o.Output = None,
+) -> None:
+    """Say which items to label, most where two models disagree.
+
+    The rows to label come as CSV, or as TSV to a file that ends so, in the order in which to label
+    them. When they are labelled, compare them with --pool, so that the choice is accounted for.
+
+    Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv
+    """
+    name_a, name_b = needed_columns([a, b])
+    header, rows = _read(Path(source), encoding)
+    columns = [_column(header, rows, name) for name in (name_a, name_b)]
+    known = {str(value): value for column in columns for value in column}
+    if pos_label is not None and pos_label not in known:
+        raise UsageError(unknown_name("class", pos_label, known))
+    proposal = op.propose(
+        *columns,
+        budget=budget,
+        metric=metric,
+        pos_label=None if pos_label is None else known[pos_label],
+        names=(name_a, name_b),
+        random_state=seed,
+    )
+    chosen = [rows[place] for place in proposal.documents.tolist()]
+    if output is None:
+        deliver(_written(header, chosen, ","), None)
+        return
+    text = _written(header, chosen, _SEPARATORS.get(output.suffix.lower(), ","))
+    write_atomically(output, text.encode(encoding))  # so that --encoding is right for both files
+    deliver(str(proposal), None)
+
+
+def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
+    """Read a header and rows; what is no CSV has columns that Python can hand over."""
+    if path.suffix.lower() not in _SEPARATORS:
+        raise UsageError(
+            f"propose reads rows from files that end in .csv or .tsv; got {path.name!r}. From "
+            "others take two columns of predictions in Python: op.propose(a, b, budget=…)"
+        )
+    try:
+        with path.open(newline="", encoding=encoding) as file:
+            read = csv.reader(file, delimiter=_SEPARATORS[path.suffix.lower()])
+            lines = [(read.line_num, row) for row in read if row]  # an empty line is no row
+    except (OSError, UnicodeError, LookupError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if len(lines) < 2:
+        raise DataError(f"{path} needs a header and rows; it has {len(lines)} lines")
+    header = [name.removeprefix("\ufeff") for name in lines[0][1]]
+    for number, row in lines:
+        if len(row) != len(header):
+            raise DataError(
+                f"{path}: line {number} has {len(row)} values and the header has {len(header)}"
+            )
+    return header, [row for _, row in lines[1:]]
+
+
+def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
+    """Return one column; text that is whole numbers throughout is read as such."""
+    if name not in header:
+        raise UsageError(unknown_name("column", name, header))
+    place = header.index(name)
+    values = [row[place] for row in rows]
+    if "" in values:
+        raise DataError(
+            f"column {name!r} has no prediction in row {values.index('') + 2}; a pool needs those "
+            "of both models for every document"
+        )
+    whole = all(_WHOLE.fullmatch(one) for one in {*values})
+    return [int(one) for one in values] if whole else values
+
+
+def _written(header: list[str], rows: list[list[str]], separator: str) -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()

@@ -1,0 +1,450 @@
+"""The same data asked again: other ROPEs, metrics, class proportions; ``scorecard`` and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Unpack, overload
+
+import numpy as np
+
+from outperform._typing import (
+    Axes,
+    ColumnLike,
+    Label,
+    LabelsLike,
+    MetricLike,
+    OfRows,
+    OfTwo,
+    PrevalenceLike,
+    RopeLike,
+    Seed,
+)
+from outperform.comparison.api import summarize_comparison, two_models
+from outperform.crossval.api import blocked
+from outperform.crossval.cross import beside_unpaired
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import Rope
+from outperform.display.formats import latex_label
+from outperform.display.sentences import captioned
+from outperform.display.table import Table
+from outperform.errors import UsageError, unknown_name
+from outperform.inference import engine
+from outperform.inference.engine import Answer
+from outperform.inference.score_spec import ScoreSpec, Spec, counted, make_spec
+from outperform.inference.spec import LabelSpec, elsewhere, make_label_spec, rope_for
+from outperform.inference.views import of_one_class, true_codes
+from outperform.posterior.registry import PriorLike
+from outperform.posterior.rng import child, seed_sequence
+from outperform.results import facts, rows
+from outperform.results.base import CrossDetails, RunDetails, Tabular, verb_of
+from outperform.results.comparison import Comparison
+from outperform.runs.api import draw_runs
+from outperform.runs.api import summarize_runs as conclude_runs
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import TableFacts
+
+
+def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
+    """Judge the draws of a comparison under another ROPE."""
+    spec, checked, details = own.spec, rope_for(own.spec, rope), own.details
+    if isinstance(details, RunDetails):
+        return conclude_runs(
+            spec,
+            details.drawn,
+            details.sides,
+            rope=checked,
+            prob=own.hdi.prob,
+            seed=own.seed,
+        )
+    chains = (own.a.chain, own.b.chain, own.chain)
+    answered = Answer(
+        values=np.stack([own.a.draws, own.b.draws]),
+        of_models=(own.a.distribution, own.b.distribution),
+        of_difference=own.distribution,
+        chains=tuple(one for one in chains if one is not None),
+    )
+    return _conclude(own, spec, answered, checked, own.seed)
+
+
+def with_metric(own: Comparison, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
+    """Ask the same outcomes in another metric; by default with the same ROPE, unless of costs."""
+    spec = make_spec(
+        own.spec.data,
+        metric=metric,
+        default_prior="unit",
+        counting=own.spec.counting,
+        **own.spec.choices._asdict(),
+    )
+    priced = [one.costs is not None for one in (own.spec, spec)]
+    if rope is None and not own.rope.default and not any(priced):
+        rope = own.rope
+    return ask_also(own, spec, rope=rope_for(spec, rope), seed=own.seed)
+
+
+def at_prevalence(own: Comparison, shares: PrevalenceLike) -> Comparison:
+    """Ask the same at other class proportions."""
+    spec, asked_by = counted(own.spec), verb_of(own.details)
+    if asked_by != "compare":
+        raise UsageError(
+            f"{asked_by} answers at the class proportions of the data; at others, compare "
+            "outcomes at_prevalence()"
+        )
+    found = elsewhere(spec, shares, default_prior="unit")
+    return ask_also(own, found, rope=own.rope, seed=own.seed)
+
+
+def ask_also(
+    own: Comparison, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence
+) -> Comparison:
+    """Answer another question about the data of a comparison."""
+    (found,) = ask_together(own, [spec], rope=rope, seed=seed)
+    return found
+
+
+def ask_together(
+    own: Comparison, specs: Sequence[Spec], *, rope: Rope, seed: np.random.SeedSequence
+) -> tuple[Comparison, ...]:
+    """Answer specs about one table of a comparison's data from the same draws."""
+    chosen, n_draws = specs[0].choices.engine, own.draws.size
+    if chosen is not None and chosen != own.spec.choices.engine:
+        n_draws = chosen.n_draws
+    answers = engine.answer(specs, n_draws=n_draws, seed=seed, n_jobs=-1)
+    return tuple(
+        _conclude(own, spec, answered, rope, seed)
+        for spec, answered in zip(specs, answers, strict=True)
+    )
+
+
+def _conclude(
+    own: Comparison,
+    spec: Spec,
+    answered: Answer,
+    rope: Rope,
+    seed: np.random.SeedSequence,
+) -> Comparison:
+    """Conclude as the comparison did, with its folds or its runs."""
+    details, prob = own.details, own.hdi.prob
+    if isinstance(details, RunDetails):
+        drawn = draw_runs(spec, answered.values, details.sides, seed)
+        return conclude_runs(spec, drawn, details.sides, rope=rope, prob=prob, seed=seed)
+    if details is not None and not isinstance(details, CrossDetails):
+        # What the folds leave to doubt does not depend on the metric.
+        spec = replace(spec, findings=own.spec.findings)
+    verb = verb_of(details)
+    plain = summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
+    if details is None:
+        return plain
+    found = blocked(plain, details.folds, details.correlation)
+    if isinstance(details, CrossDetails):
+        return beside_unpaired(found, details.folds, details.correlation, details.outcomes)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ComparisonTable(Tabular):
+    """Comparisons with a key each, as a table with the papers' columns.
+
+    Parameters
+    ----------
+    what
+        What the keys are: ``"class"`` or ``"metric"``.
+    keys
+        One for each comparison.
+    comparisons
+        The comparisons.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> card = op.scorecard([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0],
+    ...                     metrics=["recall", "accuracy"], rope=0.05, random_state=1)
+    >>> card["recall"].names
+    ('A', 'B')
+    >>> len(card)
+    2
+    """
+
+    what: str
+    keys: tuple[Label, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def __getitem__(self, key: Label) -> Comparison:
+        if key not in self.keys:
+            raise UsageError(unknown_name(self._noun, key, map(str, self.keys)))
+        return self.comparisons[self.keys.index(key)]
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def table(self) -> Table:
+        """Return the rows: p-values, posterior, verdict."""
+        return rows.full_table(self.what, self.keys, self.comparisons)
+
+    def to_latex(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the rows as a LaTeX table, with symbols for verdicts and letters for doubts.
+
+        All columns together lie on their side; a few of them stand upright.
+
+        Parameters
+        ----------
+        columns
+            The columns to show, by their names in a data frame; all if None.
+        caption
+            Plain text for the caption; by default what is compared, with which prior and ROPE.
+        label
+            What the paper's references call the table; made of the names if None.
+        """
+        table = rows.compact_table(self.table(), columns)
+        return captioned(table, caption).to_latex(label=label or self._latex_label())
+
+    def to_dict(self) -> TableFacts:
+        """Return all comparisons as plain values, with a schema version."""
+        return {
+            "schema": 1,
+            "kind": "comparisons",
+            "by": self.what,
+            "keys": list(self.keys),
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw one interval a comparison, in the order of the keys, with its verdict.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return facts.plot_forest(self.what, self.keys, self.comparisons, ax)
+
+    def __str__(self) -> str:
+        return rows.as_text(self.what, self.table(), self.comparisons)
+
+    def __repr__(self) -> str:
+        symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)
+        return f"ComparisonTable(by {self._noun}, {len(self)} comparisons: {symbols})"
+
+    @property
+    def _noun(self) -> str:
+        return rows.noun(self.what, self.comparisons[0].spec)
+
+    def _latex_label(self) -> str:
+        first = self.comparisons[0]
+        metric = () if self.what == "metric" else (first.metric,)
+        return latex_label(*first.names, *metric, "by", self._noun)
+
+
+def compare_classes(comparison: Comparison) -> ComparisonTable:
+    """Compare each class against the rest with the metric's one-class form."""
+    asked = counted(comparison.spec)
+    metric = of_one_class(asked.metric)
+    given = asked.choices
+    # A class that is never true has nothing to find, unless somebody named it.
+    named = () if given.labels is None else given.labels
+    true = set(true_codes(asked.data).tolist()) or set(range(asked.data.n_classes))
+    labels = tuple(
+        label for code, label in enumerate(asked.data.labels) if code in true or label in named
+    )
+    specs = [
+        make_label_spec(
+            asked.data,
+            metric=metric,
+            prior=given.prior,
+            default_prior="unit",
+            paired=given.paired,
+            labels=None,
+            pos_label=label,
+            counting=asked.counting,
+        )
+        for label in labels
+    ]
+    found = _answer_classes(comparison, specs)
+    return ComparisonTable(what="class", keys=labels, comparisons=found)
+
+
+def _answer_classes(comparison: Comparison, specs: Sequence[LabelSpec]) -> tuple[Comparison, ...]:
+    """Answer one spec a class; those that tell all classes apart share their draws."""
+    rope, seed = comparison.rope, comparison.seed
+    found: dict[int, Comparison] = {}
+    whole = [code for code, one in enumerate(specs) if one.view.n_classes > 2]
+    if whole:
+        together = [specs[code] for code in whole]
+        answers = ask_together(comparison, together, rope=rope, seed=child(seed, whole[0]))
+        found.update(zip(whole, answers, strict=True))
+    for code, spec in enumerate(specs):
+        if code not in found:
+            # One stream per class, so that a class's row does not depend on the others.
+            found[code] = ask_also(comparison, spec, rope=rope, seed=child(seed, code))
+    return tuple(found[code] for code in range(len(specs)))
+
+
+class _OfArrays(OfTwo, OfRows, total=False):
+    names: tuple[str, str]
+
+
+@overload
+def scorecard(
+    y_true: Outcomes | Scores,
+    a: str,
+    b: str,
+    *,
+    metrics: Sequence[MetricLike],
+    **asked: Unpack[OfTwo],
+) -> ComparisonTable: ...
+
+
+@overload
+def scorecard(
+    y_true: LabelsLike | None,
+    a: LabelsLike,
+    b: LabelsLike,
+    *,
+    metrics: Sequence[MetricLike],
+    **asked: Unpack[_OfArrays],
+) -> ComparisonTable: ...
+
+
+def scorecard(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    a: str | LabelsLike,
+    b: str | LabelsLike,
+    *,
+    metrics: Sequence[MetricLike],
+    rope: RopeLike | None = None,
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    paired: bool = True,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    groups: ColumnLike | None = None,
+    sample_weight: ColumnLike | None = None,
+) -> ComparisonTable:
+    """Compare two classifiers in several metrics from one set of draws.
+
+    Metrics that look at the same table under the same prior share every draw.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+    a, b
+        The predicted labels of A and of B, or the names of two models in the outcomes; for
+        metrics of scores, their scores.
+    metrics
+        The metrics, as :func:`compare` takes them.
+    rope
+        The region of practical equivalence of every metric.
+    hdi_prob
+        The mass of the interval.
+    prior
+        As for :func:`compare`.
+    paired
+        Whether to use that the documents are the same.
+    n_draws
+        How many draws; 20,000 by default.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+    labels
+        The classes averaged over; by default those that are ever true.
+    pos_label
+        The positive class of binary metrics.
+    names
+        What to call A and B.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
+    sample_weight
+        As for :func:`compare`.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> news = op.datasets.load_news20()
+    >>> card = op.scorecard(news.y_true, news.predictions["nb_mult"], news.predictions["svm_l2"],
+    ...                     metrics=["accuracy", "f1_macro"], rope=0.01, random_state=0)
+    >>> [c.decision.symbol for c in card]
+    ['≫', '≫']
+    """
+    if isinstance(metrics, str) or not metrics:
+        raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
+    seen = two_models(
+        y_true,
+        a,
+        b,
+        names,
+        labels,
+        groups,
+        metric=metrics[0],
+        sample_weight=sample_weight,
+    )
+    prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
+    specs = [
+        make_spec(
+            seen,
+            metric=metric,
+            prior=prior,
+            default_prior="unit",
+            paired=paired,
+            labels=labels,
+            pos_label=pos_label,
+        )
+        for metric in metrics
+    ]
+    answers = _answer_together(specs, engine.check_draws(n_draws), seed, n_jobs)
+    found = tuple(
+        summarize_comparison(
+            spec,
+            answered,
+            rope=rope_for(spec, rope),
+            prob=prob,
+            seed=seed,
+        )
+        for spec, answered in zip(specs, answers, strict=True)
+    )
+    return ComparisonTable(
+        what="metric", keys=tuple(spec.metric.name for spec in specs), comparisons=found
+    )
+
+
+def _answer_together(
+    specs: Sequence[Spec],
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> list[Answer]:
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for place, spec in enumerate(specs):
+        if isinstance(spec, ScoreSpec):  # a function of one's own has the rows as they came
+            groups.setdefault(("scores", spec.metric.function is None), []).append(place)
+            continue
+        # The labels False and True may be the data's own, or a class against the rest.
+        # One type may be called "span", as all types together are.
+        view = spec.view.labels, spec.positive is None, spec.pos_label
+        of_documents = spec.measured.per_document
+        groups.setdefault((*view, of_documents, spec.prior.name), []).append(place)
+    answers: dict[int, Answer] = {}
+    for places in groups.values():
+        together = [specs[place] for place in places]
+        answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        answers.update(zip(places, answered, strict=True))
+    return [answers[place] for place in range(len(specs))]

@@ -1,0 +1,326 @@
+"""A comparison as a tree of labelled arrays for ArviZ, and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from outperform import metrics
+from outperform._files import is_signed, parse, shown, signed
+from outperform._typing import AnyArray, DataTree, FloatArray, Label, MetricLike
+from outperform.comparison.api import summarize_comparison
+from outperform.data.outcomes import Outcomes
+from outperform.decision.rope import Rope
+from outperform.errors import DataError, UsageError, require
+from outperform.inference import engine
+from outperform.inference.engine import Answer
+from outperform.inference.score_spec import counted, make_spec
+from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.views import called
+from outperform.posterior.base import Prior
+from outperform.posterior.pymc.sampling import Chain, PyMC
+from outperform.posterior.registry import STRATA, PriorModel, PyMCModel, get_prior
+from outperform.posterior.rng import child
+from outperform.results.base import verb_of
+from outperform.results.comparison import Comparison
+
+_SCHEMA = 3
+_AGAIN = "compare again, with the same random_state"
+
+
+def keep(comparison: Comparison) -> str:
+    """Return all that :func:`ask_again` needs, or the reason why there is no way back."""
+    reason = _no_way_back(comparison)
+    kept = {"reason": reason}
+    if reason is None:
+        kept = _kept(comparison, counted(comparison.spec))
+    # Labels and seeds may be numpy's numbers and arrays, which JSON does not know.
+    text = json.dumps({"schema": _SCHEMA, **kept}, default=methodcaller("tolist"))
+    return json.dumps(signed(json.loads(text)), ensure_ascii=False)
+
+
+def _no_way_back(comparison: Comparison) -> str | None:
+    spec = comparison.spec
+    if not isinstance(spec, LabelSpec):
+        return f"it compares scores, which are not kept; {_AGAIN}"
+    # Comparisons of runs and of folds know more than what was counted.
+    if comparison.details is not None or spec.counting != ONCE:
+        verb = verb_of(comparison.details)
+        return f"what {verb}() counted is not kept; call it again, same random_state"
+    prevalence = spec.data.prevalence
+    if prevalence is not None and prevalence.distribution is not None:
+        return f"the prevalence was a distribution, which is not kept; {_AGAIN}"
+    return None
+
+
+def _kept(comparison: Comparison, spec: LabelSpec) -> dict[str, Any]:
+    given = spec.choices
+    return {
+        "outcomes": spec.data.to_dict(),
+        "metric": comparison.metric,
+        "own_metric": not _has_a_name(spec),
+        "prior": None if given.prior is None else _of_prior(given.prior),
+        "paired": given.paired,
+        "labels": None if given.labels is None else list(given.labels),
+        "pos_label": given.pos_label,
+        "own_prior": given.prior is not None and given.prior.own is not None,
+        "engine": None if given.engine is None else asdict(given.engine),
+        "rope": [comparison.rope.low, comparison.rope.high, comparison.rope.default],
+        "hdi_prob": comparison.hdi.prob,
+        "seed": [comparison.seed.entropy, list(comparison.seed.spawn_key)],
+        "n_draws": comparison.draws.size,
+        "chains": [
+            asdict(one)
+            for one in (comparison.a.chain, comparison.b.chain, comparison.chain)
+            if one is not None
+        ],
+    }
+
+
+def _has_a_name(spec: LabelSpec) -> bool:
+    """Return whether the metric is the one that its name stands for."""
+    try:
+        return called(metrics.get(spec.metric.name), spec.data) == spec.metric
+    except UsageError:
+        return False
+
+
+def _of_prior(prior: PriorModel) -> dict[str, Any] | str:
+    if prior.shapes is None:
+        return prior.name
+    return {
+        "rows": prior.shapes.rows.tolist(),
+        "prevalence": prior.shapes.prevalence.tolist(),
+        "name": prior.shapes.name,
+    }
+
+
+def read_kept(text: str) -> dict[str, Any]:
+    """Return what was kept, or say why there is no way back."""
+    damaged = "the attribute 'outperform' of this tree is damaged"
+    try:
+        kept = parse(text, constants=True)  # a diagnostic of chains may be undefined
+    except DataError as error:
+        raise DataError(f"{damaged}: {error}") from error
+    if not isinstance(kept, dict) or type(kept.get("schema")) is not int:
+        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(kept)}")
+    if kept["schema"] != _SCHEMA:
+        raise DataError(
+            f"a tree of schema {shown(kept['schema'])} cannot be taken back; known: {_SCHEMA}"
+        )
+    if not is_signed(kept):
+        raise DataError(f"{damaged}: its content does not fit its checksum, so it was changed")
+    if "reason" in kept:
+        raise DataError(f"there is no way back from this tree: {kept['reason']}")
+    return kept
+
+
+def ask_again(kept: dict[str, Any], *, metric: MetricLike | None, prior: PyMCModel | None) -> Any:
+    """Return the spec that was asked."""
+    if kept["own_metric"] and metric is None:
+        raise UsageError(
+            f"the metric {kept['metric']!r} is your own, which a tree does not hold; give it "
+            "again: from_datatree(tree, metric=...)"
+        )
+    if kept["own_prior"] != (prior is not None):
+        raise UsageError(
+            "the prior is a PyMC model of your own, which a tree does not hold; give it again: "
+            "from_datatree(tree, prior=...)"
+            if kept["own_prior"]
+            else "the tree knows its prior; leave prior= out"
+        )
+    return make_spec(
+        Outcomes.from_dict(kept["outcomes"]),
+        metric=kept["metric"] if metric is None else metric,
+        prior=_prior(kept["prior"]) if prior is None else prior,
+        default_prior="unit",
+        paired=kept["paired"],
+        labels=kept["labels"],
+        pos_label=kept["pos_label"],
+        engine=None if kept["engine"] is None else PyMC(**kept["engine"]),
+    )
+
+
+def _prior(kept: dict[str, Any] | str | None) -> PriorModel | None:
+    if isinstance(kept, dict):
+        return get_prior(Prior(**kept))
+    if kept == STRATA.name:
+        return STRATA
+    return None if kept is None else get_prior(kept)
+
+
+_KEPT = "outperform"
+_CHAINS = 4
+_PRIOR_DRAWS = 4_000
+_PRIOR_STREAM = 2**31 + 1
+_MOST_CLASSES = 1_000
+_LARGEST = 2**63
+
+
+def to_datatree(comparison: Comparison) -> DataTree:
+    """Return groups posterior, prior and observed_data with labelled coordinates.
+
+    Independent draws are dealt out to four chains, which ArviZ's diagnostics ask for.
+    """
+    xr = require("xarray", extra="pymc", purpose="to_datatree")
+    values = np.stack([comparison.a.draws, comparison.b.draws])
+    n_chains = _n_chains(comparison)
+    groups = {"posterior": _drawn(xr, comparison.names, values, comparison.draws, n_chains)}
+    spec = _of_two(comparison)
+    if spec is not None and spec.prior.proper:
+        before = engine.prior_values(spec, _PRIOR_DRAWS, child(comparison.seed, _PRIOR_STREAM))
+        groups["prior"] = _drawn(xr, comparison.names, before, before[0] - before[1], _CHAINS)
+    groups["observed_data"] = _observed(xr, comparison, spec)
+    tree = xr.DataTree.from_dict({f"/{name}": group for name, group in groups.items()})
+    tree.attrs.update(metric=comparison.metric, signature=comparison.signature)
+    tree.attrs[_KEPT] = keep(comparison)
+    return tree
+
+
+def _of_two(comparison: Comparison) -> LabelSpec | None:
+    """Return the spec if it is one about labels of A and B, and not of several runs of each."""
+    spec = comparison.spec
+    if isinstance(spec, LabelSpec) and spec.view.models == comparison.names:
+        return spec
+    return None
+
+
+def _n_chains(comparison: Comparison) -> int:
+    engine = comparison.spec.choices.engine
+    if engine is not None:
+        return engine.chains
+    return _CHAINS if comparison.draws.size % _CHAINS == 0 else 1
+
+
+def _drawn(
+    xr: Any, names: tuple[str, str], values: FloatArray, differences: FloatArray, n_chains: int
+) -> Any:
+    by_chain = values.reshape(2, n_chains, -1)
+    return xr.Dataset(
+        {
+            "value": (("chain", "draw", "classifier"), np.moveaxis(by_chain, 0, -1)),
+            # Not always A's draw less B's: those of several runs are drawn apart.
+            "difference": (("chain", "draw"), differences.reshape(n_chains, -1)),
+        },
+        coords={
+            "chain": np.arange(n_chains),
+            "draw": np.arange(by_chain.shape[2]),
+            "classifier": list(names),
+        },
+    )
+
+
+def _observed(xr: Any, comparison: Comparison, spec: LabelSpec | None) -> Any:
+    values = np.array([comparison.a.observed, comparison.b.observed])
+    arrays: dict[str, Any] = {"value": ("classifier", values)}
+    coords: dict[str, Any] = {"classifier": list(comparison.names)}
+    if spec is not None and _has_confusion(spec.data):
+        seen = spec.data
+        tables = np.stack([seen.confusion(one) for one in seen.models])
+        exact = tables.dtype != object or tables.max() < _LARGEST
+        counts = tables.astype(np.int64 if exact else np.float64)
+        arrays["confusion"] = (("classifier", "truth", "prediction"), counts)
+        outside: list[Label] = ["(no span)"] if seen.kind == "spans" else []
+        coords["truth"] = coords["prediction"] = _coordinate([*seen.labels, *outside])
+    return xr.Dataset(arrays, coords=coords)
+
+
+def _has_confusion(seen: Outcomes) -> bool:
+    return seen.kind != "label_sets" and seen.n_classes <= _MOST_CLASSES
+
+
+def _coordinate(labels: list[Label]) -> AnyArray:
+    """Return labels as a coordinate that any file holds; as text where numpy has no type."""
+    same = len({type(label) for label in labels}) == 1
+    found = np.array(labels if same else [str(label) for label in labels])
+    return found if found.dtype != object else np.array([str(label) for label in labels])
+
+
+def from_datatree(
+    tree: DataTree, *, metric: MetricLike | None = None, prior: PyMCModel | None = None
+) -> Comparison:
+    """Return the comparison that :meth:`Comparison.to_datatree` wrote; nothing is drawn again.
+
+    Parameters
+    ----------
+    tree
+        The whole tree, also after it was saved and loaded; or ``InferenceData`` of ArviZ 0.2x
+        that was made of it.
+    metric
+        The metric, where it is a function or costs of your own, which no file holds.
+    prior
+        The PyMC model, where it was one.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> c = op.compare([1, 1, 0, 0, 1], [1, 1, 0, 1, 1], [1, 0, 0, 1, 1], random_state=0)
+    >>> tree = c.to_datatree()  # doctest: +SKIP
+    >>> op.from_datatree(tree).mean == c.mean  # doctest: +SKIP
+    True
+    """
+    kept = read_kept(_text(tree))
+    spec = ask_again(kept, metric=metric, prior=prior)
+    low, high, default = kept["rope"]
+    entropy, key = kept["seed"]
+    found = summarize_comparison(
+        spec,
+        _answer(spec, _values(tree, kept), kept["chains"]),
+        rope=Rope(low=low, high=high, default=default),
+        prob=kept["hdi_prob"],
+        seed=np.random.SeedSequence(entropy, spawn_key=tuple(key)),
+    )
+    _check_observed(found, tree)
+    return found
+
+
+def _text(tree: Any) -> str:
+    text = getattr(tree, "attrs", {}).get(_KEPT)
+    if not isinstance(text, str):
+        raise DataError(
+            "this is no tree of a comparison; give the whole of what Comparison.to_datatree() "
+            f"returned, whose attribute {_KEPT!r} says what was compared; got {type(tree).__name__}"
+        )
+    return text
+
+
+def _values(tree: Any, kept: dict[str, Any]) -> FloatArray:
+    """Return draws ``(n_models, n_draws)`` in the order that was written."""
+    names = kept["outcomes"]["models"]
+    try:
+        found = tree["posterior"]["value"].sel(classifier=names)
+        found = found.transpose("classifier", "chain", "draw")
+        values = np.asarray(found.values, dtype=np.float64).reshape(len(names), -1)
+    except (KeyError, ValueError) as error:
+        raise DataError(
+            "the tree must still have its group 'posterior' with 'value' by chain, draw and "
+            f"classifier, {' and '.join(map(repr, names))}: {error}"
+        ) from error
+    if values.shape[1] != kept["n_draws"] or not np.isfinite(values).all():
+        raise DataError(
+            f"the tree must hold all {kept['n_draws']:,} draws that were written; "
+            f"got {np.isfinite(values).all(axis=0).sum():,}. Thin a copy of it"
+        )
+    return np.ascontiguousarray(values)
+
+
+def _answer(spec: LabelSpec, values: FloatArray, chains: list[dict[str, Any]]) -> Answer:
+    if chains:
+        found = tuple(Chain(**one) for one in chains)
+        return Answer(values=values, of_models=(None, None), of_difference=None, chains=found)
+    return engine.with_forms(spec, values)
+
+
+def _check_observed(found: Comparison, tree: Any) -> None:
+    """Refuse another metric than the one that was drawn."""
+    written = tree["observed_data"]["value"].sel(classifier=list(found.names)).values
+    if not np.allclose([found.a.observed, found.b.observed], written, rtol=1e-9, equal_nan=True):
+        raise DataError(
+            f"metric= must be the one whose draws the tree holds; {found.metric!r} is "
+            f"{found.a.observed:.6g} and {found.b.observed:.6g} on its outcomes, and the tree has "
+            f"{written[0]:.6g} and {written[1]:.6g}"
+        )

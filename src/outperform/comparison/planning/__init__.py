@@ -1,1 +1,0 @@
-"""Before the experiment: how many documents, in which world, for which verdict."""

@@ -1,0 +1,1 @@
+"""BLOCKED CROSS-VALIDATION: repeated halves whose training sets share a quarter."""

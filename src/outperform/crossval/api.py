@@ -1,0 +1,443 @@
+"""``bcv_compare`` and ``bcv_estimate``: the Bayes test from fold counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import AnyArray, FloatArray, MatrixLike, MetricLike, RopeLike, Seed
+from outperform.comparison.api import answer_one, answer_spec, check_names
+from outperform.crossval.folds import (
+    SCORES_OF_COUNTS,
+    Folds,
+    check_same_gold,
+    folds_of_counts,
+    read_folds,
+    repeated_rows,
+)
+from outperform.data.outcomes import Outcomes
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import Rope
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding, finding
+from outperform.inference import engine
+from outperform.inference.score_spec import counted
+from outperform.inference.spec import Counting, LabelSpec, Scale, make_label_spec
+from outperform.metrics.metric import Metric
+from outperform.posterior.registry import PriorLike
+from outperform.posterior.rng import seed_sequence
+from outperform.results.base import FoldDetails, withhold
+from outperform.results.comparison import Comparison
+from outperform.results.estimate import Estimate
+
+# What Wang et al. (2014, 2017) found: 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
+_RHO1 = (0.0, 0.5)
+_RHO2 = (0.25, 0.5)
+_NODES = 5
+
+_NAMES = ("averaged", "integrated", "full")
+
+CorrelationLike: TypeAlias = "str | tuple[float, float] | Correlation"
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A treatment of the correlation between folds, as a value.
+
+    Parameters
+    ----------
+    name
+        ``"averaged"``, the paper's: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
+        ``"integrated"``: the posterior averaged over them instead, a mixture;
+        ``"full"``: ρ₁ = ρ₂ = 1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
+    rho1, rho2
+        The correlations of ``"fixed"``.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> print(round(op.results.Correlation("averaged").worth(3), 6))
+    0.368802
+    >>> op.results.Correlation.fixed(0.2, 0.4)
+    Correlation.fixed(0.2, 0.4)
+    """
+
+    name: str = "averaged"
+    rho1: float | None = None
+    rho2: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in (*_NAMES, "fixed"):
+            raise UsageError(unknown_name("correlation", self.name, (*_NAMES, "fixed")))
+        known = [rho for rho in (self.rho1, self.rho2) if rho is not None]
+        if len(known) != (2 if self.name == "fixed" else 0):
+            raise UsageError(
+                "only the correlation 'fixed' takes rho1 and rho2, and it needs both; "
+                "e.g. Correlation.fixed(0.2, 0.4)"
+            )
+        if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
+            raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")
+
+    @classmethod
+    def fixed(cls, rho1: float, rho2: float) -> Correlation:
+        """Take both correlations as known.
+
+        Parameters
+        ----------
+        rho1
+            Between the two folds of one repetition.
+        rho2
+            Between folds of different repetitions.
+        """
+        return cls("fixed", rho1, rho2)
+
+    @classmethod
+    def from_param(cls, correlation: CorrelationLike) -> Correlation:
+        """Take a name, a pair of correlations or a treatment.
+
+        Parameters
+        ----------
+        correlation
+            ``"averaged"``, ``"integrated"``, ``"full"``, ``(rho1, rho2)`` or a treatment.
+        """
+        if isinstance(correlation, Correlation):
+            return correlation
+        if isinstance(correlation, str):
+            return cls(correlation)
+        if isinstance(correlation, (tuple, list)) and len(correlation) == 2:
+            return cls.fixed(*correlation)
+        raise UsageError(
+            f"correlation must be one of {', '.join(map(repr, _NAMES))}, or a pair (rho1, rho2); "
+            f"got {correlation!r}"
+        )
+
+    def counting(self, m: int) -> Counting:
+        """Return how often each document is counted, and what each count is worth.
+
+        Parameters
+        ----------
+        m
+            The number of repetitions of two-fold cross-validation.
+        """
+        one = (Scale(factor=self.worth(m), share=1.0),)
+        return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
+
+    def worth(self, m: int) -> float:
+        """Return what one counted document is worth, on average.
+
+        Parameters
+        ----------
+        m
+            The number of repetitions of two-fold cross-validation.
+        """
+        if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
+            raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {m!r}")
+        if self.name == "full":
+            return 1.0 / (2 * m)
+        if self.rho1 is not None and self.rho2 is not None:
+            return 1.0 / (1.0 + self.rho1 + 2 * (m - 1) * self.rho2)
+        return _averaged(m)
+
+    def __repr__(self) -> str:
+        fixed = f".fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else None
+        return f"Correlation{fixed or f'({self.name!r})'}"
+
+    def __str__(self) -> str:
+        return f"fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else self.name
+
+
+def _averaged(m: int) -> float:
+    """Return E[1/(1 + ρ₁ + c ρ₂)], c = 2(m − 1), in closed form: ∫ln is x ln x − x."""
+    c = 2.0 * (m - 1)
+    if m == 1:
+        return 2.0 * math.log(1.5)
+    corners = (
+        (sign_1 * sign_2) * (x := 1.0 + rho1 + c * rho2) * math.log(x)
+        for rho1, sign_1 in zip(_RHO1, (-1, 1), strict=True)
+        for rho2, sign_2 in zip(_RHO2, (-1, 1), strict=True)
+    )
+    return 8.0 / c * math.fsum(corners)
+
+
+def _integrated(m: int) -> tuple[Scale, ...]:
+    """Return Gauss–Legendre nodes over both correlations, which miss w by less than 1e-9."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = [
+        [(low + high + (high - low) * node) / 2 for node in nodes] for low, high in (_RHO1, _RHO2)
+    ]
+    rho2_nodes = list(zip(places[1], weights / 2, strict=True)) if m > 1 else [(0.0, 1.0)]
+    return tuple(
+        Scale(factor=float(1.0 / (1.0 + rho1 + 2 * (m - 1) * rho2)), share=float(share_1 * share_2))
+        for rho1, share_1 in zip(places[0], weights / 2, strict=True)
+        for rho2, share_2 in rho2_nodes
+    )
+
+
+def stability_findings(
+    spec: LabelSpec, folds: Folds, correlation: Correlation
+) -> tuple[Finding, ...]:
+    """Return ``unstable_learner`` where the repetitions differ more than they should."""
+    if folds.m < 2:
+        return (finding("stability_unchecked"),)
+    spread = spread_of_repetitions(folds.repetition_counts(spec))
+    # Whoever takes the counts to be worth less has allowed for more spread.
+    limit = Correlation().worth(folds.m) / correlation.worth(folds.m)
+    if spread <= limit:
+        return ()
+    two = len(folds.hits) == 2
+    return (
+        finding(
+            "unstable_learner/comparison" if two else "unstable_learner/estimate",
+            times=spread / limit,
+        ),
+    )
+
+
+def spread_of_repetitions(counts: FloatArray) -> float:
+    """Return D of one model or of the difference of two, 1 being what the formula implies.
+
+    ``counts  # (n_models, n_classes, 3, m)`` are tp, fp and fn.
+
+    Examples
+    --------
+    >>> steady = np.array([[[[80, 80, 80], [10, 10, 10], [20, 20, 20]]]])
+    >>> spread_of_repetitions(steady)
+    0.0
+    """
+    difference = counts[0] - counts[1] if len(counts) == 2 else counts[0]
+    expected = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
+    squares = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
+    seen = expected > 0
+    n_classes, m = max(int(seen.any(axis=1).sum()), 1), counts.shape[3]
+    return float((squares[seen] / expected[seen]).sum() / (n_classes * (m - 1)))
+
+
+def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Comparison:
+    """Add the folds to a comparison, and withhold ≫ and ≪ where they spread too much."""
+    doubts = stability_findings(counted(plain.spec), folds, correlation)
+    return replace(
+        plain,
+        decision=withhold(plain.decision, doubts),
+        findings=(*doubts, *plain.findings, finding("likelier_hypothesis")),
+        details=FoldDetails(folds=folds, correlation=correlation),
+    )
+
+
+def blocked_estimate(plain: Estimate, folds: Folds, correlation: Correlation) -> Estimate:
+    """Add the folds to an estimate."""
+    doubts = stability_findings(counted(plain.spec), folds, correlation)
+    return replace(
+        plain,
+        findings=(*doubts, *plain.findings),
+        details=FoldDetails(folds=folds, correlation=correlation),
+    )
+
+
+def bcv_compare(
+    folds_a: MatrixLike,
+    folds_b: MatrixLike,
+    *,
+    metric: MetricLike = "f1",
+    counts: str = "tp_fp_fn",
+    correlation: CorrelationLike = "averaged",
+    rope: RopeLike | None = None,
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    names: tuple[str, str] = ("A", "B"),
+) -> Comparison:
+    """Compare two models by the counts of m×2 blocked cross-validation.
+
+    Every document is tested once in each of m repetitions, so the summed counts
+    are worth ``w`` times as many independent ones. Precision and recall then are
+    Beta distributed and F1 is ``2 / (2 + X)`` with ``X`` beta-prime, for each model
+    by itself; the difference comes from quadrature, without draws. The verdict is
+    that of interval and ROPE; the paper's probabilities are ``p_h0`` and ``p_h1``
+    (H₁: B is better).
+
+    Parameters
+    ----------
+    folds_a, folds_b
+        The counts of A and of B: two rows for each repetition, ``(S₁,T₁), (T₁,S₁), (S₂,T₂), …``.
+    metric
+        ``"precision"``, ``"recall"``, ``"f1"``, ``"jaccard"`` or another F-beta.
+    counts
+        What the columns are: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
+    correlation
+        Of the folds: ``"averaged"`` (the paper's w), ``"integrated"`` (a mixture over ρ₁ and ρ₂),
+        ``"full"`` (w = 1/2m), a pair ``(rho1, rho2)``, or a :class:`Correlation`.
+    rope
+        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+    hdi_prob
+        The mass of the interval.
+    prior
+        λ, the prior count of true positives, false positives and false negatives: a number, or
+        ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
+        ``"bootstrap"``.
+    n_draws
+        How many draws to keep beside the exact numbers.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    names
+        What to call A and B.
+
+    References
+    ----------
+    Wang and Li, "Bayes Test of Precision, Recall, and F1 Measure for Comparison of Two
+    Natural Language Processing Models", ACL 2019.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> a = [[80, 10, 20], [78, 12, 22], [81, 9, 19], [77, 11, 23], [80, 10, 20], [79, 12, 21]]
+    >>> b = [[82, 11, 18], [80, 12, 20], [83, 10, 17], [79, 12, 21], [84, 9, 16], [80, 11, 20]]
+    >>> c = op.bcv_compare(a, b, metric="f1", rope=0.01)
+    >>> print(round(c.p_h1, 4), c.accepted, c.decision.symbol)
+    0.6751 H1 <
+    """
+    names = check_names(names)
+    read = [
+        read_folds(rows, counts=counts, name=name)
+        for rows, name in zip((folds_a, folds_b), names, strict=True)
+    ]
+    check_same_gold(read[0], read[1], names)
+    asked, counted = metrics.get(metric), dict(zip(names, read, strict=True))
+    return compare_counts(
+        counted,
+        metric=asked,
+        correlation=Correlation.from_param(correlation),
+        prior=prior,
+        rope=Rope.from_param(rope, bounds=asked.bounds),
+        prob=check_prob(hdi_prob),
+        n_draws=n_draws,
+        seed=seed_sequence(random_state),
+        n_jobs=-1,
+        doubts=_repeated(counted),
+    )
+
+
+def compare_counts(
+    counted: Mapping[str, AnyArray],
+    *,
+    metric: Metric,
+    correlation: Correlation,
+    prior: PriorLike | None,
+    rope: Rope,
+    prob: float,
+    n_draws: Any,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    doubts: tuple[Finding, ...] = (),
+) -> Comparison:
+    """Compare two models by tp, fp and fn of each fold, ``(3, 2m)``, each on its own."""
+    folds = folds_of_counts(np.stack(list(counted.values())))
+    plain = answer_spec(
+        _ask(counted, metric, prior, correlation, folds, doubts),
+        rope=rope,
+        prob=prob,
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+        verb="bcv_compare",
+    )
+    return blocked(plain, folds, correlation)
+
+
+def bcv_estimate(
+    folds: MatrixLike,
+    *,
+    metric: MetricLike = "f1",
+    counts: str = "tp_fp_fn",
+    correlation: CorrelationLike = "averaged",
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    name: str = "A",
+) -> Estimate:
+    """Estimate one model's metric from the counts of m×2 blocked cross-validation.
+
+    Parameters
+    ----------
+    folds
+        The counts: two rows for each repetition.
+    metric
+        ``"precision"``, ``"recall"``, ``"f1"``, ``"jaccard"`` or another F-beta.
+    counts
+        What the columns are: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
+    correlation
+        Of the folds, as for :func:`bcv_compare`.
+    hdi_prob
+        The mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
+    prior
+        λ, the prior count of true positives, false positives and false negatives: a number, or
+        ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
+        ``"bootstrap"``.
+    n_draws
+        How many draws to keep beside the exact numbers.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    name
+        What to call the model.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> e = op.bcv_estimate([[80, 10, 20], [78, 12, 22]], metric="f1", correlation="full")
+    >>> print(round(e.eti.low, 4), round(e.eti.high, 4))
+    0.7616 0.8775
+    """
+    read = read_folds(folds, counts=counts, name=name)
+    treatment, counted = Correlation.from_param(correlation), folds_of_counts(read[None])
+    alone = {name: read}
+    spec = _ask(alone, metrics.get(metric), prior, treatment, counted, _repeated(alone))
+    plain = answer_one(
+        spec,
+        verb="bcv_estimate",
+        prob=check_prob(hdi_prob),
+        n_draws=engine.check_draws(n_draws),
+        seed=seed_sequence(random_state),
+        n_jobs=-1,
+    )
+    return blocked_estimate(plain, counted, treatment)
+
+
+def _repeated(counted: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
+    """Return doubts about rows that somebody may have entered twice."""
+    return tuple(one for name, counts in counted.items() for one in repeated_rows(counts, name))
+
+
+def _ask(
+    counted: Mapping[str, AnyArray],
+    asked: Metric,
+    prior: PriorLike | None,
+    correlation: Correlation,
+    folds: Folds,
+    doubts: tuple[Finding, ...],
+) -> LabelSpec:
+    if asked.score not in SCORES_OF_COUNTS or asked.average != "binary":
+        raise UsageError(
+            f"counts of true positives, false positives and false negatives tell precision, "
+            f"recall, f1, jaccard or another F-beta; got {asked.name!r}"
+        )
+    sums = {name: counts.sum(axis=1) for name, counts in counted.items()}
+    spec = make_label_spec(
+        Outcomes.from_tp_fp_fn(sums),
+        metric=asked,
+        prior="uniform" if prior is None else prior,
+        default_prior="uniform",
+        paired=False,
+        labels=None,
+        pos_label=None,
+        counting=correlation.counting(folds.m),
+    )
+    # Counts of folds may be of documents or of spans; which, nobody has said.
+    kept = tuple(one for one in spec.findings if one.name != "independent_spans")
+    return replace(spec, findings=doubts + kept)

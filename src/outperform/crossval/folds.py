@@ -1,0 +1,394 @@
+"""Fold counts, and the design that they must follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import isqrt
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.groups import as_counts
+from outperform.data.outcomes import Outcomes
+from outperform.data.views import code_of
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding, finding, listed
+from outperform.inference.spec import LabelSpec
+from outperform.metrics.confusion import Margins
+
+COUNTS = ("tp_fp_fn", "gold_predicted_correct")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Folds:
+    """Hits, true and predicted counts of each model and class in each of the 2m folds.
+
+    Parameters
+    ----------
+    hits, actual, predicted
+        Of shape ``(n_models, n_classes, 2m)``; folds 2j and 2j + 1 are the two
+        halves of repetition j.
+    """
+
+    hits: AnyArray
+    actual: AnyArray
+    predicted: AnyArray
+
+    @property
+    def m(self) -> int:
+        """The number of repetitions."""
+        return int(self.hits.shape[2]) // 2
+
+    def values(self, spec: LabelSpec) -> FloatArray:
+        """Return the metric of each model in each fold, ``(n_models, 2m)``."""
+        return self._evaluate(spec, self._of_view(spec))
+
+    def repetitions(self, spec: LabelSpec) -> FloatArray:
+        """Return the metric of each model over each whole repetition, ``(n_models, m)``."""
+        return self._evaluate(spec, [_pairs(one) for one in self._of_view(spec)])
+
+    def repetition_counts(self, spec: LabelSpec) -> FloatArray:
+        """Return tp, fp and fn of whole repetitions, ``(n_models, n_classes, 3, m)``."""
+        hits, actual, predicted = (_pairs(one) for one in self._of_view(spec))
+        return np.stack([hits, predicted - hits, actual - hits], axis=2).astype(np.float64)
+
+    def triples(self, spec: LabelSpec) -> AnyArray | None:
+        """Return tp, fp and fn, ``(n_models, 3, 2m)``, where a metric needs no more."""
+        if not _of_one_class(spec):
+            return None
+        hits, actual, predicted = (one[:, 0] for one in self._of_view(spec))
+        return np.stack([hits, predicted - hits, actual - hits], axis=1)
+
+    @staticmethod
+    def _evaluate(spec: LabelSpec, sums: list[AnyArray]) -> FloatArray:
+        classes = None if _of_one_class(spec) else _classes(spec)
+        return np.stack(
+            [
+                spec.measured.evaluate(
+                    Margins(hits=hits, actual=actual, predicted=predicted), classes
+                )
+                for hits, actual, predicted in zip(*sums, strict=True)
+            ]
+        )
+
+    def _of_view(self, spec: LabelSpec) -> list[AnyArray]:
+        """Return the sums over the classes that the spec's view has."""
+        sums = [self.hits, self.actual, self.predicted]
+        if not _of_one_class(spec):
+            return sums
+        kept = _positive_types(spec)
+        return [one[:, kept].sum(axis=1, keepdims=True) for one in sums]
+
+
+def _pairs(counts: AnyArray) -> AnyArray:
+    """Add up the two folds of each repetition, on the last axis."""
+    return np.asarray(counts[..., 0::2] + counts[..., 1::2])
+
+
+SCORES_OF_COUNTS = ("precision", "recall", "fbeta", "jaccard")
+
+
+def _of_one_class(spec: LabelSpec) -> bool:
+    """Say whether tp, fp and fn are all that the metric needs."""
+    return spec.positive is not None and spec.measured.score in SCORES_OF_COUNTS
+
+
+def _classes(spec: LabelSpec) -> tuple[int, ...] | None:
+    if spec.pos_label is None:
+        return spec.classes
+    return (code_of(spec.data, spec.pos_label),)
+
+
+def _positive_types(spec: LabelSpec) -> list[int]:
+    if spec.pos_label is not None:
+        return [code_of(spec.data, spec.pos_label)]
+    labels = spec.choices.labels or spec.data.labels
+    return [code_of(spec.data, label) for label in labels]
+
+
+def read_folds(rows: Any, *, counts: str, name: str) -> AnyArray:
+    """Return tp, fp and fn of each fold, ``(3, 2m)``, or say what is wrong with the rows."""
+    if counts not in COUNTS:
+        raise UsageError(unknown_name("counts", counts, COUNTS))
+    table = as_counts(rows, name=f"folds of {name}")
+    if table.ndim != 2 or table.shape[1] != 3:
+        raise DataError(
+            f"folds of {name} must have three columns, {counts.replace('_', ', ')}, and one row "
+            f"for each fold; got shape {table.shape}"
+        )
+    if len(table) % 2 or not len(table):
+        raise DataError(
+            f"folds of {name} must have two rows for each repetition of two-fold "
+            f"cross-validation; got {len(table)}"
+        )
+    if counts == "gold_predicted_correct":
+        table = _from_gold(table, name)
+    tp, fp, fn = table.T
+    _check_repetitions(tp + fn, name)
+    return np.stack([tp, fp, fn])
+
+
+def _from_gold(table: AnyArray, name: str) -> AnyArray:
+    gold, predicted, correct = table.T
+    bad = np.flatnonzero((correct > gold) | (correct > predicted))
+    if bad.size:
+        row = int(bad[0])
+        raise DataError(
+            f"folds of {name}, row {row + 1}: {correct[row]} correct cannot be more than "
+            f"{gold[row]} gold or {predicted[row]} predicted; the columns are gold, predicted, "
+            "correct"
+        )
+    return np.stack([correct, predicted - correct, gold - correct], axis=1)
+
+
+def _check_repetitions(gold: AnyArray, name: str) -> None:
+    """Every repetition tests every document once, so its two folds hold all the gold."""
+    totals = gold[0::2] + gold[1::2]
+    for repetition, total in enumerate(totals):
+        if total != totals[0]:
+            raise DataError(
+                f"folds of {name}: repetition {repetition + 1} (rows {2 * repetition + 1} and "
+                f"{2 * repetition + 2}) holds {total} gold items, repetition 1 holds {totals[0]}; "
+                "the two halves of every repetition must hold the whole data, tp + fn, once"
+            )
+
+
+def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
+    """Refuse folds of two models that were not the same folds."""
+    if a.shape != b.shape:
+        raise DataError(
+            f"{names[0]} has {a.shape[1]} folds and {names[1]} has {b.shape[1]}; both models must "
+            "be tested on the same folds"
+        )
+    gold_a, gold_b = a[0] + a[2], b[0] + b[2]
+    apart = np.flatnonzero(gold_a != gold_b)
+    if apart.size:
+        row = int(apart[0])
+        raise DataError(
+            f"row {row + 1}: {names[0]} was tested on {gold_a[row]} gold items and {names[1]} on "
+            f"{gold_b[row]}; both models must be tested on the same folds in the same order"
+        )
+
+
+def repeated_rows(counts: AnyArray, name: str) -> tuple[Finding, ...]:
+    """Return a finding if two folds of a model have the same counts to the last one."""
+    rows = [tuple(row) for row in counts.T.tolist()]
+    twice = [row for row in dict.fromkeys(rows) if rows.count(row) > 1]
+    if not twice:
+        return ()
+    places = listed(str(place) for place, row in enumerate(rows, 1) if row == twice[0])
+    return (finding("repeated_fold", model=name, rows=places),)
+
+
+def folds_of_counts(counts: AnyArray) -> Folds:
+    """Return the folds of tp, fp and fn, ``(n_models, 3, 2m)``."""
+    tp, fp, fn = np.moveaxis(counts, 1, 0)[:, :, None, :]
+    return Folds(hits=tp, actual=tp + fn, predicted=tp + fp)
+
+
+def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
+    """Return the folds of outcomes that share their models and classes."""
+    sums = [
+        [one.margins(model) for one in outcomes] for model in outcomes[0].models
+    ]  # (n_models, 2m)
+    return Folds(
+        **{
+            name: np.stack(
+                [np.stack([getattr(fold, name) for fold in model], axis=-1) for model in sums]
+            )
+            for name in ("hits", "actual", "predicted")
+        }
+    )
+
+
+def blocks(m: int, n: int) -> IntArray:
+    """Return the signs ``(n_blocks, m)`` of a blocked design: +1 where a block is in the half.
+
+    Each column has as many +1 as −1, and each two columns have each pair of
+    signs ``n_blocks / 4`` times, so that two training halves share a quarter of
+    the blocks. Where several numbers of blocks would do, one that divides ``n``
+    makes the blocks equal.
+
+    Examples
+    --------
+    >>> blocks(3, 600)
+    array([[ 1,  1, -1],
+           [ 1, -1,  1],
+           [-1,  1,  1],
+           [-1, -1, -1]])
+    """
+    signs = _hadamard(n_blocks(m, n))
+    signs = signs * signs[:, :1]  # the first column is constant and makes no halves
+    signs = signs[:, 1:] * -signs[-1, 1:]  # the last block is never in the first half
+    columns = np.lexsort(-signs[::-1])
+    return signs[:, columns[:m]]
+
+
+def n_blocks(m: int, n: int) -> int:
+    """Return the number of blocks for ``m`` repetitions on ``n`` units.
+
+    That is the smallest order above ``m`` that divides ``n``, unless it is far
+    larger than the smallest one of all: more blocks leave less of each class in
+    every block.
+
+    Examples
+    --------
+    >>> n_blocks(3, 600), n_blocks(15, 600), n_blocks(15, 601)
+    (4, 20, 16)
+    """
+    orders = [order for order in range(m + 1, 4 * (m + 1) + 1) if _is_order(order)]
+    return next((order for order in orders if n % order == 0), orders[0])
+
+
+@cache
+def _is_order(order: int) -> bool:
+    """Say whether one of the constructions gives a Hadamard matrix of this order."""
+    if order in (1, 2):
+        return True
+    if order % 4:
+        return False
+    return _is_prime(order - 1) or _is_paley_two(order) or _is_order(order // 2)
+
+
+def _is_paley_two(order: int) -> bool:
+    q = order // 2 - 1
+    return q % 4 == 1 and _is_prime(q)
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % factor for factor in range(2, isqrt(number) + 1))
+
+
+def _hadamard(order: int) -> IntArray:
+    if order == 1:
+        return np.ones((1, 1), dtype=np.int64)
+    pair = np.array([[1, 1], [1, -1]])
+    if order == 2 or _is_order(order // 2):
+        return np.kron(pair, _hadamard(order // 2))
+    if _is_prime(order - 1):
+        return _bordered(order - 1, -1) + np.eye(order, dtype=np.int64)
+    other = np.array([[1, -1], [-1, -1]])
+    return np.kron(_bordered(order // 2 - 1, 1), pair) + np.kron(
+        np.eye(order // 2, dtype=np.int64), other
+    )
+
+
+def _bordered(q: int, left: int) -> IntArray:
+    """Return Paley's matrix of quadratic residues modulo a prime, with a border of ones."""
+    residue = np.full(q, -1)
+    residue[np.arange(1, q) ** 2 % q] = 1
+    residue[0] = 0
+    index = np.arange(q)
+    matrix = np.zeros((q + 1, q + 1), dtype=np.int64)
+    matrix[0, 1:] = 1
+    matrix[1:, 0] = left
+    matrix[1:, 1:] = residue[index[:, None] - index]
+    return matrix
+
+
+Mask = NDArray[np.bool_]
+
+_MEND = "make the folds with op.BlockedTwoFold"
+
+
+def check_blocked(
+    splits: Sequence[tuple[Any, Any]], n: int, *, tolerance: float | None = None
+) -> int:
+    """Return the number of repetitions, or refuse folds that are not those of a blocked design.
+
+    Folds come in pairs ``(S, T)``, ``(T, S)`` of two halves, and every two training halves
+    share a quarter of the items.
+
+    Parameters
+    ----------
+    splits
+        Training and test indices of each fold.
+    n
+        The number of items.
+    tolerance
+        By how many items a half may differ from ``n / 2`` and a shared part from ``n / 4``.
+        None allows one item for each block that makes them up. With groups, whose sizes
+        cannot be chosen, pass the size of the largest one.
+
+    Examples
+    --------
+    >>> check_blocked([([0, 1], [2, 3]), ([2, 3], [0, 1])], 4)
+    1
+    """
+    if not len(splits) or len(splits) % 2:
+        _refuse("an even number of folds, two for each repetition", f"got {len(splits)} folds")
+    m = len(splits) // 2
+    halves = [_half(splits[2 * index], splits[2 * index + 1], n, index) for index in range(m)]
+    order = n_blocks(m, n)
+    _check_sizes(halves, n, order / 2 if tolerance is None else tolerance)
+    _check_overlaps(halves, n, order / 4 if tolerance is None else tolerance)
+    return m
+
+
+def _refuse(must: str, came: str) -> NoReturn:
+    raise DataError(f"blocked cross-validation needs {must}; {came}. To mend it, {_MEND}")
+
+
+def _half(first: tuple[Any, Any], second: tuple[Any, Any], n: int, index: int) -> Mask:
+    """Return where the first training half of a repetition lies."""
+    name = f"fold {2 * index + 1}"
+    train, test = _mask(first[0], n, name), _mask(first[1], n, name)
+    shared = np.count_nonzero(train & test)
+    if shared:
+        _refuse(
+            "training and test halves without common items",
+            f"those of {name} share {shared}",
+        )
+    outside = n - np.count_nonzero(train | test)
+    if outside:
+        _refuse("every item in one half or the other", f"{name} leaves out {outside} of {n}")
+    after = f"fold {2 * index + 2}"
+    again = _mask(second[0], n, after), _mask(second[1], n, after)
+    if (again[0] != test).any() or (again[1] != train).any():
+        _refuse(
+            "folds in pairs (S, T), (T, S)",
+            f"{after} is not {name} with training and test exchanged",
+        )
+    return train
+
+
+def _mask(indices: Any, n: int, name: str) -> Mask:
+    array: IntArray = np.asarray(indices)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}")
+    if array.size and not (array.min() >= 0 and array.max() < n):
+        wrong = array[(array < 0) | (array >= n)][0]
+        _refuse(f"indices from 0 to {n - 1}", f"{name} holds {wrong}")
+    mask = np.zeros(n, dtype=np.bool_)
+    mask[array.astype(np.int64)] = True
+    twice = array.size - np.count_nonzero(mask)
+    if twice:
+        _refuse("each item once in a half", f"{name} repeats {twice}")
+    return mask
+
+
+def _check_sizes(halves: Sequence[Mask], n: int, tolerance: float) -> None:
+    for index, half in enumerate(halves):
+        size = np.count_nonzero(half)
+        if abs(size - n / 2) > tolerance:
+            _refuse(
+                f"halves of {n / 2:g} items, give or take {tolerance:g}",
+                f"those of repetition {index + 1} have {size} and {n - size}",
+            )
+
+
+def _check_overlaps(halves: Sequence[Mask], n: int, tolerance: float) -> None:
+    for (one, left), (other, right) in combinations(enumerate(halves, 1), 2):
+        shared = np.count_nonzero(left & right)
+        if (left == right).all() or (left != right).all():
+            _refuse("different halves", f"repetitions {one} and {other} have the same two")
+        if abs(shared - n / 4) > tolerance:
+            _refuse(
+                f"training halves that share {n / 4:g} items, give or take {tolerance:g}",
+                f"those of repetitions {one} and {other} share {shared}",
+            )

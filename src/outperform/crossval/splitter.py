@@ -1,0 +1,482 @@
+"""``BlockedTwoFold``: the splitter, and balanced blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import (
+    AnyArray,
+    ColumnLike,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    Seed,
+)
+from outperform.crossval.folds import blocks
+from outperform.data.labels import Column, read_column
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.posterior.rng import seed_sequence
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+
+# How much weight size, class counts and balance have when whole groups move.
+_IMPORTANCE = (4.0, 2.0, 1.0)
+_POOL = 300
+_MOST_SWAPS = 1_000
+_CHUNK = 1 << 20
+# Rounded, equal costs are equal on every machine, and so are the folds of a seed.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """What is dealt out: items, or whole groups of them.
+
+    ``strata`` must agree between blocks within one unit, ``features`` as well
+    as possible. Items have one size, so that they may only change places;
+    groups may also move alone.
+    """
+
+    strata: IntArray  # (n_units,)
+    features: Any  # sparse, (n_units, n_features)
+    movable: bool
+
+
+def item_units(classes: IntArray, balance: Any) -> Units:
+    """Return units that are single items: classes agree within one, balance as well as it can."""
+    return Units(strata=classes, features=_scaled(balance), movable=False)
+
+
+def group_units(groups: IntArray, classes: IntArray, balance: Any) -> Units:
+    """Return units that are whole groups, with their sizes, class counts and balance added up."""
+    from scipy import sparse
+
+    n, every = len(groups), np.ones(len(groups))
+    member = sparse.csr_array((every, (groups, np.arange(n))))  # (n_groups, n_items)
+    chosen = sparse.csr_array((every, (np.arange(n), classes)))
+    kinds = (every[:, None], chosen, balance)
+    features = [
+        _scaled(member @ kind) * weight for kind, weight in zip(kinds, _IMPORTANCE, strict=True)
+    ]
+    strata = np.zeros(member.shape[0], dtype=np.int64)
+    return Units(strata=strata, features=sparse.hstack(features, format="csr"), movable=True)
+
+
+def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntArray:
+    """Return a block for each unit; blocks of items have equal sizes within one.
+
+    Items that look the same form a run. Each run goes round the blocks as often
+    as it fills all of them; what is left goes in rounds, the largest first, and
+    each round to the blocks that have least of what it brings. Groups go one by
+    one. Then units change places while that makes the blocks more alike.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> units = item_units(np.repeat([0, 1], [8, 4]), sparse.csr_array((12, 0)))
+    >>> found = assign(units, 4, np.random.default_rng(1))
+    >>> np.bincount(found), np.bincount(found[:8])
+    (array([3, 3, 3, 3]), array([2, 2, 2, 2]))
+    """
+    order, run = _runs(units, generator)
+    first = np.flatnonzero(np.diff(run, prepend=-1))
+    length = np.diff(first, append=len(run))
+    place = np.arange(len(run)) - first[run]
+    whole = (place < (length - length % n_blocks)[run]) & (not units.movable)
+    found = np.empty(len(run), dtype=np.int64)
+    found[order[whole]] = place[whole] % n_blocks
+    left = order[~whole]
+    width = 1 if units.movable else n_blocks
+    found[left] = _deal(units.strata[left], units.features[left], n_blocks, width, generator)
+    if units.features.shape[1]:
+        alike = np.empty_like(run)
+        alike[order] = run
+        _settle(units, alike, found, n_blocks, generator)
+    return found
+
+
+def _scaled(matrix: Any) -> Any:
+    """Return sparse columns of one length whose squares add up to 1 together."""
+    from scipy import sparse
+
+    features = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    features.sum_duplicates()
+    features.eliminate_zeros()
+    length = np.sqrt(features.power(2).sum(axis=0))
+    scale = np.where(length > 0, length, 1.0) * np.sqrt(max(features.shape[1], 1))
+    features.data /= scale[features.indices]
+    return features
+
+
+def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return the units in the order of dealing, and the number of the run that each belongs to.
+
+    A run has one stratum and equal features, which a random projection tells;
+    within a run the order is random.
+    """
+    shuffled = generator.permutation(len(units.strata))
+    keys: list[AnyArray] = [units.strata]
+    if units.features.shape[1]:
+        keys.append(-units.features.power(2).sum(axis=1))
+        keys.append(units.features @ generator.random(units.features.shape[1]))
+    keys = [key[shuffled] for key in keys]
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        new[1:] |= np.diff(key[order]) != 0
+    return shuffled[order], np.cumsum(new)
+
+
+def _deal(
+    strata: IntArray, features: Any, n_blocks: int, width: int, generator: np.random.Generator
+) -> IntArray:
+    """Deal units, which come by strata, in rounds of so many units for different blocks."""
+    from scipy.optimize import linear_sum_assignment
+
+    found = np.empty(len(strata), dtype=np.int64)
+    sums = np.zeros((n_blocks, features.shape[1]))
+    stratum, seen = -1, np.zeros(n_blocks)
+    for start, bring in _rounds(features, width):
+        here = strata[start : start + width]
+        cost = (bring @ sums.T).round(_DIGITS)
+        if width > 1:  # the stratum that the last round left unfinished fills up first
+            cost += np.outer(here == stratum, seen) * (1 + np.ptp(cost) * width)
+        blocks = generator.permutation(n_blocks)  # so that ties fall at random
+        blocks = blocks[linear_sum_assignment(cost[:, blocks])[1]]
+        found[start : start + width] = blocks
+        sums[blocks] += bring
+        if here[-1] != stratum:
+            stratum, seen = here[-1], np.zeros(n_blocks)
+        seen[blocks[here == stratum]] += 1
+    return found
+
+
+def _rounds(features: Any, width: int) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the features of each round as dense rows; a chunk bounds the memory they take."""
+    chunk = width * max(1, _CHUNK // (width * max(features.shape[1], 1)))
+    for start in range(0, features.shape[0], chunk):
+        dense = features[start : start + chunk].toarray()
+        for inner in range(0, len(dense), width):
+            yield start + inner, dense[inner : inner + width]
+
+
+def _settle(
+    units: Units, alike: IntArray, found: IntArray, n_blocks: int, generator: np.random.Generator
+) -> None:
+    """Exchange units between blocks as long as the sums of squares over the blocks fall."""
+    # Of the items that look the same in one block, one can stand for all.
+    kind = np.arange(len(found)) if units.movable else alike * n_blocks + found
+    pool = generator.permutation(np.unique(kind, return_index=True)[1])[:_POOL]
+    rows = units.features[pool].toarray()
+    strata, where = units.strata[pool], found[pool]
+    if units.movable:  # to move is to change places with nothing
+        rows = np.vstack([rows, np.zeros((n_blocks, rows.shape[1]))])
+        strata = np.concatenate([strata, np.zeros(n_blocks, dtype=np.int64)])
+        where = np.concatenate([where, np.arange(n_blocks)])
+    sums = _block_sums(units.features, found, n_blocks)
+    inner = rows @ rows.T
+    for _ in range(_MOST_SWAPS):
+        change = np.where(strata[:, None] == strata, _changes(rows @ sums.T, inner, where), 0.0)
+        one, other = sorted(np.unravel_index(np.argmin(change), change.shape))
+        if change[one, other] >= 0:
+            break
+        step = rows[one] - rows[other]
+        sums[where[other]] += step
+        sums[where[one]] -= step
+        if other < len(pool):
+            where[[one, other]] = where[[other, one]]
+        else:
+            where[one] = where[other]
+    found[pool] = where[: len(pool)]
+
+
+def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatArray:
+    """Return half of what each exchange of two units adds to the sums of squares.
+
+    Taking ``x``, the difference of the two, from block ``a`` to ``b`` adds
+    ``2 x·(sum_b − sum_a) + 2 |x|²``.
+    """
+    gain = towards[:, where] - towards[np.arange(len(where)), where][:, None]
+    squares = np.diag(inner)
+    change = gain + gain.T + squares[:, None] + squares - 2 * inner
+    change[where[:, None] == where] = 0.0
+    return change.round(_DIGITS)
+
+
+def _block_sums(features: Any, found: IntArray, n_blocks: int) -> FloatArray:
+    from scipy import sparse
+
+    n = len(found)
+    member = sparse.csr_array((np.ones(n), (found, np.arange(n))), shape=(n_blocks, n))
+    return np.asarray((member @ features).toarray())
+
+
+class SplitterParameters(TypedDict, total=False):
+    """The parameters of a splitter, by name."""
+
+    m: int
+    stratify: bool
+    balance: MatrixLike | ColumnLike | None
+    random_state: Seed
+
+
+_PARAMETERS = tuple(SplitterParameters.__annotations__)
+
+
+class BlockedTwoFold:
+    """Repeat two-fold cross-validation so that every two training halves share ``n / 4`` items.
+
+    The data are dealt into blocks that are alike. Each repetition takes half of
+    the blocks as ``S`` and the others as ``T``, chosen by the columns of a
+    two-level orthogonal array, and yields the folds ``(S, T)`` and ``(T, S)``
+    as pairs of training and test indices. With ``m = 3`` there are four blocks
+    and the halves are B1 B2, B1 B3 and B2 B3. It goes wherever scikit-learn
+    takes ``cv=``.
+
+    Parameters
+    ----------
+    m
+        The number of repetitions; there are ``2 m`` folds.
+    stratify
+        Whether each class of ``y`` has as many items in every block, within one.
+        It needs one label per item; for a ``y`` of tag sequences or of several
+        columns there is nothing to stratify on, so pass ``balance``.
+    balance
+        What else the blocks should have equally much of: a matrix ``(n_items, n_units)``
+        of counts that are not negative, such as how many entities of each type a
+        sentence has. An array, a sparse matrix or a frame.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState. None makes new
+        folds at each call, a whole number the same folds.
+
+    Notes
+    -----
+    With ``groups``, whole groups are dealt out and never split. Sizes, class counts and
+    balance then agree only as well as the groups allow.
+
+    References
+    ----------
+    Wang and Li (2019), Bayes test of precision, recall, and F1 measure for comparison of two
+    natural language processing models, ACL, section 2.2.
+
+    Examples
+    --------
+    >>> folds = list(BlockedTwoFold(m=3, random_state=0).split(range(12), [0, 1, 1] * 4))
+    >>> [len(train) for train, test in folds]
+    [6, 6, 6, 6, 6, 6]
+    >>> len(set(folds[0][0]) & set(folds[2][0])), len(set(folds[1][0]) & set(folds[4][0]))
+    (3, 3)
+    """
+
+    def __init__(
+        self,
+        m: int = 3,
+        stratify: bool = True,
+        balance: MatrixLike | ColumnLike | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        # Kept as they came: scikit-learn's clone checks that nothing was changed.
+        self.m = m
+        self.stratify = stratify
+        self.balance = balance
+        self.random_state = random_state
+        self._check()
+
+    def split(
+        self,
+        X: MatrixLike | Sized,
+        y: LabelsLike | None = None,
+        groups: ColumnLike | None = None,
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the training and test indices of each fold.
+
+        Parameters
+        ----------
+        X
+            The items; only their number matters.
+        y
+            One label per item, to stratify on; or anything if there is nothing to stratify on.
+        groups
+            One label per item; items of one group stay together.
+        """
+        n = _length(X)
+        classes = self._classes(y, n)
+        balance = _read_balance(self.balance, n)
+        generator = np.random.default_rng(seed_sequence(self.random_state))
+        if groups is None:
+            signs = self._signs(n, what="items")
+            units = item_units(classes, balance)
+            of_items = signs[assign(units, len(signs), generator)]
+        else:
+            names, codes = np.unique(_column(groups, n, name="groups").codes, return_inverse=True)
+            signs = self._signs(len(names), what="groups")
+            units = group_units(codes, classes, balance)
+            of_items = signs[assign(units, len(signs), generator)[codes]]
+        return _folds(of_items)
+
+    def get_n_splits(
+        self,
+        X: MatrixLike | Sized | None = None,
+        y: LabelsLike | None = None,
+        groups: ColumnLike | None = None,
+    ) -> int:
+        """Return the number of folds, ``2 m``.
+
+        Parameters
+        ----------
+        X
+            Not used.
+        y
+            Not used.
+        groups
+            Not used.
+        """
+        return 2 * int(self.m)
+
+    def get_params(self, deep: bool = True) -> SplitterParameters:
+        """Return the parameters by name, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep
+            Not used.
+        """
+        return {
+            "m": self.m,
+            "stratify": self.stratify,
+            "balance": self.balance,
+            "random_state": self.random_state,
+        }
+
+    def set_params(self, **parameters: Unpack[SplitterParameters]) -> BlockedTwoFold:
+        """Set parameters by name, and return the splitter.
+
+        Parameters
+        ----------
+        **parameters
+            New values.
+        """
+        for name, value in parameters.items():
+            if name not in _PARAMETERS:
+                raise UsageError(unknown_name("parameter", name, _PARAMETERS))
+            setattr(self, name, value)
+        self._check()
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Tell scikit-learn's metadata routing that ``split`` takes ``groups``."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=type(self).__name__)
+        request.split.add_request(param="groups", alias=True)
+        return request
+
+    def __repr__(self) -> str:
+        shown = [f"m={self.m}"]
+        if not self.stratify:
+            shown.append("stratify=False")
+        if self.balance is not None:
+            shape = np.shape(cast(ArrayLike, self.balance))
+            shown.append(f"balance=<{type(self.balance).__name__} of shape {shape}>")
+        if self.random_state is not None:
+            shown.append(f"random_state={self.random_state!r}")
+        return f"BlockedTwoFold({', '.join(shown)})"
+
+    def _check(self) -> None:
+        if not isinstance(self.m, (int, np.integer)) or isinstance(self.m, bool) or self.m < 1:
+            raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {self.m!r}")
+        if not isinstance(self.stratify, (bool, np.bool_)):
+            raise UsageError(f"stratify must be True or False; got {self.stratify!r}")
+
+    def _classes(self, y: Any, n: int) -> IntArray:
+        if not self.stratify or y is None or not _is_one_label_each(y):
+            return np.zeros(n, dtype=np.int64)
+        column = _column(y, n, name="y")
+        for value in column.values:
+            if column.kind == "float" and not value.is_integer():
+                raise DataError(
+                    f"y must hold classes to stratify on; got {value!r}, which is not a whole "
+                    "number. Pass stratify=False for a target that is measured"
+                )
+        return column.codes
+
+    def _signs(self, n: int, *, what: str) -> IntArray:
+        signs = blocks(int(self.m), n)
+        if n < len(signs):
+            raise DataError(
+                f"m = {self.m} needs at least {len(signs)} {what}, one for each block; "
+                f"got {n}. Use fewer repetitions or more data"
+            )
+        return signs
+
+
+def _folds(signs: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    for column in signs.T:
+        one, other = np.flatnonzero(column > 0), np.flatnonzero(column < 0)
+        yield one, other
+        # Arrays of their own, so that whoever sorts one in place changes no other fold.
+        yield other.copy(), one.copy()
+
+
+def _length(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    if shape is None and not hasattr(X, "__len__"):
+        raise DataError(f"X must be the items, one a row; got {type(X).__name__}")
+    n = int(shape[0]) if shape else len(X)
+    if n == 0:
+        raise DataError("X must hold items to split; got none")
+    return n
+
+
+def _is_one_label_each(y: Any) -> bool:
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) > 1:
+        return len(shape) == 2 and shape[1] == 1
+    first = next(iter(y), None)
+    return isinstance(first, (str, bytes)) or not hasattr(first, "__len__")
+
+
+def _column(values: Any, n: int, *, name: str) -> Column:
+    if len(getattr(values, "shape", ())) == 2:
+        values = np.asarray(values)[:, 0]
+    column = read_column(values, name=name)
+    if len(column.codes) != n:
+        raise DataError(
+            f"{name} must have one entry for each of the {n} items in X; got {len(column.codes)}"
+        )
+    # Codes in the order of the labels, so that a list and an array make the same folds.
+    order = sorted(range(len(column.values)), key=column.values.__getitem__)
+    codes = np.argsort(order)[column.codes]
+    return replace(column, values=tuple(column.values[code] for code in order), codes=codes)
+
+
+def _read_balance(balance: Any, n: int) -> Any:
+    """Return the balance matrix as a sparse one, with no columns if there is none."""
+    from scipy import sparse
+
+    if balance is None:
+        return sparse.csr_array((n, 0))
+    if not sparse.issparse(balance):
+        balance = np.asarray(balance)
+        balance = balance[:, None] if balance.ndim == 1 else balance
+    if len(balance.shape) != 2 or balance.shape[0] != n:
+        raise DataError(
+            f"balance must have one row for each of the {n} items in X; got shape {balance.shape}"
+        )
+    if balance.dtype.kind not in "biuf":
+        raise DataError(f"balance must hold numbers; got values of type {balance.dtype}")
+    matrix = sparse.csr_array(balance, dtype=np.float64)
+    bad = matrix.data[~(np.isfinite(matrix.data) & (matrix.data >= 0))]
+    if bad.size:
+        raise DataError(
+            f"balance must hold counts or frequencies, none missing or negative; got {bad[0]}"
+        )
+    return matrix

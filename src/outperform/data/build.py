@@ -1,0 +1,459 @@
+"""Build the fields of ``Outcomes``: one function for each constructor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
+from outperform.data.groups import as_counts, count_rows, group_codes, group_rows, read_weights
+from outperform.data.label_sets import are_label_sets, code_label_sets, is_matrix, prune_sets
+from outperform.data.labels import (
+    Column,
+    align,
+    align_rows,
+    check_label,
+    label_findings,
+    read_column,
+    sort_labels,
+    unify,
+)
+from outperform.data.pool import count_pool, count_slices, labelled_rows, slice_column
+from outperform.data.sources import row_findings
+from outperform.data.spans import check_tag_lengths, count_spans, read_tags, span_cells
+from outperform.data.table import Table, place_rows, read_confusions, truth_findings
+from outperform.data.tag_schemes import Scheme
+from outperform.data.views import check_labels, named, refuse_ids, same_length
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding
+
+Fields = dict[str, Any]
+
+
+def of_labels(
+    y_true: Any,
+    predictions: Any,
+    *,
+    labels: Sequence[Label] | None,
+    weights: ColumnLike | None,
+    by: Mapping[str, Any] | None,
+    groups: ColumnLike | None,
+) -> Fields:
+    """Count label arrays of the same documents."""
+    predictions = named(predictions)
+    if are_label_sets(y_true):
+        if by:
+            raise UsageError("documents with several labels cannot be sliced yet; leave by out")
+        _refuse_single(predictions)
+        # What is averaged over is no name of a column: a matrix has its own.
+        known = None if is_matrix(y_true) else labels
+        return of_label_sets(
+            y_true,
+            predictions,
+            labels=known,
+            weights=weights,
+            groups=groups,
+        )
+    beside = {"groups": groups, "sample_weight": weights, **_slices_beside(by)}
+    rows = align(predictions, truth=y_true, beside=beside)
+    columns = _columns("y_true", rows.truth, rows.models)
+    fields = of_columns(
+        tuple(predictions),
+        columns,
+        importance=read_weights(rows.beside["sample_weight"], len(columns[0].codes)),
+        labels=labels,
+        by=_slice_columns(by, rows.beside),
+        groups=rows.beside["groups"],
+    )
+    return _of_rows(fields, rows.findings)
+
+
+def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
+    """Put findings about the rows beside the others, and say if rows look repeated."""
+    repeated = row_findings(fields["tables"][0], kind=fields.get("kind", "classes"))
+    return {**fields, "findings": findings + fields["findings"] + repeated}
+
+
+def _refuse_single(predictions: Mapping[str, Any]) -> None:
+    """Refuse one label a document beside a truth that has several."""
+    for name, values in predictions.items():
+        plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
+        if plain and len(values) and not are_label_sets(values):
+            raise DataError(
+                f"y_true has a set of labels for each document and predictions of {name!r} have "
+                "one label; give sets, or an indicator matrix, of both"
+            )
+
+
+def of_label_sets(
+    y_true: Any,
+    predictions: Any,
+    *,
+    labels: Sequence[Label] | None,
+    weights: ColumnLike | None,
+    groups: ColumnLike | None,
+) -> Fields:
+    """Count documents with several labels each."""
+    predictions = named(predictions)
+    rows = align(predictions, truth=y_true, beside={"groups": groups, "sample_weight": weights})
+    columns = {"y_true": rows.truth}
+    columns |= {f"predictions of {m!r}": values for m, values in rows.models.items()}
+    known, sets, codes = code_label_sets(
+        columns, labels=None if labels is None else check_labels(labels)
+    )
+    importance = read_weights(rows.beside["sample_weight"], len(codes[0]))
+    groups = rows.beside["groups"]
+    table = _counted(codes, n_labels=len(sets), importance=importance, groups=groups)
+    tables, sets = prune_sets((table,), sets)
+    fields = {
+        "models": tuple(predictions),
+        "labels": known,
+        "tables": tables,
+        "kind": "label_sets",
+        "findings": label_findings(known),
+        "sets": sets,
+    }
+    return _of_rows(fields, rows.findings)
+
+
+def of_pool(
+    y_true: Any,
+    predictions: Any,
+    *,
+    which: Any,
+    labels: Sequence[Label] | None,
+) -> Fields:
+    """Count the labelled documents of a pool, and the pool itself."""
+    predictions = named(predictions)
+    if which is None:
+        rows = align(predictions, truth=y_true, beside={})
+    else:
+        rows = align(predictions, beside={})
+        labelled, moved = align_rows({"y_true": y_true, "which": which})
+        y_true, which = labelled.values()
+        rows = rows._replace(truth=y_true, findings=moved + rows.findings)
+    asked = _pool_columns(rows.models)
+    values, places = labelled_rows(rows.truth, which, len(asked[0].codes))
+    columns, findings = unify([read_column(values, name="y_true"), *asked])
+    ordered = _known_labels(columns, labels)
+    truth, *predicted = _coded(columns, ordered)
+    table, pool = count_pool(truth, predicted, places, n_labels=len(ordered))
+    return {
+        "models": tuple(predictions),
+        "labels": ordered,
+        "tables": (table,),
+        "findings": rows.findings + findings + label_findings(ordered),
+        "pool": pool,
+    }
+
+
+def _pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
+    """Read the predictions of two models for the same pool."""
+    if len(predictions) != 2:
+        raise UsageError(f"a pool needs two models' predictions; got {list(predictions)}")
+    columns = [read_column(one, name=f"predictions of {m!r}") for m, one in predictions.items()]
+    same_length(columns)
+    return columns
+
+
+def code_pool(predictions: Mapping[str, Any], labels: tuple[Label, ...]) -> list[IntArray]:
+    """Return the codes of both models' predictions among labels."""
+    columns, _ = unify(_pool_columns(align(named(predictions), beside={}).models))
+    return _coded(columns, labels)
+
+
+def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:
+    """Return every label of the columns, and those that could occur, in order."""
+    known = {value for column in columns for value in column.values}
+    if labels is not None:
+        known |= set(check_labels(labels, like=known))
+    return sort_labels(known)
+
+
+def _coded(columns: Sequence[Column], labels: tuple[Label, ...]) -> list[IntArray]:
+    """Return the code of every row's label among all labels."""
+    place = {label: code for code, label in enumerate(labels)}
+    return [
+        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+        for column in columns
+    ]
+
+
+def of_counts(
+    truth: Any,
+    predictions: Any,
+    counts: Any,
+    *,
+    labels: Sequence[Label] | None,
+    by: Mapping[str, Any] | None,
+    groups: ColumnLike | None,
+) -> Fields:
+    """Take a table that is already counted."""
+    beside = {"groups": groups, "counts": counts, **_slices_beside(by)}
+    rows = align(named(predictions), truth=truth, first="truth", beside=beside)
+    columns = _columns("truth", rows.truth, rows.models)
+    fields = of_columns(
+        tuple(rows.models),
+        columns,
+        counts=_cell_counts(rows.beside["counts"], len(columns[0].codes)),
+        labels=labels,
+        by=_slice_columns(by, rows.beside),
+        groups=rows.beside["groups"],
+    )
+    return _with_findings(fields, rows.findings)
+
+
+def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Fields:
+    """Take one confusion matrix per model."""
+    arrays = read_confusions(named(matrices))
+    size = len(next(iter(arrays.values())))
+    given = tuple(range(size)) if labels is None else check_labels(labels)
+    if len(given) != size:
+        raise DataError(f"{size} rows need {size} labels; got {len(given)}")
+    order = np.array([given.index(label) for label in sort_labels(set(given))])
+    tables = []
+    for array in arrays.values():
+        ordered = array[np.ix_(order, order)]
+        cells = np.argwhere(ordered != 0)
+        tables.append(Table(cells, as_counts(ordered[tuple(cells.T)])))
+    return {
+        "models": tuple(arrays),
+        "labels": tuple(given[place] for place in order),
+        "tables": tuple(tables),
+        "findings": label_findings(given) + truth_findings(arrays),
+    }
+
+
+def of_correct(correct: Any, *, groups: ColumnLike | None, weights: ColumnLike | None) -> Fields:
+    """Count documents of which only right or wrong is known."""
+    beside = {"groups": groups, "sample_weight": weights}
+    rows = align(named(correct), what="correct", beside=beside)
+    columns = []
+    for name, values in rows.models.items():
+        column = read_column(values, name=f"correct of {name!r}")
+        if not set(column.values) <= {0, 1}:
+            raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
+        bits = np.array(column.values, dtype=np.int64)[column.codes]
+        columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
+    same_length(columns)
+    truth = Column(
+        name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)
+    )
+    fields = of_columns(
+        tuple(rows.models),
+        [truth, *columns],
+        importance=read_weights(rows.beside["sample_weight"], len(truth.codes)),
+        groups=rows.beside["groups"],
+    )
+    return _of_rows({**fields, "kind": "correct"}, rows.findings)
+
+
+def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: ColumnLike | None) -> Fields:
+    """Count spans that agree to the letter."""
+    rows = align(
+        named(predictions), truth=gold, first="gold", what="spans", beside={"groups": groups}
+    )
+    labels, table = count_spans(rows.truth, rows.models, groups=rows.beside["groups"])
+    return _of_rows(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
+
+
+def of_tags(
+    gold: Any,
+    predictions: Mapping[str, Any],
+    *,
+    scheme: Scheme,
+    strict: bool,
+    groups: ColumnLike | None,
+) -> Fields:
+    """Read tag sequences into spans and count these."""
+    rows = align(
+        named(predictions), truth=gold, first="gold", what="tags", beside={"groups": groups}
+    )
+    check_tag_lengths(rows.truth, rows.models)
+    truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
+    spans = {}
+    for model, tags in rows.models.items():
+        spans[model], doubt = read_tags(
+            tags, name=f"tags of {model!r}", scheme=scheme, strict=strict
+        )
+        findings.append(doubt)
+    doubts = tuple(doubt for doubt in findings if doubt is not None)
+    fields = of_spans(truth, spans, groups=rows.beside["groups"])
+    return _with_findings(fields, rows.findings + doubts)
+
+
+def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
+    """Take counts of spans, None standing for "no span"."""
+    rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
+    columns = [_cells(rows.truth, "truth")]
+    columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
+    if len({len(column) for column in columns}) != 1:
+        raise DataError(
+            "truth and predictions must have one value per cell; got "
+            + ", ".join(str(len(column)) for column in columns)
+        )
+    weights = _cell_counts(rows.beside["counts"], len(columns[0]))
+    labels, codes = span_cells(columns, lambda value: check_label(value, name="types"))
+    table = Table(*count_rows(codes, n_labels=len(labels) + 1, weights=weights))
+    return _with_findings(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
+
+
+def of_tp_fp_fn(counts: Mapping[str, Any], *, label: Label) -> Fields:
+    """Take true positives, false positives and false negatives of each model."""
+    tables = []
+    for model, triple in named(counts).items():
+        tp, fp, fn = _triple(triple, model)
+        cells = np.array([[0, 0], [0, 1], [1, 0]])
+        weights = as_counts(np.array([tp, fn, fp], dtype=object))
+        kept = np.flatnonzero(weights != 0)
+        tables.append(Table(cells[kept], weights[kept]))
+    if not any(table.n for table in tables):
+        raise DataError("counts are zero everywhere; at least one span must count")
+    return _of_spans(tuple(counts), (check_label(label, name="label"),), tuple(tables))
+
+
+def _of_spans(
+    models: tuple[str, ...], labels: tuple[Label, ...], tables: tuple[Table, ...]
+) -> Fields:
+    return {
+        "models": models,
+        "labels": labels,
+        "tables": tables,
+        "kind": "spans",
+        "findings": label_findings(labels),
+    }
+
+
+def _cells(values: Any, name: str) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise DataError(
+            f"{name} must be a list with a type, or None, for each cell; got {values!r}"
+        )
+    return list(values)
+
+
+def _triple(triple: Any, model: str) -> tuple[int, int, int]:
+    values = as_counts(triple, name=f"counts of {model!r}")
+    if values.shape != (3,):
+        raise DataError(
+            f"counts of {model!r} must be three, (tp, fp, fn); got shape {values.shape}"
+        )
+    return values[0], values[1], values[2]
+
+
+def _columns(first: str, truth: Any, predictions: Mapping[str, Any]) -> list[Column]:
+    columns = [read_column(truth, name=first)]
+    for name, values in predictions.items():
+        columns.append(read_column(values, name=f"predictions of {name!r}"))
+    return columns
+
+
+def _cell_counts(counts: Any, n_cells: int) -> AnyArray:
+    weights = as_counts(counts)
+    if weights.shape != (n_cells,):
+        raise DataError(
+            f"counts must have one value per cell: {n_cells} cells, counts of shape {weights.shape}"
+        )
+    if not weights.any():
+        raise DataError("counts are zero everywhere; at least one document must count")
+    return weights
+
+
+def of_columns(
+    models: tuple[str, ...],
+    columns: Sequence[Column],
+    *,
+    counts: AnyArray | None = None,
+    importance: FloatArray | None = None,
+    labels: Sequence[Label] | None = None,
+    by: Mapping[str, Column] | None = None,
+    groups: Any = None,
+) -> Fields:
+    """Count columns of labels, the truth first, perhaps divided by slice or kept in groups.
+
+    ``counts`` says how many items each row stands for, ``importance`` how much each of them
+    matters.
+    """
+    same_length([*columns, *(by or {}).values()])
+    columns, findings = unify(columns)
+    refuse_ids(columns, counts)
+    ordered = _known_labels(columns, labels)
+    codes = _coded(columns, ordered)
+    slices = None
+    if by and groups is not None:
+        raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+    if by and importance is not None:
+        raise UsageError(
+            "slices count items, so importance weights have no place in them yet; if rows stand "
+            "for several items, give these numbers as counts"
+        )
+    if by:
+        slices = count_slices(by, codes, n_labels=len(ordered), weights=counts)
+        table = slices.whole(n_labels=len(ordered))
+    else:
+        table = _counted(
+            codes, n_labels=len(ordered), counts=counts, importance=importance, groups=groups
+        )
+    return {
+        "models": models,
+        "labels": ordered,
+        "tables": (table,),
+        "findings": findings + label_findings(ordered),
+        "slices": slices,
+    }
+
+
+def _counted(
+    codes: Sequence[IntArray],
+    *,
+    n_labels: int,
+    counts: AnyArray | None = None,
+    importance: FloatArray | None,
+    groups: ColumnLike | None,
+) -> Table:
+    """Count rows of codes, and keep those of one group together.
+
+    An item of another importance than others is a group of its own, unless it has one. Importance
+    goes into the groups; the cells count items.
+    """
+    if groups is None and importance is None:
+        return Table(*count_rows(codes, n_labels=n_labels, weights=counts))
+    rows = np.stack(codes, axis=1)
+    times: AnyArray = np.ones(len(rows), dtype=np.int64) if counts is None else counts
+    group = np.arange(len(rows)) if groups is None else group_codes(groups, len(rows))[0]
+    kept = np.flatnonzero(times if importance is None else (times != 0) & (importance != 0))
+    rows, times, group = rows[kept], times[kept], group[kept]
+    cells, sums = count_rows(list(rows.T), n_labels=n_labels, weights=times)
+    names, group = np.unique(group, return_inverse=True)
+    repeats = None
+    if importance is not None:
+        if groups is None:
+            repeats, times = times, importance[kept]
+        else:
+            times = importance[kept] * times.astype(np.float64)
+    together = group_rows(
+        group,
+        place_rows(rows, cells),
+        n_groups=len(names),
+        n_cells=len(cells),
+        times=times,
+        repeats=repeats,
+    )
+    return Table(cells, sums, together)
+
+
+def _slices_beside(by: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the columns that divide the rows, by what to call them."""
+    if by is not None and not isinstance(by, Mapping):
+        raise UsageError(f"by must give the slices' columns by name, {{'day': …}}; got {by!r}")
+    return {f"by[{name!r}]": values for name, values in (by or {}).items()}
+
+
+def _slice_columns(by: Mapping[str, Any] | None, aligned: Mapping[str, Any]) -> dict[str, Column]:
+    return {name: slice_column(aligned[f"by[{name!r}]"], name=f"by[{name!r}]") for name in by or {}}
+
+
+def _with_findings(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
+    return {**fields, "findings": findings + fields["findings"]}

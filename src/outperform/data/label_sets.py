@@ -1,0 +1,390 @@
+"""Label sets: items with several labels or none, as codes of the sets that occur."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.labels import check_label, column_names, is_frame, sort_labels
+from outperform.data.table import ClassCounts, Table
+from outperform.errors import DataError, UsageError
+
+Sets: TypeAlias = tuple[tuple[int, ...], ...]
+"""The distinct sets, each the sorted codes of its labels; in lexicographic order."""
+
+
+class SetColumn(NamedTuple):
+    """One column: the labels that it knows, its distinct sets, and a code for each row."""
+
+    labels: tuple[Label, ...]
+    sets: Sets
+    codes: IntArray  # (n_rows,) into sets
+
+
+class Coded(NamedTuple):
+    """Several columns over the same labels and sets."""
+
+    labels: tuple[Label, ...]
+    sets: Sets
+    codes: list[IntArray]
+
+
+def are_label_sets(values: Any) -> bool:
+    """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
+
+    Examples
+    --------
+    >>> are_label_sets(np.eye(3)), are_label_sets([{"a"}, set()]), are_label_sets(["a", "b"])
+    (True, True, False)
+    """
+    if hasattr(values, "tocsr"):
+        return True
+    if is_frame(values):
+        return _is_indicator(np.asarray(values))
+    n_axes = getattr(values, "ndim", 1)
+    if n_axes == 2:
+        return _is_indicator(np.asarray(values))
+    if n_axes != 1 or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sized):
+        return False
+    return len(values) > 0 and _is_collection(next(iter(values)))  # type: ignore[call-overload]
+
+
+def is_matrix(values: Any) -> bool:
+    """Return whether a column of label sets is a matrix: dense, sparse, a frame or nested lists."""
+    if hasattr(values, "tocsr") or is_frame(values) or getattr(values, "ndim", None) == 2:
+        return True
+    return _is_nested_indicator(values)
+
+
+def _is_indicator(array: AnyArray) -> bool:
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
+        return False
+    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
+        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
+    return bool(((array == 0) | (array == 1)).all())
+
+
+def _is_collection(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
+
+
+def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -> SetColumn:
+    """Read one column of label sets; ``labels`` names the columns of a matrix."""
+    if hasattr(values, "tocsr"):
+        return _read_sparse(values, name=name, labels=labels)
+    if is_frame(values):
+        own = _column_names(values, name=name)
+        return _read_matrix(np.asarray(values), name=name, labels=own)
+    if getattr(values, "ndim", None) == 2 or _is_nested_indicator(values):
+        return _read_matrix(np.asarray(values), name=name, labels=labels)
+    countable = hasattr(values, "__len__") and getattr(values, "ndim", 1) != 0
+    if isinstance(values, (str, bytes)) or not countable:
+        raise DataError(
+            f"{name} must be an indicator matrix or a collection of labels for each document; "
+            f"got {type(values).__name__}"
+        )
+    return _read_collections(values, name=name)
+
+
+def _is_nested_indicator(values: Any) -> bool:
+    """Return whether lists in a list are rows of a matrix, as scikit-learn reads them."""
+    if not isinstance(values, (list, tuple)) or not values:
+        return False
+    if not all(isinstance(row, (list, tuple)) for row in values):
+        return False
+    if len({len(row) for row in values}) != 1:
+        return False
+    if any(isinstance(one, str) for row in values for one in row):
+        return False
+    return _is_indicator(np.asarray(values))
+
+
+def _column_names(frame: Any, *, name: str) -> tuple[Label, ...]:
+    own = column_names(frame, name=name)
+    return tuple(check_label(label, name=f"columns of {name}") for label in own)
+
+
+def _named(labels: Sequence[Label] | None, n_columns: int, *, name: str) -> tuple[Label, ...]:
+    if labels is None:
+        return tuple(range(n_columns))
+    if len(labels) != n_columns:
+        raise DataError(
+            f"{name} has {n_columns} columns and there are {len(labels)} labels; "
+            "labels must name every column, in this order"
+        )
+    return tuple(labels)
+
+
+def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None) -> SetColumn:
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biufO" or not matrix.shape[1]:
+        raise DataError(
+            f"{name} must be a matrix with a column for each label; got shape {matrix.shape} "
+            f"of {matrix.dtype}"
+        )
+    ones = matrix == 1
+    _refuse_others(matrix[~(ones | (matrix == 0))], name=name)
+    known = _named(labels, matrix.shape[1], name=name)
+    # Equal rows are found by their bytes, eight labels in each.
+    packed = np.packbits(np.asarray(ones, dtype=bool), axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    rows, columns = np.nonzero(ones[first])
+    sets = _cut(columns, np.searchsorted(rows, np.arange(1, len(first))))
+    return _in_order(known, sets, codes.ravel())
+
+
+def _cut(columns: IntArray, places: IntArray) -> list[tuple[int, ...]]:
+    """Cut the columns of all rows, one after the other, where a new row begins."""
+    every, ends = columns.tolist(), [0, *places.tolist(), len(columns)]
+    return [tuple(every[start:stop]) for start, stop in pairwise(ends)]
+
+
+def _read_sparse(matrix: Any, *, name: str, labels: Sequence[Label] | None) -> SetColumn:
+    rows = matrix.tocsr().copy()
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    _refuse_others(rows.data[rows.data != 1], name=name)
+    known = _named(labels, rows.shape[1], name=name)
+    rows.sort_indices()
+    places: dict[tuple[int, ...], int] = {}
+    cut = _cut(rows.indices, rows.indptr[1:-1])
+    found = [places.setdefault(one, len(places)) for one in cut]
+    return _in_order(known, list(places), np.array(found, dtype=np.int64))
+
+
+def _refuse_others(others: AnyArray, *, name: str) -> None:
+    if others.size:
+        raise DataError(
+            f"{name} must hold 1 where a document has a label and 0 where not; it holds "
+            f"{others.flat[0]}. Turn probabilities into labels first, e.g. "
+            "(proba >= 0.5).astype(int)"
+        )
+
+
+def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
+    codes: dict[tuple[type, Label], int] = {}
+    places: dict[tuple[int, ...], int] = {}
+    found = []
+    for row, document in enumerate(values):
+        if not _is_collection(document):
+            raise DataError(
+                f"{name} must be a collection of labels for each document; row {row} (counted "
+                f"from 0) is {document!r}. No label is an empty set, one is a set of one; split "
+                "text first, e.g. text.split('|')"
+            )
+        own = [check_label(label, name=f"labels in row {row} of {name}") for label in document]
+        read = sorted(codes.setdefault((type(label), label), len(codes)) for label in own)
+        if len(set(read)) != len(read):
+            raise DataError(f"{name} names a label twice in row {row} (counted from 0): {own}")
+        found.append(places.setdefault(tuple(read), len(places)))
+    _refuse_mixture({kind for kind, _ in codes}, name=name)
+    return _in_order([label for _, label in codes], list(places), np.array(found, dtype=np.int64))
+
+
+def _refuse_mixture(kinds: set[type], *, name: str) -> None:
+    if len(kinds) > 1:
+        shown = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"{name}: labels must be of one type; got {shown}")
+
+
+def _in_order(
+    labels: Sequence[Label], sets: Sequence[tuple[int, ...]], codes: IntArray
+) -> SetColumn:
+    """Sort the labels, and the sets of their codes."""
+    ordered = sort_labels(set(labels))
+    if len(ordered) != len(labels):
+        raise UsageError(f"labels must be distinct; got {list(labels)}")
+    place = {label: code for code, label in enumerate(ordered)}
+    moved, places = move_sets(sets, [place[label] for label in labels])
+    return SetColumn(ordered, moved, places[codes])
+
+
+def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Sets, IntArray]:
+    """Give every label a new code, −1 to drop it; return the distinct sets and where each went.
+
+    Examples
+    --------
+    >>> move_sets([(), (0,), (0, 1)], [-1, 0])
+    (((), (0,)), array([0, 0, 1]))
+    """
+    moved = [tuple(sorted(codes[label] for label in one if codes[label] >= 0)) for one in sets]
+    ordered = tuple(sorted(set(moved)))
+    place = {one: code for code, one in enumerate(ordered)}
+    return ordered, np.array([place[one] for one in moved], dtype=np.int64)
+
+
+def join_sets(
+    columns: Sequence[tuple[Sequence[Label], Sets]],
+) -> tuple[tuple[Label, ...], Sets, list[IntArray]]:
+    """Bring sets over different labels together; return also where each column's sets went."""
+    known = {label for labels, _ in columns for label in labels}
+    _refuse_mixture({type(label) for labels, _ in columns for label in labels}, name="label sets")
+    ordered = sort_labels(known)
+    place = {label: code for code, label in enumerate(ordered)}
+    moved = [move_sets(sets, [place[label] for label in labels]) for labels, sets in columns]
+    union = tuple(sorted({one for sets, _ in moved for one in sets}))
+    code_of = {one: code for code, one in enumerate(union)}
+    places = [np.array([code_of[one] for one in sets], dtype=np.int64)[at] for sets, at in moved]
+    return ordered, union, places
+
+
+def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Coded:
+    """Read columns of label sets, the truth first, over the same labels and sets.
+
+    ``labels`` names the columns of matrices; beside collections it adds what never occurs.
+    """
+    _refuse_tags([values for values in columns.values() if not is_matrix(values)])
+    frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
+    names = frames[0] if labels is None and frames else labels  # by place, as scikit-learn has it
+    read = {
+        name: read_label_sets(values, name=name, labels=names) for name, values in columns.items()
+    }
+    _refuse_other_columns({name: one for name, one in read.items() if is_matrix(columns[name])})
+    (first, truth), *others = read.items()
+    for name, column in others:
+        if len(column.codes) != len(truth.codes):
+            raise DataError(
+                f"{first} has {len(truth.codes)} rows and {name} has {len(column.codes)}; "
+                "they must be the same documents in the same order"
+            )
+    if not len(truth.codes):
+        raise DataError(f"{first} has no rows; at least one document is needed")
+    known = [(column.labels, column.sets) for column in read.values()]
+    ordered, union, places = join_sets([*known, (() if labels is None else tuple(labels), ())])
+    if not ordered:
+        raise DataError("there is not one label, neither in the truth nor among the predictions")
+    codes = [at[column.codes] for at, column in zip(places, read.values(), strict=False)]
+    return Coded(ordered, union, codes)
+
+
+_TAG = re.compile("O|[BIELSUM](-.+)?")
+
+
+def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
+    """Refuse sequences of tags, such as B-PER I-PER O, which look like lists of labels."""
+    if not columns or not all(_may_be_tags(column) for column in columns):
+        return
+    tags = {tag for column in columns for row in column for tag in row}
+    has_types = any("-" in tag for tag in tags)
+    repeated = any(len(set(row)) != len(row) for column in columns for row in column)
+    parallel = len({tuple(len(row) for row in column) for column in columns}) == 1
+    if repeated or (has_types and (parallel or "O" in tags)) or (parallel and {"B", "O"} <= tags):
+        raise UsageError(
+            f"these look like the tags of sequences ({', '.join(sorted(tags)[:3])}), not like sets "
+            "of labels; count their spans with Outcomes.from_tags(gold, {'A': tags_a, 'B': "
+            'tags_b}, scheme="IOB2") and compare those. If they are labels, give sets: set(row)'
+        )
+
+
+def _may_be_tags(column: Iterable[Any]) -> bool:
+    if not isinstance(column, Sized) or getattr(column, "ndim", 1) != 1:
+        return False  # what cannot be read at all is refused where it is read
+    return all(
+        isinstance(row, (list, tuple, np.ndarray))
+        and all(isinstance(tag, str) and _TAG.fullmatch(tag) for tag in row)
+        for row in column
+    )
+
+
+def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
+    """Return the labels that some texts list, their sets, and the set that each text is.
+
+    Examples
+    --------
+    >>> split_texts(["b|a", ""], "|").sets
+    ((), (0, 1))
+    """
+    if not isinstance(separator, str) or not separator:
+        raise UsageError(f"separator must be a text such as '|'; got {separator!r}")
+    if not all(isinstance(text, str) for text in texts):
+        raise DataError(f"only text can be split at {separator!r}; the classes are {texts[:3]}")
+    read = _read_collections(
+        [str(text).split(separator) if text else () for text in texts], name="the classes"
+    )
+    if "" in read.labels:
+        raise DataError(f"a text has no label before, after or between two {separator!r}")
+    return read
+
+
+def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
+    """Refuse matrices that do not have the same labels: one of them may have lost a column."""
+    for name, column in matrices.items():
+        first, known = next((one, other.labels) for one, other in matrices.items())
+        odd = sorted(set(known) ^ set(column.labels), key=str)
+        if odd:
+            raise DataError(
+                f"{first} and {name} must have a column for each label; only one of them has "
+                f"{odd[0]!r}"
+            )
+
+
+def prune_sets(tables: Sequence[Table], sets: Sets) -> tuple[tuple[Table, ...], Sets]:
+    """Leave out sets that do not occur in any table."""
+    kept = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
+    if len(kept) == len(sets):
+        return tuple(tables), sets
+    places = np.zeros(len(sets), dtype=np.int64)
+    places[kept] = np.arange(len(kept))
+    moved = tuple(table.recode(places, n_labels=len(kept)) for table in tables)
+    return moved, tuple(sets[code] for code in kept)
+
+
+class Held(NamedTuple):
+    """Which labels some rows hold: one entry for each row and label."""
+
+    row: IntArray  # (n_entries,) sorted
+    label: IntArray  # (n_entries,) sorted within a row
+
+
+def labels_of(sets: Sets, codes: IntArray) -> Held:
+    """Return the labels that the sets with these codes hold.
+
+    Examples
+    --------
+    >>> labels_of(((), (0, 2)), np.array([1, 0, 1])).label.tolist()
+    [0, 2, 0, 2]
+    """
+    sizes = np.array([len(one) for one in sets], dtype=np.int64)
+    flat = np.array([label for one in sets for label in one], dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    n = sizes[codes]
+    ends = np.cumsum(n)
+    within = np.arange(int(n.sum())) - np.repeat(ends - n, n)
+    return Held(np.repeat(np.arange(len(codes)), n), flat[np.repeat(starts[codes], n) + within])
+
+
+def labels_in_both(one: Held, two: Held, *, n_labels: int) -> Held:
+    """Return what two columns of the same rows hold together."""
+    left, right = (held.row * n_labels + held.label for held in (one, two))
+    shared = np.intersect1d(left, right, assume_unique=True)
+    return Held(*np.divmod(shared, max(n_labels, 1)))
+
+
+def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
+    """Return hits, actual and predicted counts of every label, of one model's table."""
+    actual, predicted = (labels_of(sets, codes) for codes in table.cells.T)
+    hits = labels_in_both(actual, predicted, n_labels=n_labels)
+    sums = []
+    for held in (hits, actual, predicted):
+        counts = np.zeros(n_labels, dtype=table.counts.dtype)
+        np.add.at(counts, held.label, table.counts[held.row])
+        sums.append(counts)
+    return ClassCounts(*sums)
+
+
+def document_margins(table: Table, sets: Sets, *, model: int, n_labels: int) -> ClassCounts:
+    """Return how many labels a document of each cell has, is given, and is given rightly."""
+    actual, predicted = (labels_of(sets, table.cells[:, column]) for column in (0, 1 + model))
+    hits = labels_in_both(actual, predicted, n_labels=n_labels)
+    n_cells = len(table.cells)
+    return ClassCounts(
+        *(np.bincount(held.row, minlength=n_cells) for held in (hits, actual, predicted))
+    )

@@ -1,0 +1,471 @@
+"""Label columns: aligned by index and name, and read into codes."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding, clauses, finding, listed, quoted
+
+# Rows: by the index of pandas, which other libraries do not have
+
+
+class Rows(NamedTuple):
+    """Columns of the same items, all in the order of the first one."""
+
+    truth: Any
+    models: dict[str, Any]
+    beside: dict[str, Any]
+    findings: tuple[Finding, ...]
+
+
+def align(
+    models: Mapping[str, Any],
+    *,
+    truth: Any = None,
+    first: str = "y_true",
+    what: str = "predictions",
+    beside: Mapping[str, Any],
+) -> Rows:
+    """Put the rows of all columns in the order of the truth, or of the first model without one.
+
+    Where indices differ rows are matched by them; what has none is taken by position.
+
+    Parameters
+    ----------
+    models
+        A column for each model.
+    truth
+        The column that says what is right, if there is one.
+    first
+        What to call it in an error.
+    what
+        What the columns of the models hold, in an error.
+    beside
+        Other columns of the same rows, such as groups, by what to call them; None where there
+        are none.
+    """
+    columns = {} if truth is None else {first: truth}
+    columns |= {f"{what} of {model!r}": values for model, values in models.items()}
+    aligned, findings = align_rows({**columns, **beside})
+    values = iter(aligned.values())
+    return Rows(
+        truth=None if truth is None else next(values),
+        models={model: next(values) for model in models},
+        beside={name: next(values) for name in beside},
+        findings=findings,
+    )
+
+
+def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """Put the rows of columns in the order of the first one, by their index where it differs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> truth, predicted = pd.Series([1, 0, 0], [7, 8, 9]), pd.Series([0, 0, 1], [9, 8, 7])
+    >>> columns, (finding,) = align_rows({"y_true": truth, "predictions": predicted})
+    >>> columns["predictions"].tolist(), finding.name
+    ([1, 0, 0], 'aligned_by_index')
+    """
+    indexed = [name for name, values in columns.items() if _has_index(values)]
+    aligned, moved = dict(columns), []
+    for name in indexed[1:]:
+        places = _places(columns, indexed[0], name)
+        if places is not None:
+            aligned[name] = columns[name].iloc[places]
+            moved.append(name)
+    if not moved:
+        return aligned, ()
+    leading = next(iter(columns))
+    if leading != indexed[0]:
+        raise DataError(
+            f"{indexed[0]} and {moved[0]} have the same index in another order, and {leading} has "
+            "none that says which order is its own; give all of them an index, or pass "
+            ".to_numpy() to compare by position"
+        )
+    return aligned, (finding("aligned_by_index", moved=listed(moved), first=leading),)
+
+
+def _has_index(values: Any) -> bool:
+    return hasattr(values, "iloc") and hasattr(getattr(values, "index", None), "get_indexer")
+
+
+def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | None:
+    """Return where each row of the first column is in another one; None if at the same place."""
+    wanted, own = columns[first].index, columns[name].index
+    if len(wanted) != len(own) or wanted.equals(own):
+        return None  # what differs in length is refused where columns are read
+    for one, index in ((first, wanted), (name, own)):
+        if not index.is_unique:
+            twice = _shown(index[index.duplicated()][0])
+            raise DataError(
+                f"{first} and {name} have different indices, and that of {one} has {twice} "
+                f"twice, so rows cannot be matched; {_MEND}"
+            )
+    places: IntArray = np.asarray(own.get_indexer(wanted), dtype=np.int64)
+    if (places < 0).any():
+        lacking = _shown(wanted[int(np.flatnonzero(places < 0)[0])])
+        raise DataError(
+            f"{first} and {name} have as many rows but different indices: only {first} has "
+            f"{lacking}; {_MEND}"
+        )
+    return None if (places == np.arange(len(places))).all() else places
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+_MEND = "give them the same index, or pass .to_numpy() to compare by position"
+
+# Columns: by the names of a frame, of whichever library
+
+
+def is_frame(values: Any) -> bool:
+    """Return whether values are columns with names: a frame of pandas or polars, or Arrow."""
+    return hasattr(values, "columns") and hasattr(values, "shape") and hasattr(values, "__len__")
+
+
+def column_names(frame: Any, *, name: str) -> list[Any]:
+    """Return the names of a frame's columns, which must differ."""
+    # What Arrow calls columns are the columns themselves.
+    names = list(getattr(frame, "column_names", frame.columns))
+    if len(set(names)) != len(names):
+        twice = next(one for place, one in enumerate(names) if one in names[:place])
+        raise DataError(f"{name} has two columns of the name {twice!r}; rename one of them")
+    return names
+
+
+def frame_columns(frame: Any, *, name: str) -> dict[Any, Any]:
+    """Return the columns of a frame by name, each with the frame's index if it has one."""
+    return {one: frame[one] for one in column_names(frame, name=name)}
+
+
+def only_column(values: Any, *, name: str) -> Any:
+    """Return the column of a frame that has just one; anything else as it is."""
+    if not is_frame(values) or values.shape[1] != 1:
+        return values
+    (column,) = frame_columns(values, name=name).values()
+    return column
+
+
+def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
+    """Return a matrix with a column for each class in the order of the classes.
+
+    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
+    are classes, they are in this order already.
+    """
+    if not is_frame(values) or values.shape[1] == 1:
+        return only_column(values, name=name)
+    names, matrix = column_names(values, name=name), np.asarray(values)
+    known = {label if label in names else str(label): label for label in labels}
+    if set(known) == set(names):
+        return matrix[:, [names.index(one) for one in known]]
+    if names == list(range(len(names))):
+        return matrix
+    shown = ", ".join(repr(label) for label in labels)
+    spare = [one for one in names if one not in known]
+    lacking = [one for one in known if one not in names]
+    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
+    raise DataError(
+        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
+        "name classes that never occur in labels=, or pass .to_numpy() for columns in the order "
+        "of the classes"
+    )
+
+
+Kind = Literal["text", "int", "bool", "float"]
+
+# A chunk bounds the memory that Python objects take while a long column is read.
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of labels: its distinct values and a code for each row."""
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+    codes: IntArray  # (n_rows,) into values
+
+
+class _Codes(dict[Any, int]):
+    """A dictionary that gives each new key the next code."""
+
+    def __missing__(self, key: Any) -> int:
+        code = self[key] = len(self)
+        return code
+
+
+def clear_positive(labels: Sequence[Label]) -> Label | None:
+    """Return the positive class where it is clear, True or 1; else None."""
+    if all(isinstance(label, bool) for label in labels):
+        return True
+    return 1 if set(labels) == {0, 1} else None
+
+
+def read_column(values: Any, *, name: str) -> Column:
+    """Read one column of labels; refuse what cannot be a class."""
+    values = only_column(values, name=name)
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
+    if isinstance(values, (list, tuple)):
+        return _read_objects(values, name=name)
+    array = np.asarray(values)
+    if array.ndim == 2 and array.dtype.kind == "f":
+        raise UsageError(
+            f"{name} must be one label a document; got shape {array.shape}. If these are "
+            "probabilities, take the class of the largest one, e.g. classes[proba.argmax(axis=1)], "
+            "or apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
+        )
+    if array.ndim != 1:
+        raise DataError(
+            f"{name} must be one-dimensional; got shape {array.shape}"
+            + ("; give one column of the frame" if is_frame(values) else "")
+        )
+    if array.dtype.kind in "iu":
+        distinct, codes = np.unique(array, return_inverse=True)
+        return Column(name=name, kind="int", values=tuple(distinct.tolist()), codes=codes)
+    if array.dtype.kind == "b":
+        return Column(name=name, kind="bool", values=(False, True), codes=array.astype(np.int64))
+    if array.dtype.kind == "f":
+        _refuse_missing(np.flatnonzero(~np.isfinite(array)), array, name=name)
+        distinct, codes = np.unique(array, return_inverse=True)
+        return Column(name=name, kind="float", values=tuple(distinct.tolist()), codes=codes)
+    if array.dtype.kind in "OUT":
+        return _read_objects(array, name=name)
+    raise DataError(
+        f"{name} has labels of type {array.dtype}; labels must be text, whole numbers or booleans"
+    )
+
+
+def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
+    index = _Codes()
+    codes = np.empty(len(values), dtype=np.int64)
+    types: set[type] = set()
+    text = isinstance(values, np.ndarray) and values.dtype.kind == "U"
+    for start, chunk in _chunks(values):
+        found = {str} if text else set(map(type, chunk))
+        types |= found
+        _check_types(types, chunk, start, name=name)
+        codes[start : start + len(chunk)] = np.fromiter(
+            map(index.__getitem__, chunk), dtype=np.int64, count=len(chunk)
+        )
+    kind = _kind(types)
+    distinct = [value.item() if isinstance(value, np.generic) else value for value in index]
+    if kind == "text":
+        refuse_half_characters(distinct, name=name)
+    if kind == "bool":
+        bits = np.array(distinct, dtype=np.int64)[codes]
+        return Column(name=name, kind=kind, values=(False, True), codes=bits)
+    if kind == "int":
+        distinct = [int(value) for value in distinct]  # True is 1, and one key with it
+    if kind == "float":
+        bad = [position for position, value in enumerate(distinct) if not math.isfinite(value)]
+        _refuse_missing(np.flatnonzero(np.isin(codes, bad)), values, name=name)
+    return Column(name=name, kind=kind, values=tuple(distinct), codes=codes)
+
+
+def _chunks(values: Sequence[Any] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
+    if isinstance(values, np.ndarray):
+        for start in range(0, len(values), _CHUNK):
+            yield start, values[start : start + _CHUNK].tolist()
+    elif len(values):
+        yield 0, values
+
+
+def _kind(types: set[type]) -> Kind:
+    if all(issubclass(kind, str) for kind in types):
+        return "text"
+    if all(issubclass(kind, (bool, np.bool_)) for kind in types):
+        return "bool"
+    if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in types):
+        return "int"
+    return "float"
+
+
+def _check_types(types: set[type], chunk: Sequence[Any], start: int, *, name: str) -> None:
+    missing = {
+        kind for kind in types if kind is type(None) or kind.__name__ in ("NAType", "NaTType")
+    }
+    if missing:
+        rows = [row for row, value in enumerate(chunk, start) if type(value) in missing]
+        _refuse_missing(rows, None, name=name)
+    families = {_family(kind) for kind in types}
+    if families == {"text", "float"}:
+        rows = [row for row, value in enumerate(chunk, start) if value != value]
+        _refuse_missing(rows, None, name=name)
+    if "other" in families:
+        row, value = next(
+            (row, value)
+            for row, value in enumerate(chunk, start)
+            if _family(type(value)) == "other"
+        )
+        raise DataError(
+            f"{name} has a label of type {type(value).__name__} in row {row}; "
+            "labels must be text, whole numbers or booleans"
+        )
+    if len(families) > 1 and "text" in families:
+        raise DataError(
+            f"{name} mixes labels of types {' and '.join(sorted(families))}; "
+            "make them one type first, e.g. with astype(str)"
+        )
+
+
+def _family(kind: type) -> str:
+    if issubclass(kind, str):
+        return "text"
+    if issubclass(kind, (bool, np.bool_)):
+        return "bool"
+    if issubclass(kind, (int, np.integer)):
+        return "int"
+    return "float" if issubclass(kind, (float, np.floating)) else "other"
+
+
+def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
+    if len(rows):
+        what = "" if values is None else f" ({values[rows[0]]})"
+        raise DataError(
+            f"{name} has {len(rows)} missing or non-finite label(s), the first in row {rows[0]} "
+            f"(counted from 0){what}; drop those rows from all columns or give them a class of "
+            "their own"
+        )
+
+
+def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
+    """Refuse text with lone surrogates, which no file, frame or screen can hold.
+
+    Examples
+    --------
+    >>> refuse_half_characters(["spam", "ham"], name="y_true")
+    """
+    try:
+        "".join(texts).encode("utf-8")  # two halves in a row would stay two
+    except UnicodeEncodeError:
+        bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
+        raise DataError(
+            f"{name} holds {bad!a}, which is not valid Unicode text (a lone surrogate); read the "
+            "text in its own encoding, or replace such characters, e.g. with "
+            "text.encode('utf-8', 'replace').decode()"
+        ) from None
+
+
+def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
+    """Bring columns to one kind of label where that loses nothing; refuse the rest.
+
+    True is 1 and False is 0, as in Python.
+    """
+    kinds = {column.kind for column in columns if column.codes.size}
+    converted = [column for column in columns if column.kind == "float"]
+    for column in converted:
+        _refuse_scores(column)
+    if {"bool", "text"} <= kinds:
+        odd = next(column for column in columns if column.kind == "bool")
+        other = next(column for column in columns if column.kind == "text")
+        raise DataError(
+            f"{odd.name} holds True/False and {other.name} holds text such as "
+            f"{other.values[0]!r}; map one to the other first, e.g. y == {other.values[0]!r}"
+        )
+    if "text" in kinds and len(kinds) > 1:
+        converted += [_text_as_numbers(column) for column in columns if column.kind == "text"]
+    if not converted and kinds != {"bool", "int"}:
+        return list(columns), ()
+    columns = [_as_whole_numbers(column) for column in columns]
+    if not converted:
+        return columns, ()
+    names = listed(dict.fromkeys(column.name for column in converted))
+    return columns, (finding("labels_converted", columns=names),)
+
+
+def _refuse_scores(column: Column) -> None:
+    for value in column.values:
+        if value != int(value):
+            raise DataError(
+                f"{column.name} holds {value!r}, which looks like scores, not labels; "
+                "turn scores into labels first, e.g. (score >= 0.5).astype(int), or ask for a "
+                "metric of scores: roc_auc, average_precision, log_loss, brier_score or mean"
+            )
+
+
+def _text_as_numbers(column: Column) -> Column:
+    for value in column.values:
+        text = str(value)
+        if not (text.lstrip("-").isdecimal() and str(int(text)) == text):
+            raise DataError(
+                f"{column.name} holds text such as {text!r} while another column holds numbers; "
+                "make them one type first, e.g. with astype(str)"
+            )
+    return column
+
+
+def _as_whole_numbers(column: Column) -> Column:
+    values = tuple(int(value) for value in column.values)
+    return Column(name=column.name, kind="int", values=values, codes=column.codes)
+
+
+LABEL_FINDINGS = ("empty_label", "near_duplicate_labels")
+
+
+def label_findings(labels: Sequence[Label]) -> tuple[Finding, ...]:
+    """Name what may be a slip in the labels: near-duplicates and an empty class."""
+    found = []
+    texts = [label for label in labels if isinstance(label, str)]
+    if "" in texts:
+        found.append(finding("empty_label"))
+    twins = _near_duplicates(texts)
+    if twins:
+        pairs = clauses([quoted(pair, escaped=True) for pair in twins], most=5)
+        found.append(finding("near_duplicate_labels", pairs=pairs))
+    return tuple(found)
+
+
+# Of 1, 01, 1.0 and 1.00 one is as good as the other.
+_NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
+
+
+def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
+    seen: dict[str, str] = {}
+    twins = []
+    for text in texts:
+        key = unicodedata.normalize("NFC", text).strip().casefold()
+        if number := _NUMBER.fullmatch(key):
+            key = number["sign"] + number["whole"] + (number["part"] or "").rstrip(".0")
+        if seen.setdefault(key, text) != text:
+            twins.append((seen[key], text))
+    return twins
+
+
+def check_label(value: Any, *, name: str) -> Label:
+    """Return a single label as Python text, int or bool."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, (str, int, bool)):
+        raise DataError(f"{name} must be text, a whole number or a boolean; got {value!r}")
+    if isinstance(value, str):
+        refuse_half_characters([value], name=name)
+    return value
+
+
+def sort_labels(labels: Mapping[Label, None] | set[Label]) -> tuple[Label, ...]:
+    """Return labels in canonical order: numbers by value, text by code point.
+
+    Examples
+    --------
+    >>> sort_labels({True, False, 2})
+    (0, 1, 2)
+    """
+    if {type(label) for label in labels} == {bool, int}:
+        return tuple(sorted(int(label) for label in labels))
+    return tuple(sorted(labels))

@@ -1,0 +1,357 @@
+"""Parts of the data: a pool of which some items were labelled, and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.groups import as_counts, count_rows, total
+from outperform.data.labels import Column, read_column
+from outperform.data.table import Table, place_rows
+from outperform.errors import DataError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import CellFacts, SliceCountFacts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pool:
+    """How many documents of a pool have each pair of predictions, labelled or not.
+
+    Such a pair is a stratum. Within one the labelled documents are a random sample, but how
+    many were labelled differs from one stratum to the next, so that the pool's counts, not the
+    labelled ones, say how much each matters.
+
+    Parameters
+    ----------
+    cells
+        Codes of shape ``(n_strata, n_models)``: each model's prediction; in lexicographic order.
+    counts
+        How many documents of the pool each stratum holds, the labelled ones included.
+    """
+
+    cells: IntArray
+    counts: AnyArray
+
+    def __post_init__(self) -> None:
+        self.cells.setflags(write=False)
+        self.counts.setflags(write=False)
+
+    @cached_property
+    def n(self) -> int:
+        """The number of documents, labelled or not."""
+        return total(self.counts)
+
+    @property
+    def apart(self) -> AnyArray:
+        """In which strata the two models disagree."""
+        found: AnyArray = self.cells[:, 0] != self.cells[:, 1]
+        return found
+
+    def columns(self, kept: Sequence[int], *, n_labels: int) -> Pool:
+        """Put the models in another order."""
+        return _counted([self.cells[:, model] for model in kept], self.counts, n_labels=n_labels)
+
+    def recode(self, codes: IntArray, *, n_labels: int) -> Pool:
+        """Give every label a new code."""
+        return _counted(list(codes[self.cells].T), self.counts, n_labels=n_labels)
+
+    def plus(self, other: Pool, *, n_labels: int) -> Pool:
+        """Put two pools with the same models and codes together."""
+        cells = np.concatenate([self.cells, other.cells])
+        counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
+        return _counted(list(cells.T), as_counts(counts), n_labels=n_labels)
+
+    def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
+        """Return how many labelled documents of each stratum are of each class.
+
+        Returns an array ``(n_strata, n_labels)`` of float64.
+        """
+        counts = np.zeros((len(self.cells), n_labels))
+        if len(table.cells):
+            strata = self.strata_of(table.cells[:, 1:])
+            counts[strata, table.cells[:, 0]] = table.counts.astype(np.float64)
+        return counts
+
+    def strata_of(self, predictions: IntArray) -> IntArray:
+        """Return the stratum of every row of predictions, of shape ``(n, n_models)``."""
+        return place_rows(predictions, self.cells)
+
+    def weigh(self, table: Table, *, n_labels: int) -> Table:
+        """Let the labelled documents of every stratum stand for all of it.
+
+        A stratum without a label has nothing to stand for it and is left out.
+        """
+        counted = self.labelled(table, n_labels=n_labels).sum(axis=1)
+        strata = self.strata_of(table.cells[:, 1:])
+        worth = self.counts.astype(np.float64)[strata] / counted[strata]
+        return Table(table.cells, table.counts.astype(np.float64) * worth)
+
+    def to_dict(self) -> CellFacts:
+        """Return the pool as JSON-able values."""
+        return {"cells": self.cells.tolist(), "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
+        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        cells, counts = data["cells"], as_counts(data["counts"])
+        if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
+            raise DataError("a stratum of the pool needs a prediction of each model")
+        if len(cells) != len(counts) or not counts.all():
+            raise DataError("every stratum of the pool needs a count")
+        if cells.size and (cells.min() < 0 or cells.max() >= n_labels):
+            raise DataError("a stratum of the pool names a class that is not in labels")
+        pool = _counted(list(cells.T), counts, n_labels=n_labels)
+        if len(pool.cells) != len(cells):
+            raise DataError("a stratum of the pool occurs twice")
+        pool.check(table, n_labels=n_labels)
+        return pool
+
+    def check(self, table: Table, *, n_labels: int) -> None:
+        """Refuse more labelled documents than a stratum holds."""
+        try:
+            labelled = self.labelled(table, n_labels=n_labels).sum(axis=1)
+        except KeyError as error:
+            raise DataError(
+                "a labelled document has a pair of predictions that no document of the pool has; "
+                f"{_WHOLE}"
+            ) from error
+        over = np.flatnonzero(labelled > self.counts.astype(np.float64))
+        if over.size:
+            raise DataError(
+                f"{labelled[over[0]]:,.0f} documents with the same two predictions are labelled "
+                f"and the pool holds {self.counts[over[0]]:,} of them; {_WHOLE}, and every "
+                "document can be labelled once"
+            )
+
+
+_WHOLE = "the pool must hold all documents that were open to choice, the labelled ones too"
+
+
+def _counted(codes: Sequence[IntArray], counts: AnyArray, *, n_labels: int) -> Pool:
+    cells, sums = count_rows(codes, n_labels=n_labels, weights=counts)
+    return Pool(cells=cells, counts=sums)
+
+
+def count_pool(
+    truth: IntArray, predictions: Sequence[IntArray], which: IntArray, *, n_labels: int
+) -> tuple[Table, Pool]:
+    """Count the labelled documents, and the pool that they were chosen from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0])
+    >>> table, pool = count_pool(np.array([0, 1]), [a, b], np.array([1, 3]), n_labels=2)
+    >>> table.cells.tolist(), pool.cells.tolist(), pool.counts.tolist()
+    ([[0, 0, 0], [1, 1, 0]], [[0, 0], [1, 0], [1, 1]], [2, 1, 1])
+    """
+    chosen = [truth, *(one[which] for one in predictions)]
+    table = Table(*count_rows(chosen, n_labels=n_labels))
+    ones = np.ones(len(predictions[0]), dtype=np.int64)
+    return table, _counted(predictions, ones, n_labels=n_labels)
+
+
+def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
+    """Return the labels that are there, and the places of their documents in the pool.
+
+    Without ``which`` there is a value for every document, None or NaN where it has no label.
+
+    Examples
+    --------
+    >>> values, which = labelled_rows(["x", None, float("nan"), "y"], None, 4)
+    >>> values, which.tolist()
+    (['x', 'y'], [0, 3])
+    """
+    if isinstance(y_true, (str, bytes)) or not hasattr(y_true, "__len__"):
+        raise DataError(f"y_true must be a sequence of labels; got {type(y_true).__name__}")
+    if which is None:
+        values = y_true.tolist() if hasattr(y_true, "tolist") else list(y_true)
+        if len(values) != n_pool:
+            raise DataError(
+                f"y_true has {len(values)} values and the pool {n_pool} documents; give which=, "
+                "the place of each labelled document in the pool, or None where there is no label"
+            )
+        there = [place for place, value in enumerate(values) if not _is_missing(value)]
+        return [values[place] for place in there], np.array(there, dtype=np.int64)
+    places = np.asarray(which)
+    if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
+        raise DataError(
+            f"which must give the place of each of the {len(y_true)} labelled documents in the "
+            f"pool, as whole numbers; got shape {places.shape} of type {places.dtype}"
+        )
+    places = places.astype(np.int64)
+    if places.size and (places.min() < 0 or places.max() >= n_pool):
+        raise DataError(f"which must lie between 0 and {n_pool - 1}, the last of the pool")
+    if len(np.unique(places)) != len(places):
+        raise DataError("which names a document twice; every document can be labelled once")
+    return y_true, places
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Slices:
+    """Counts of (slice, truth, prediction of each model), only for what occurred.
+
+    Parameters
+    ----------
+    by
+        The names of the columns that divide the documents.
+    keys
+        The value of each of these columns, as text, for each slice; in lexicographic order.
+    table
+        The counts. Its cells have the place of the slice before the codes of the labels.
+    """
+
+    by: tuple[str, ...]
+    keys: tuple[Key, ...]
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.keys)
+
+    @cached_property
+    def n(self) -> AnyArray:
+        """The number of documents in each slice."""
+        return self.table.sum_by(self.table.cells[:, 0], n_labels=len(self.keys))
+
+    def place(self, *key: object) -> int:
+        """Return the place of a slice, or say which ones there are."""
+        wanted = tuple(map(str, key))
+        if len(wanted) != len(self.by):
+            raise UsageError(f"a slice has a value for each of {self.by}; got {wanted}")
+        if wanted not in self._places:
+            known = [", ".join(one) for one in self.keys]
+            raise UsageError(unknown_name("slice", ", ".join(wanted), known))
+        return self._places[wanted]
+
+    @cached_property
+    def _places(self) -> dict[Key, int]:
+        return {key: place for place, key in enumerate(self.keys)}
+
+    def at(self, place: int) -> Table:
+        """Return the table of one slice."""
+        start, stop = np.searchsorted(self.table.cells[:, 0], [place, place + 1])
+        return Table(self.table.cells[start:stop, 1:].copy(), self.table.counts[start:stop].copy())
+
+    def whole(self, *, n_labels: int) -> Table:
+        """Return the table of all slices together."""
+        columns = list(self.table.cells[:, 1:].T)
+        return Table(*count_rows(columns, n_labels=n_labels, weights=self.table.counts))
+
+    def recode(self, codes: IntArray, *, n_labels: int) -> Slices:
+        """Give every label a new code; labels that share one are added up."""
+        return self._moved(list(codes[self.table.cells[:, 1:]].T), n_labels=n_labels)
+
+    def columns(self, kept: Sequence[int], *, n_labels: int) -> Slices:
+        """Sum out every column but the truth and the kept models."""
+        cells = self.table.cells
+        return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
+
+    def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Slices:
+        cells, counts = count_rows(
+            [self.table.cells[:, 0], *columns],
+            n_labels=max(n_labels, len(self.keys)),
+            weights=self.table.counts,
+        )
+        return replace(self, table=Table(cells, counts))
+
+    def plus(self, other: Slices, *, n_labels: int) -> Slices:
+        """Add slices of the same columns and codes."""
+        if self.by != other.by:
+            raise UsageError(f"slices by {self.by} and by {other.by} do not add up")
+        keys = tuple(sorted({*self.keys, *other.keys}))
+        place = {key: code for code, key in enumerate(keys)}
+        tables = []
+        for one in (self, other):
+            codes = np.array([place[key] for key in one.keys], dtype=np.int64)
+            cells = one.table.cells
+            tables.append(
+                Table(np.column_stack([codes[cells[:, 0]], cells[:, 1:]]), one.table.counts)
+            )
+        table = tables[0].plus(tables[1], n_labels=max(n_labels, len(keys)))
+        return replace(self, keys=keys, table=table)
+
+    def to_dict(self) -> SliceCountFacts:
+        """Return the slices as plain JSON-able values."""
+        return {
+            "by": list(self.by),
+            "keys": [list(key) for key in self.keys],
+            "cells": self.table.cells.tolist(),
+            "counts": self.table.counts.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
+        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
+        cells, counts = data["cells"], as_counts(data["counts"])
+        if cells.shape != (len(counts), 1 + width):
+            raise DataError("every cell of a slice needs one count")
+        if not by or len(set(by)) != len(by):
+            raise DataError("the columns that divide the items must have names of their own")
+        if list(keys) != sorted(set(keys)) or any(len(key) != len(by) for key in keys):
+            raise DataError("the slices are not in their order")
+        top = np.array([len(keys)] + [n_labels] * width)
+        if (cells < 0).any() or (cells >= top).any():
+            raise DataError("a cell names a slice or a class that is not there")
+        columns, n_codes = list(cells.T), max(n_labels, len(keys))
+        table = Table(*count_rows(columns, n_labels=n_codes, weights=counts))
+        if len(table.cells) != len(cells):
+            raise DataError("a cell of a slice occurs twice, or its count is zero")
+        return cls(by=by, keys=keys, table=table)
+
+
+def slice_column(values: Any, *, name: str) -> Column:
+    """Read a column that divides the documents; its values become text in their order.
+
+    Examples
+    --------
+    >>> slice_column([10, 9, 10], name="hour").values
+    ('10', '9')
+    """
+    column = read_column(values, name=name)
+    texts = [str(value) for value in column.values]
+    ordered = sorted(set(texts))
+    place = {text: code for code, text in enumerate(ordered)}
+    places = np.array([place[text] for text in texts], dtype=np.int64)
+    return Column(name=name, kind="text", values=tuple(ordered), codes=places[column.codes])
+
+
+def count_slices(
+    by: Mapping[str, Column],
+    codes: Sequence[IntArray],
+    *,
+    n_labels: int,
+    weights: AnyArray | None,
+) -> Slices:
+    """Count equal rows of slice, truth and predictions."""
+    n_by = len(by)
+    cells, counts = count_rows(
+        [*(column.codes for column in by.values()), *codes],
+        n_labels=max(n_labels, *(len(column.values) for column in by.values())),
+        weights=weights,
+    )
+    rows, places = np.unique(cells[:, :n_by], axis=0, return_inverse=True)
+    values = [column.values for column in by.values()]
+    keys = tuple(
+        tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist()
+    )
+    table = Table(np.column_stack([places.ravel(), cells[:, n_by:]]), counts)
+    return Slices(by=tuple(by), keys=keys, table=table)

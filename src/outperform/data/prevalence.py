@@ -1,0 +1,267 @@
+"""The class proportions of another population: known, counted there, or a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform._typing import FloatArray, Label
+from outperform.data.views import code_of
+from outperform.errors import DataError, UsageError
+from outperform.findings import listed, quoted
+
+if TYPE_CHECKING:
+    from outperform.data.outcomes import Outcomes
+    from outperform.results.feature_schemas import ProportionFacts
+
+
+# The models' own prior of the class proportions, so that counts of the test set itself
+# change nothing.
+PRIOR_SHAPE = 1.0
+_TOLERANCE = 1e-9
+_PROBES = 1_000
+_MOST_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prevalence:
+    """The shares of classes where the models are to be used.
+
+    Classes that are not named share what is left, in the proportions of the test set.
+
+    Parameters
+    ----------
+    labels
+        The classes whose shares are given.
+    shares
+        The mean share of each.
+    shapes
+        Dirichlet shapes of all classes, where documents were counted.
+    distribution
+        What draws the shares, where a distribution was given.
+
+    Examples
+    --------
+    >>> from outperform import Outcomes
+    >>> seen = Outcomes.from_labels(["ok", "fraud"], {"m": ["ok", "ok"]})
+    >>> Prevalence.from_param(0.02, seen, positive="fraud")
+    'fraud': 0.02
+    >>> Prevalence.from_param({"fraud": 20, "ok": 980}, seen)
+    'fraud': 20 and 'ok': 980 of 1,000
+    """
+
+    labels: tuple[Label, ...]
+    shares: tuple[float, ...]
+    shapes: tuple[float, ...] | None = None
+    distribution: Any = None
+
+    @classmethod
+    def from_param(cls, value: Any, seen: Outcomes, *, positive: Label | None = None) -> Prevalence:
+        """Take shares, counts or a distribution, and check them against the classes.
+
+        Parameters
+        ----------
+        value
+            The share of the positive class, a mapping from classes to shares or to counts, or
+            anything that draws with ``rvs(size=, random_state=)``.
+        seen
+            What was seen; its classes.
+        positive
+            The class that a single share is about.
+        """
+        if isinstance(value, Prevalence):
+            for label in value.labels:
+                code_of(seen, label)  # says so if there is no such class
+            return value
+        if hasattr(value, "rvs"):
+            return _from_distribution(value, seen, positive)
+        if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+            return _from_shares({_one_class(positive): float(value)}, seen)
+        if hasattr(value, "items"):
+            return _from_mapping(dict(value.items()), seen)
+        raise UsageError(
+            "prevalence must be the share of the positive class, a mapping from classes to shares "
+            "or counts such as {'fraud': 20, 'ok': 980}, or a distribution with rvs(), such as "
+            f"scipy.stats.beta(20, 980); got {value!r}"
+        )
+
+    @property
+    def n_counted(self) -> int | None:
+        """How many documents were counted; None if none were."""
+        if self.shapes is None:
+            return None
+        return round(sum(self.shapes) - PRIOR_SHAPE * len(self.shapes))
+
+    @property
+    def source(self) -> str:
+        """Where the shares come from: ``"known"``, ``"counts"`` or ``"distribution"``."""
+        if self.shapes is not None:
+            return "counts"
+        return "known" if self.distribution is None else "distribution"
+
+    def to_dict(self) -> ProportionFacts:
+        """Return it as plain values; a distribution cannot be written."""
+        if self.distribution is not None:
+            raise UsageError(
+                "class proportions that are a distribution cannot be written; write the outcomes "
+                "at_prevalence(None), and call at_prevalence() again when they are read"
+            )
+        plain: ProportionFacts = {"labels": list(self.labels), "shares": list(self.shares)}
+        if self.shapes is not None:
+            plain["shapes"] = list(self.shapes)
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], labels: Sequence[Label]) -> Prevalence:
+        """Take back what :meth:`to_dict` gave, and see that it fits the classes.
+
+        Parameters
+        ----------
+        data
+            The mapping.
+        labels
+            The classes of the outcomes.
+        """
+        shapes = data.get("shapes")
+        given = tuple(map(float, data["shares"] if shapes is None else shapes))
+        if len(data["shares"]) != len(data["labels"]) or len(given) != len(data["labels"]):
+            raise DataError("prevalence must have one share for each of its classes")
+        if not set(data["labels"]) <= set(labels) or sum(data["shares"]) > 1 + _TOLERANCE:
+            raise DataError("prevalence must be shares of the classes that sum to 1 or less")
+        return cls(
+            labels=tuple(data["labels"]),
+            shares=tuple(map(float, data["shares"])),
+            shapes=None if shapes is None else given,
+        )
+
+    def __repr__(self) -> str:
+        n_counted = self.n_counted
+        if n_counted is None:
+            shown = [f"{share:.4g}" for share in self.shares]
+        else:
+            shown = [f"{shape - PRIOR_SHAPE:,.0f}" for shape in self.shapes or ()]
+        named = [f"{label!r}: {text}" for label, text in zip(self.labels, shown, strict=True)]
+        if len(named) > _MOST_SHOWN:
+            named = [f"{len(named)} classes"]
+        about = "about " if self.distribution is not None else ""
+        return f"{about}{listed(named)}" + ("" if n_counted is None else f" of {n_counted:,}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prevalence) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        # A distribution is itself only; what holds this key holds the distribution too.
+        return self.labels, self.shares, self.shapes, id(self.distribution)
+
+
+def _one_class(positive: Label | None) -> Label:
+    if positive is None:
+        raise UsageError(
+            "one share needs a class that it is about; name it with pos_label=, or give a mapping "
+            "such as {'fraud': 0.02}"
+        )
+    return positive
+
+
+def _from_mapping(given: Mapping[Any, Any], seen: Outcomes) -> Prevalence:
+    if not given:
+        raise UsageError("prevalence names no class; give shares or counts by class")
+    for label, value in given.items():
+        real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        if not real or not 0 <= value < np.inf:
+            raise UsageError(
+                f"prevalence must be shares or counts that are not negative; got {value!r} for "
+                f"class {label!r}"
+            )
+    named = {seen.labels[code_of(seen, label)]: float(value) for label, value in given.items()}
+    if len(named) < len(given):
+        raise UsageError(f"prevalence names a class twice; got {list(given)}")
+    counted = all(value.is_integer() for value in named.values()) and sum(named.values()) > 1
+    return _from_counts(named, seen) if counted else _from_shares(named, seen)
+
+
+def _from_counts(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
+    missing = _missing(named, seen)
+    if missing:
+        raise UsageError(
+            f"counts must be given for all classes, 0 if there were none; {_listed(missing)} not "
+            "counted"
+        )
+    labels = tuple(label for label in seen.labels if label in named)
+    shapes = tuple(named[label] + PRIOR_SHAPE for label in labels)
+    total = sum(shapes)
+    shares = tuple(shape / total for shape in shapes)
+    return Prevalence(labels=labels, shares=shares, shapes=shapes)
+
+
+def _from_shares(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
+    for label, share in named.items():
+        if not 0 < share < 1:
+            raise UsageError(
+                f"every share must lie between 0 and 1, and neither 0 nor 1; got {share:g} for "
+                f"class {label!r}. Counts are whole numbers for all classes that sum to more than 1"
+            )
+    total, missing = sum(named.values()), _missing(named, seen)
+    if missing and total >= 1 - _TOLERANCE:
+        raise UsageError(
+            f"the shares sum to {total:.10g}, which leaves nothing for other classes, and "
+            f"{_listed(missing)} not named"
+        )
+    if not missing and abs(total - 1) > _TOLERANCE:
+        raise UsageError(f"the shares of all classes must sum to 1; they sum to {total:.10g}")
+    labels = tuple(label for label in seen.labels if label in named)
+    whole = 1.0 if missing else total
+    return Prevalence(labels=labels, shares=tuple(named[label] / whole for label in labels))
+
+
+def _from_distribution(distribution: Any, seen: Outcomes, positive: Label | None) -> Prevalence:
+    generator = np.random.default_rng(0)
+    probe = np.asarray(distribution.rvs(size=_PROBES, random_state=generator))
+    if probe.shape == (_PROBES,):
+        labels: tuple[Label, ...] = (_one_class(positive),)
+    elif probe.shape == (_PROBES, seen.n_classes):
+        labels = seen.labels
+    else:
+        raise UsageError(
+            "the distribution of prevalence must draw the share of the positive class, or the "
+            f"shares of all {seen.n_classes} classes in the order of the labels; for {_PROBES} "
+            f"draws it gave an array of shape {probe.shape}"
+        )
+    drawn = checked_draws(distribution, generator, _PROBES, len(labels))
+    mean = distribution.mean() if hasattr(distribution, "mean") else drawn.mean(axis=1)
+    shares = tuple(float(share) for share in np.atleast_1d(np.asarray(mean)))
+    return Prevalence(labels=labels, shares=shares, distribution=distribution)
+
+
+def checked_draws(
+    distribution: Any, generator: np.random.Generator, length: int, n_named: int
+) -> FloatArray:
+    """Draw shares ``(n_named, length)`` and see that they are shares."""
+    drawn = np.asarray(distribution.rvs(size=length, random_state=generator), dtype=np.float64)
+    drawn = drawn.reshape(length, n_named).T
+    outside = ~((drawn >= 0) & (drawn <= 1))
+    if outside.any():
+        raise UsageError(
+            "the distribution of prevalence must draw shares from 0 to 1; it drew "
+            f"{drawn[outside][0]:g}"
+        )
+    if n_named > 1 and np.abs(drawn.sum(axis=0) - 1).max() > _TOLERANCE:
+        raise UsageError("the distribution of prevalence must draw shares that sum to 1")
+    return drawn
+
+
+def _missing(named: Mapping[Label, float], seen: Outcomes) -> list[Label]:
+    """Return the classes that are ever true and have no share; others need none."""
+    true = np.unique(np.concatenate([table.cells[:, 0] for table in seen.tables]))
+    return [label for code in true.tolist() if (label := seen.labels[code]) not in named]
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return f"{quoted(labels, most=_MOST_SHOWN)} {'is' if len(labels) == 1 else 'are'}"

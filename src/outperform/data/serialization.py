@@ -1,0 +1,362 @@
+"""Outcomes to plain values and back, with a schema version and a checksum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
+
+import numpy as np
+
+from outperform import _files as read
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.groups import Groups, as_counts, count_rows
+from outperform.data.label_sets import Sets
+from outperform.data.labels import sort_labels
+from outperform.data.pool import Pool, Slices
+from outperform.data.prevalence import Prevalence
+from outperform.data.sources import DOUBLED, Source, origins
+from outperform.data.table import Table, place_rows
+from outperform.errors import DataError
+from outperform.findings import Finding, Level, restored
+
+if TYPE_CHECKING:
+    from outperform.data.outcomes import Outcomes
+    from outperform.results.feature_schemas import (
+        CountFacts,
+        GroupFacts,
+        OutcomesContent,
+        OutcomesFacts,
+    )
+
+
+FORMAT: Final = "outperform/outcomes"
+SCHEMA = 2
+_KINDS = ("classes", "correct", "spans", "label_sets")
+_HUGE = 10**4000  # what Python still turns into digits
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+# Arrays, whose elements are too many to be looked at one by one in Python
+
+
+def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
+    """Take a list of whole numbers as an array: int64, or Python integers where one needs more."""
+
+    def check(value: Any, at: str) -> AnyArray:
+        _refuse_others(read.as_list(value, at), at, low, high)
+        most = max(value, default=0)
+        return np.array(value, dtype=np.int64 if most <= read.INT64 else object)
+
+    return check
+
+
+def _codes(value: Any, at: str) -> IntArray:
+    """Take rows of codes as an array ``(n_rows, n_columns)``; without rows it has no columns."""
+    for place, row in enumerate(read.as_list(value, at)):
+        if type(row) is not list or len(row) != len(value[0]):
+            raise read.refuse(f"{at}[{place}]", "a list as long as the first one", row)
+    if value:
+        _refuse_others(list(chain.from_iterable(value)), at, 0, read.INT64)
+    return np.array(value, dtype=np.int64).reshape(len(value), len(value[0]) if value else 0)
+
+
+def _fractions(value: Any, at: str) -> AnyArray:
+    """Take a list of finite numbers above zero as an array of float64."""
+    for place, one in enumerate(read.as_list(value, at)):
+        if type(one) not in (float, int) or not 0 < one <= 1e308:
+            raise read.refuse(f"element {place} of {at}", "a finite number above zero", one)
+    array = np.array(value, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise DataError(f"{at} must add up to a finite number")
+    return array
+
+
+def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
+    whole = set(map(type, values)) <= {int}
+    if whole and (not values or (low <= min(values) and max(values) <= high)):
+        return
+    place, bad = next(
+        (place, one)
+        for place, one in enumerate(values)
+        if type(one) is not int or not low <= one <= high
+    )
+    raise read.refuse(
+        f"element {place} of {at}", f"a whole number from {low} to {read.limit(high)}", bad
+    )
+
+
+# The fields of a file, and what each must be.
+
+
+def _label(value: Any, at: str) -> Label:
+    if type(value) is bool:
+        return value
+    return read.text(value, at) if type(value) is str else read.whole(-_HUGE, _HUGE)(value, at)
+
+
+def _finding(value: Any, at: str) -> Finding:
+    name, level, message = read.row_of(read.text, read.one_of(*get_args(Level)), read.text)(
+        value, at
+    )
+    if not _NAME.fullmatch(name):
+        raise read.refuse(f"{at}[0]", "the name of a finding", name)
+    if level == "serious" and name not in DOUBLED:
+        raise DataError(
+            f"{at}: what withholds a verdict is found when outcomes are compared, so a file cannot "
+            f"bring along a serious finding {name!r}"
+        )
+    return restored(name, level, message)
+
+
+_COUNTS = _wholes(high=read.MOST)
+_CELLS = {"cells": _codes, "counts": _COUNTS}
+_GROUPS = read.record(
+    {"pattern": _wholes(), "cell": _wholes(), "repeats": _COUNTS},
+    {"times": _wholes(), "weights": _fractions},
+)
+_OUTCOMES = read.record(
+    {
+        "format": read.one_of(FORMAT),
+        "schema": read.whole(SCHEMA, SCHEMA),
+        "kind": read.one_of(*_KINDS),
+        "models": read.list_of(read.text),
+        "labels": read.list_of(_label),
+        "tables": read.list_of(read.record(_CELLS, {"groups": _GROUPS})),
+        "findings": read.list_of(_finding),
+        "sources": read.list_of(
+            read.record(
+                {
+                    "name": read.text,
+                    "n": read.whole(),
+                    "sha256": read.digest,
+                    "telling": read.truth_value,
+                }
+            )
+        ),
+        "sha256": read.digest,
+    },
+    {
+        "sets": read.list_of(_wholes()),
+        "pool": read.record(_CELLS),
+        "prevalence": read.record(
+            {"labels": read.list_of(_label), "shares": _fractions},
+            {"shapes": _fractions},
+        ),
+        "slices": read.record(
+            {
+                "by": read.list_of(read.text),
+                "keys": read.list_of(read.list_of(read.text)),
+                **_CELLS,
+            }
+        ),
+    },
+)
+
+
+def content(outcomes: Outcomes) -> OutcomesContent:
+    """Return what was seen as JSON-able values, without where it came from."""
+    plain: OutcomesContent = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "kind": outcomes.kind,
+        "models": list(outcomes.models),
+        "labels": list(outcomes.labels),
+        "tables": [_table_to_dict(table) for table in outcomes.tables],
+        "findings": [[one.name, one.level, one.message] for one in outcomes.findings],
+    }
+    if outcomes.kind == "label_sets":
+        plain["sets"] = [list(one) for one in outcomes.sets]
+    if outcomes.pool is not None:
+        plain["pool"] = outcomes.pool.to_dict()
+    if outcomes.slices is not None:
+        plain["slices"] = outcomes.slices.to_dict()
+    return plain
+
+
+def to_dict(outcomes: Outcomes) -> OutcomesFacts:
+    """Return outcomes as JSON-able values with a checksum; whole numbers stay whole."""
+    sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
+    plain: dict[str, object] = {
+        **content(outcomes),
+        "sources": [one.to_dict() for one in sources],
+    }
+    if outcomes.prevalence is not None:
+        plain["prevalence"] = outcomes.prevalence.to_dict()
+    return cast("OutcomesFacts", read.signed(plain))
+
+
+def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of outcomes from what :func:`to_dict` gave, checked."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise DataError(f"these are not outcomes: the field 'format' must be {FORMAT!r}")
+    schema = data.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise DataError(
+            f"outcomes of schema {read.shown(schema)} cannot be read; known: {SCHEMA}; if a newer "
+            "outperform wrote them, update this one, and if an older one did, count again"
+        )
+    try:
+        found = _OUTCOMES(data, "")
+        if not read.is_signed(data):
+            raise DataError("their content does not fit their checksum, so they were changed")
+        return _fields(**found)
+    except DataError as error:
+        raise DataError(f"these outcomes are damaged: {error}") from error
+
+
+def _fields(
+    *,
+    kind: str,
+    models: list[str],
+    labels: list[Label],
+    tables: list[dict[str, Any]],
+    findings: list[Finding],
+    sources: list[dict[str, Any]],
+    sets: list[IntArray] | None = None,
+    pool: dict[str, Any] | None = None,
+    slices: dict[str, Any] | None = None,
+    prevalence: dict[str, Any] | None = None,
+    **_: Any,
+) -> dict[str, Any]:
+    """Return the fields of outcomes, and see that they fit each other."""
+    _check_names(models, labels)
+    if (sets is not None) != (kind == "label_sets"):
+        raise DataError(f"the field sets is for the kind 'label_sets', and this is {kind!r}")
+    known = () if sets is None else _sets(sets, len(labels))
+    n_codes = len(known) if sets is not None else len(labels) + (kind == "spans")
+    paired = len(tables) == 1
+    if not paired and len(tables) != len(models):
+        raise DataError(f"tables and models do not match: {len(tables)} and {len(models)}")
+    width = 1 + len(models) if paired else 2
+    counted = tuple(_table(**table, n_labels=n_codes, width=width) for table in tables)
+    if len({table.groups is None for table in counted}) != 1:
+        raise DataError("all tables must have groups, or none")
+    if kind == "spans":
+        _check_spans(counted, n_codes - 1)
+    if prevalence is not None and (kind != "classes" or pool is not None):
+        raise DataError("only classes that are not of a pool have other proportions")
+    return {
+        "models": tuple(models),
+        "labels": tuple(labels),
+        "tables": counted,
+        "kind": kind,
+        "findings": tuple(findings),
+        "slices": None if slices is None else _slices(slices, counted, n_codes),
+        "sets": known,
+        "pool": None if pool is None else _pool(pool, counted, kind, n_codes),
+        "sources": tuple(Source(**one) for one in sources),
+        "prevalence": None if prevalence is None else Prevalence.from_dict(prevalence, labels),
+    }
+
+
+def _slices(data: Mapping[str, Any], tables: Sequence[Table], n_codes: int) -> Slices:
+    """Put the slices back, and see that they add up to the whole."""
+    slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
+    whole = slices.whole(n_labels=n_codes)
+    if (
+        len(tables) != 1
+        or not np.array_equal(whole.cells, tables[0].cells)
+        or not np.array_equal(whole.counts, tables[0].counts)
+    ):
+        raise DataError("the slices do not add up to the whole")
+    return slices
+
+
+def _pool(data: Mapping[str, Any], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
+    """Put the pool back, and see that the table could have been chosen from it."""
+    if len(tables) != 1 or kind != "classes" or tables[0].groups is not None:
+        raise DataError("only paired classes without groups can come from a pool")
+    return Pool.from_dict(data, tables[0], n_labels=n_codes)
+
+
+def _table(
+    *,
+    cells: IntArray,
+    counts: AnyArray,
+    n_labels: int,
+    width: int,
+    groups: Mapping[str, Any] | None = None,
+) -> Table:
+    if not len(cells):  # a model of which nothing was counted
+        cells = cells.reshape(0, width)
+    if cells.shape != (len(counts), width):
+        raise DataError(
+            f"every cell needs one count and {width} codes; got {len(cells)} cells of "
+            f"{cells.shape[1]} codes and {len(counts)} counts: tables and models do not match"
+        )
+    if cells.max(initial=0) >= max(n_labels, 1):
+        raise DataError("a cell names a class that is not in labels")
+    table = Table(*count_rows(list(cells.T), n_labels=n_labels, weights=as_counts(counts)))
+    if len(table.cells) != len(cells):
+        raise DataError("a cell occurs twice, or its count is zero")
+    return table if groups is None else _with_groups(table, cells, groups)
+
+
+def _table_to_dict(table: Table) -> CountFacts:
+    # Effective counts stay as they are, so that equality sees them; they are not read back.
+    plain: CountFacts = {"cells": table.cells.tolist(), "counts": table.counts.tolist()}
+    if table.groups is None:
+        return plain
+    names = ("pattern", "cell", "times", "repeats")
+    groups = {name: getattr(table.groups, name).tolist() for name in names}
+    if table.groups.weighted:
+        groups["weights"] = groups.pop("times")
+    plain["groups"] = cast("GroupFacts", groups)
+    return plain
+
+
+def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:
+    """Put the groups back, and see that they hold just what the table counts."""
+    weighted = "weights" in data
+    if weighted == ("times" in data):
+        raise DataError("groups must have one of the fields times and weights")
+    times = data["weights"] if weighted else as_counts(data["times"])
+    pattern, cell, repeats = data["pattern"], data["cell"], as_counts(data["repeats"])
+    if not len(pattern) == len(cell) == len(times):
+        raise DataError("every entry of a group needs a pattern, a cell and a number of times")
+    if not repeats.all() or not times.all():
+        raise DataError("a group that never occurred is no group")
+    if cell.max(initial=-1) >= len(cells) or pattern.max(initial=-1) >= len(repeats):
+        raise DataError("a group names a cell or a pattern that is not there")
+    groups = Groups(pattern=pattern, cell=cell, times=times, repeats=repeats)
+    groups = groups.moved(place_rows(cells, table.cells), n_cells=len(table.cells))
+    if weighted:
+        held = groups.held(n_cells=len(table.counts))
+        if not ((held > 0) & np.isfinite(held)).all() or groups.n > table.n:
+            raise DataError("the weights are not those of the items that the table counts")
+        return Table(table.cells, table.counts, groups)
+    sums = np.zeros(len(table.counts), dtype=object)
+    repeated = groups.repeats.astype(object)[groups.pattern]
+    np.add.at(sums, groups.cell, groups.times.astype(object) * repeated)
+    if (sums != table.counts.astype(object)).any():
+        raise DataError("the groups do not hold what the table counts")
+    return Table(table.cells, table.counts, groups)
+
+
+def _check_spans(tables: Sequence[Table], outside: int) -> None:
+    for table in tables:
+        types = np.where(table.cells == outside, -1, table.cells)
+        found = types.max(axis=1, initial=-1)
+        if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
+            raise DataError("each cell of spans must be of one type")
+
+
+def _sets(data: Sequence[IntArray], n_labels: int) -> Sets:
+    """Put the label sets back, and see that they are sets of labels, in their order."""
+    sets = tuple(tuple(one.tolist()) for one in data)
+    if any(label >= n_labels for one in sets for label in one):
+        raise DataError("a set names a label that is not in labels")
+    if sets != tuple(sorted({tuple(sorted(set(one))) for one in sets})):
+        raise DataError("the label sets are not distinct sets in their order")
+    return sets
+
+
+def _check_names(models: Sequence[str], labels: Sequence[Label]) -> None:
+    if len(set(map(type, labels))) > 1:
+        raise DataError("the classes must be of one type")
+    if len(set(models)) != len(models) or len(set(labels)) != len(labels):
+        raise DataError("a model or a class is named twice")
+    if tuple(labels) != sort_labels(set(labels)):
+        raise DataError("the classes are not in their order")

@@ -1,0 +1,254 @@
+"""Spans: the schemes known by name, and from spans to cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from outperform._typing import IntArray, Label
+from outperform.data.groups import count_rows, group_codes, group_rows
+from outperform.data.labels import check_label, sort_labels
+from outperform.data.table import Table, place_rows
+from outperform.data.tag_schemes import ROLES_OF, Reading, Role, Scheme, Span
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding, counted, finding
+
+_B2_B3 = {"B": ("B2", "E"), "B2": ("B3", "E"), "B3": ("M", "E"), "M": ("M", "E")}
+
+_SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        Scheme(
+            name="IOB1",
+            roles=ROLES_OF["IOB1"],
+            opens=("I", "B"),
+            after_same=("B",),
+            strict_not_doubled=("B",),
+        ),
+        Scheme(name="IOB2", roles=ROLES_OF["IOB2"]),
+        Scheme(
+            name="IOE1",
+            roles=ROLES_OF["IOE1"],
+            closes=("I", "E"),
+            before_same=("E",),
+            strict_after_same=("E",),
+        ),
+        Scheme(name="IOE2", roles=ROLES_OF["IOE2"]),
+        Scheme(name="IOBES", roles=ROLES_OF["IOBES"]),
+        Scheme(name="BILOU", roles=ROLES_OF["BILOU"]),
+        Scheme(name="BMES", roles=ROLES_OF["BMES"]),
+        Scheme(name="BB2B3MES", roles=ROLES_OF["BB2B3MES"], follows=_B2_B3),
+    )
+}
+
+_ALIASES = {"BIO": "IOB2", "BIOES": "IOBES", "BILUO": "BILOU"}
+
+
+def get(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
+    """Return a scheme by its name, from a table of roles, or as itself.
+
+    Parameters
+    ----------
+    scheme
+        A name such as ``"IOB2"``, in capitals or not, a table that gives the role of each
+        prefix (``"begin"``, ``"inside"``, ``"end"``, ``"single"`` or ``"outside"``), or a
+        :class:`Scheme`.
+
+    Examples
+    --------
+    >>> get("bio").name
+    'IOB2'
+    >>> roles = {"B": "begin", "M": "inside", "E": "end", "S": "single", "O": "outside"}
+    >>> get(roles).read(["B", "M", "E", "S"]).spans
+    ((0, 3, 'span'), (3, 4, 'span'))
+    >>> get("IOBS")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    outperform.errors.UsageError: unknown scheme 'IOBS'; did you mean 'IOBES'? Known: IOB1, ...
+    """
+    if isinstance(scheme, Scheme):
+        return scheme
+    if isinstance(scheme, Mapping):
+        return Scheme(name="your scheme", roles=scheme)
+    if not isinstance(scheme, str):
+        raise UsageError(
+            "a scheme must be a name, a table of prefixes and roles or a Scheme; "
+            f"got {type(scheme).__name__}"
+        )
+    name = _ALIASES.get(scheme.upper(), scheme.upper())
+    if name not in _SCHEMES:
+        raise UsageError(unknown_name("scheme", scheme, [*_SCHEMES, *_ALIASES]))
+    return _SCHEMES[name]
+
+
+def names() -> list[str]:
+    """Return the names of all schemes of the table.
+
+    Examples
+    --------
+    >>> names()[:4]
+    ['IOB1', 'IOB2', 'IOE1', 'IOE2']
+    """
+    return list(_SCHEMES)
+
+
+Documents = Sequence[Iterable[Span]]
+
+
+class Counted(NamedTuple):
+    """The types that occurred and the table over them; the code after the last means no span."""
+
+    labels: tuple[Label, ...]
+    table: Table
+
+
+def count_spans(
+    gold: Documents, predictions: Mapping[str, Documents], *, groups: Sequence[Any] | None
+) -> Counted:
+    """Count spans that agree to the letter, and keep the documents together."""
+    columns = {"gold": gold, **{f"spans of {name!r}": spans for name, spans in predictions.items()}}
+    _same_length(columns, "documents")
+    rows: dict[tuple[int, Span], list[bool]] = {}
+    types: set[tuple[type, Label]] = set()
+    for place, (name, documents) in enumerate(columns.items()):
+        for number, spans in enumerate(documents):
+            for span in _checked(spans, name, number):
+                has = rows.setdefault((number, span), [False] * len(columns))
+                if has[place]:
+                    raise DataError(f"{name}: document {number} has the span {span!r} twice")
+                has[place] = True
+                types.add((type(span[2]), span[2]))
+    if not rows:
+        raise DataError("there is not one span, neither in gold nor among the predictions")
+    labels = _sorted_types(types)
+    place_of = {label: code for code, label in enumerate(labels)}
+    own = np.array([place_of[span[2]] for _, span in rows], dtype=np.int64)
+    present = np.array(list(rows.values()))  # (n_rows, 1 + n_models)
+    codes = np.where(present, own[:, None], len(labels))
+    document = np.array([number for number, _ in rows], dtype=np.int64)
+    n_groups, group = len(gold), np.arange(len(gold))
+    if groups is not None:
+        group, n_groups = group_codes(groups, len(gold))
+    cells, counts = count_rows(list(codes.T), n_labels=len(labels) + 1)
+    together = group_rows(
+        group[document], place_rows(codes, cells), n_groups=n_groups, n_cells=len(cells)
+    )
+    return Counted(labels, Table(cells, counts, together))
+
+
+def _checked(spans: Iterable[Any], name: str, number: int) -> list[Span]:
+    where = f"{name}: document {number}"
+    try:
+        read = [(index(start), index(end), kind) for start, end, kind in spans]
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{where} must be a list of (start, end, type) with whole numbers; got {spans!r}"
+        ) from error
+    for start, end, _ in read:
+        if start > end:
+            raise DataError(f"{where} has a span that ends at {end}, before its start at {start}")
+    return [
+        (start, end, check_label(kind, name=f"{where}: types"))  # type: ignore[misc]
+        for start, end, kind in read
+    ]
+
+
+def _sorted_types(types: set[tuple[type, Label]]) -> tuple[Label, ...]:
+    """Sort labels that come with their Python types, since True and 1 are one key."""
+    names = sorted({kind.__name__ for kind, _ in types})
+    if len(names) > 1:
+        raise DataError(f"the types of spans must be of one kind; got {' and '.join(names)}")
+    return sort_labels({label for _, label in types})
+
+
+def read_tags(
+    tags: Sequence[Sequence[str]], *, name: str, scheme: Scheme, strict: bool
+) -> tuple[list[tuple[Span, ...]], Finding | None]:
+    """Read the tag sequences of all sentences; malformed ones are counted in a finding."""
+    if isinstance(tags, (str, bytes)) or not isinstance(tags, Sized):
+        raise DataError(f"{name} must be a list of tag lists, one for each sentence")
+    read, malformed, first = [], 0, ""
+    for number, sentence in enumerate(tags):
+        if isinstance(sentence, str):
+            raise DataError(
+                f"{name} must be a list of tag lists, one for each sentence; got the text "
+                f"{sentence!r} as sentence {number}. For a single sentence put it in a list"
+            )
+        try:
+            reading = scheme.read(sentence, strict=strict)
+        except DataError as error:
+            raise DataError(f"{name}, sentence {number}: {error}") from error
+        read.append(reading.spans)
+        if reading.malformed and not malformed:
+            place = reading.malformed[0]
+            first = f"{sentence[place]!r}, sentence {number}, token {place}"
+        malformed += len(reading.malformed)
+    if not malformed:
+        return read, None
+    return read, finding(
+        "malformed_tags/strict" if strict else "malformed_tags/lenient",
+        name=name,
+        tags=counted(malformed, "tags are", one="tag is"),
+        scheme=scheme.name,
+        first=first,
+    )
+
+
+def check_tag_lengths(
+    gold: Sequence[Sequence[str]], predictions: Mapping[str, Sequence[Sequence[str]]]
+) -> None:
+    """Refuse sentences whose gold and predicted tags are not of one length."""
+    _same_length({"gold": gold, **{f"tags of {m!r}": t for m, t in predictions.items()}}, "tags")
+    for name, tags in predictions.items():
+        for number, (truth, predicted) in enumerate(zip(gold, tags, strict=True)):
+            if not (isinstance(truth, Sized) and isinstance(predicted, Sized)):
+                raise DataError(
+                    f"sentence {number} must be a list of tags, in gold and in {name!r}"
+                )
+            if len(truth) != len(predicted):
+                raise DataError(
+                    f"sentence {number} has {len(truth)} gold tags and {len(predicted)} tags of "
+                    f"{name!r}; they must be the same tokens"
+                )
+
+
+def _same_length(columns: Mapping[str, Sized], what: str) -> None:
+    sizes: dict[str, int] = {}
+    for name, values in columns.items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Sized):
+            raise DataError(f"{name} must be a list with one entry for each document")
+        sizes[name] = len(values)
+    (first, n), *others = sizes.items()
+    for name, size in others:
+        if size != n:
+            raise DataError(
+                f"{first} has {n} documents and {name} has {size}; "
+                "they must be the same documents in the same order"
+            )
+    if not n:
+        raise DataError(f"{first} has no documents; at least one is needed")
+
+
+def span_cells(
+    columns: Sequence[Sequence[Any]], read: Callable[[Any], Label]
+) -> tuple[tuple[Label, ...], list[IntArray]]:
+    """Return the types of columns in which None means "no span", and the codes."""
+    kinds = [[None if value is None else read(value) for value in column] for column in columns]
+    types = _sorted_types({(type(k), k) for column in kinds for k in column if k is not None})
+    place: dict[Label | None, int] = {label: code for code, label in enumerate(types)}
+    place[None] = len(types)
+    codes = [np.array([place[kind] for kind in column], dtype=np.int64) for column in kinds]
+    stacked = np.stack(codes, axis=1)
+    own = np.where(stacked < len(types), stacked, -1)
+    mixed = [row for row in own if len(set(row[row >= 0].tolist())) != 1]
+    if mixed:
+        raise UsageError(
+            "each cell is one span, so its truth and predictions must be one type, or None where "
+            "it is not found; a span of a wrong type is one missed and one spurious span"
+        )
+    return types, codes
+
+
+__all__ = ["Reading", "Scheme", "get", "names"]

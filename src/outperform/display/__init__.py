@@ -1,0 +1,1 @@
+"""DISPLAY: sentences, tables in every format, figures."""

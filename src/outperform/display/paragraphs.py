@@ -1,0 +1,440 @@
+"""Paragraphs for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias, get_args
+
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.facts import Facts
+from outperform.display.numbers import for_text
+from outperform.display.sentences import (
+    DECIDED,
+    bayes_factor_text,
+    more_documents,
+    regret_text,
+    rope_curve_sentence,
+    verdict,
+)
+from outperform.errors import UsageError
+
+NAME_LIMIT = 30
+_MOST = 2 / 3  # from this share of the variance on, one source is the one to work on
+
+
+def run_details(facts: Facts) -> list[tuple[str, str]]:
+    """Return what a screen says of the runs, as pairs of label and text.
+
+    Examples
+    --------
+    >>> own = {"name": "bert", "sd": 0.02, "runs": {"names": ["1", "2"], "observed": [0.8, 0.9],
+    ...        "sd": 0.0707}}
+    >>> hdi = {"low": -0.02, "high": 0.04, "prob": 0.95}
+    >>> told = {"a": own, "b": own | {"name": "gpt"}, "sd": 0.01, "hdi": hdi, "runs": {
+    ...     "variance_from": {"test_set": 0.1, "runs": 0.9, "runs_low": 0.7, "runs_high": 0.98},
+    ...     "pooled": {"hdi": hdi, "decision": {"symbol": ">"}}}}
+    >>> for label, text in run_details(told):
+    ...     print(f"{label}: {text}")
+    runs: 2 of bert, 0.8000 to 0.9000, sd 0.0707; 2 of gpt, 0.8000 to 0.9000, sd 0.0707
+    variance: 90% from the runs (95% interval 70% to 98%), 10% from the test set
+    pooled: > (95% HDI -0.0200 to +0.0400), as if training could give no other runs
+    """
+    return [
+        ("runs", "; ".join(_counted(facts[side], limit=NAME_LIMIT) for side in ("a", "b"))),
+        ("variance", _shares(facts)),
+        ("pooled", f"{_pooled(facts)}, as if training could give no other runs"),
+    ]
+
+
+def run_sentences(facts: Facts) -> str:
+    """Return what a paragraph says of the runs.
+
+    Examples
+    --------
+    >>> own = {"name": "bert", "sd": 0.02, "runs": {"names": ["1", "2"], "observed": [0.8, 0.9],
+    ...        "sd": 0.0707}}
+    >>> hdi = {"low": -0.02, "high": 0.04, "prob": 0.95}
+    >>> told = {"a": own, "b": own | {"name": "gpt"}, "sd": 0.01, "hdi": hdi, "runs": {
+    ...     "variance_from": {"test_set": 0.1, "runs": 0.9, "runs_low": 0.7, "runs_high": 0.98},
+    ...     "pooled": {"hdi": hdi, "decision": {"symbol": ">"}}}}
+    >>> print(run_sentences(told).partition(". ")[2])
+    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test documents; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI -0.0200 to +0.0400).
+    """  # noqa: E501
+    a, b = (_counted(facts[side]) for side in ("a", "b"))
+    shares = facts["runs"]["variance_from"]
+    low, high = (_percent(shares[end]) for end in ("runs_low", "runs_high"))
+    return (
+        f"The difference is that of the means over all runs that training could give, judged by "
+        f"the runs that were seen: {a}; {b}. About {_percent(shares['runs'])} of the variance "
+        f"(95% interval {low} to {high}) comes from the training runs and "
+        f"{_percent(shares['test_set'])} from the choice of the test documents; {_advice(shares)} "
+        f"would narrow the interval most. Pooled, as if training could give no other runs, they "
+        f"would say {_pooled(facts)}."
+    )
+
+
+def _advice(shares: Facts) -> str:
+    if shares["runs"] >= _MOST:
+        return "more runs"
+    return "more documents" if shares["test_set"] >= _MOST else "more of both"
+
+
+def _counted(own: Facts, *, limit: int | None = None) -> str:
+    runs, places = own["runs"], read.digits(own)
+    seen = [value for value in runs["observed"] if value is not None]
+    text = f"{len(runs['names'])} of {for_text(own['name'], limit=limit)}"
+    if not seen or runs["sd"] is None:
+        return text if not seen else f"{text}, {numbers.plain(seen[0], places)}"
+    low, high = (numbers.plain(end, places) for end in (min(seen), max(seen)))
+    return f"{text}, {low} to {high}, sd {numbers.plain(runs['sd'], places)}"
+
+
+def _shares(facts: Facts) -> str:
+    shares = facts["runs"]["variance_from"]
+    low, high = (_percent(shares[end]) for end in ("runs_low", "runs_high"))
+    return (
+        f"{_percent(shares['runs'])} from the runs (95% interval {low} to {high}), "
+        f"{_percent(shares['test_set'])} from the test set"
+    )
+
+
+def _pooled(facts: Facts) -> str:
+    pooled, places = facts["runs"]["pooled"], read.digits(facts)
+    low, high = (numbers.signed(pooled["hdi"][end], places) for end in ("low", "high"))
+    return f"{pooled['decision']['symbol']} ({read.hdi_label(facts)} {low} to {high})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+Length: TypeAlias = Literal["long", "short"]
+
+_NULLS = {
+    "interval": (
+        "that the difference lies inside the ROPE rather than outside it",
+        "that the difference lies outside the ROPE rather than inside it",
+    ),
+    "point": (
+        "that there is no difference rather than some difference",
+        "that there is some difference rather than none",
+    ),
+}
+_CAVEATS = {"serious": "Serious caveat: ", "warning": "Caveat: ", "note": "Note: "}
+# The paragraph has words of its own for these.
+_SAID = ("default_rope", "likelier_hypothesis", "runs_not_pooled")
+
+
+def paragraph(facts: Facts, *, length: Length = "long") -> str:
+    """Return the answer of a comparison as a paragraph for a paper.
+
+    In this order: estimate, interval, direction, practical significance,
+    evidence, caveats, method. The short form leaves out direction, evidence,
+    notes and the signature.
+
+    Parameters
+    ----------
+    facts
+        The facts of a comparison.
+    length
+        ``"long"`` or ``"short"``.
+
+    Examples
+    --------
+    >>> told = {
+    ...     "names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "mean": 0.0222,
+    ...     "sd": 0.0076, "hdi": {"low": 0.0107, "high": 0.0371, "prob": 0.95}, "n": 900,
+    ...     "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.0, "p_equivalent": 0.021,
+    ...     "p_better": 0.979, "p_greater": 0.998, "exact": True,
+    ...     "decision": {"name": "BETTER", "symbol": "≫"}}
+    >>> print(paragraph(told).partition(".")[0])
+    The difference is bert − gpt in F1, on 900 items (exact)
+    >>> print(paragraph(told, length="short").partition(" (95%")[0])
+    On 900 items, the posterior mean of bert − gpt in F1 is +0.0222
+    """
+    if _check_length(length) == "short":
+        shares = _probabilities(facts)
+        shown = "" if _is_withheld(facts) else shares[:1].upper() + shares[1:]
+        parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _doubts(facts)]
+        return _joined(parts)
+    return _joined(
+        [
+            _estimate(facts),
+            _interval(facts),
+            _direction(facts),
+            _practical(facts),
+            _regret(facts),
+            _curve(facts),
+            _needed(facts),
+            _evidence(facts),
+            _runs(facts),
+            _unpaired(facts),
+            _bayes_test(facts),
+            _doubts(facts, notes=True),
+            _signature(facts),
+        ]
+    )
+
+
+def estimate_paragraph(facts: Facts, *, length: Length = "long") -> str:
+    """Return an estimate as a paragraph: estimate, interval, caveats, method.
+
+    Parameters
+    ----------
+    facts
+        The facts of an estimate.
+    length
+        ``"long"`` or ``"short"``.
+
+    Examples
+    --------
+    >>> told = {
+    ...     "name": "bert", "metric": "f1", "metric_label": "F1", "mean": 0.6023, "sd": 0.0055,
+    ...     "observed": 0.6042, "hdi": {"low": 0.5915, "high": 0.613, "prob": 0.95}}
+    >>> print(estimate_paragraph(told).partition(")")[0])
+    The posterior mean of bert's F1 is 0.6023 (sd 0.0055; observed 0.6042
+    """
+    subject = f"{for_text(facts['name'])}'s {read.measure(facts)}"
+    if _check_length(length) == "short":
+        return _joined([_in_short(facts, subject=subject), _doubts(facts)])
+    sample, how = _sample(facts), ", ".join(read.method(facts))
+    seen = f"{sample} ({how})" if sample and how else sample
+    return _joined(
+        [
+            f"The posterior mean of {subject}{seen} is {_mean_and_spread(facts)}.",
+            _interval(facts, sign=False),
+            _doubts(facts, notes=True),
+            _signature(facts),
+        ]
+    )
+
+
+def _check_length(length: str) -> str:
+    if length not in get_args(Length):
+        raise UsageError(f"length must be 'long' or 'short'; got {length!r}")
+    return length
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+# What was seen, and the estimate
+
+
+def _sample(facts: Facts) -> str:
+    """Say on what, and by which folds, as the end of a clause."""
+    sample = read.sample(facts)
+    parts = [f" on {sample}"] if sample else []
+    if "folds" in facts:
+        parts.append(f" by {read.design(facts)}")
+    return "".join(parts)
+
+
+def _estimate(facts: Facts) -> str:
+    way = read.direction(facts)
+    better = f", where {way}" if way else ""
+    sample, how = _sample(facts), ", ".join(read.method(facts))
+    seen = f",{sample}" if sample else ""
+    return (
+        f"The difference is {read.difference(facts)} in {read.measure(facts)}{better}{seen}"
+        f"{f' ({how})' if how else ''}. Its posterior mean is {_mean_and_spread(facts, sign=True)}."
+    )
+
+
+def _in_short(facts: Facts, *, subject: str | None = None) -> str:
+    """Say what was seen, the mean and the interval in one sentence."""
+    places = read.digits(facts)
+    way = read.direction(facts)
+    better = f", where {way}," if way else ""
+    sign = subject is None
+    write = numbers.signed if sign else numbers.plain
+    what = f"{read.difference(facts)} in {read.measure(facts)}" if subject is None else subject
+    sample = _sample(facts).strip()
+    start = f"{sample[:1].upper()}{sample[1:]}, the" if sample else "The"
+    level = numbers.percent(facts["hdi"]["prob"])
+    details = [f"{level} highest-density interval, HDI, {_ends(facts, sign=sign)}"]
+    details.append(", ".join(read.method(facts)))
+    return (
+        f"{start} posterior mean of {what}{better} is {write(facts['mean'], places)} "
+        f"({'; '.join(part for part in details if part)})."
+    )
+
+
+def _mean_and_spread(facts: Facts, *, sign: bool = False) -> str:
+    places = read.digits(facts)
+    write = numbers.signed if sign else numbers.plain
+    extras = [f"sd {numbers.plain(facts['sd'], places)}"]
+    if facts.get("observed") is not None:
+        extras.append(f"observed {write(facts['observed'], places)}")
+    if facts.get("mcse"):
+        extras.append(f"Monte Carlo error {facts['mcse']:.2g}")
+    return f"{write(facts['mean'], places)} ({'; '.join(extras)})"
+
+
+def _ends(facts: Facts, *, sign: bool) -> str:
+    hdi = facts["hdi"]
+    return numbers.interval(hdi["low"], hdi["high"], read.digits(facts), sign=sign)
+
+
+def _interval(facts: Facts, *, sign: bool = True) -> str:
+    level = numbers.percent(facts["hdi"]["prob"])
+    ends = _ends(facts, sign=sign)
+    return f"The {level} highest-density interval (HDI) runs from {ends}."
+
+
+# Direction and practical significance
+
+
+def _spoken(facts: Facts, key: str) -> str:
+    text = read.probability(facts, key)
+    return text.replace("<", "below ").replace(">", "above ")
+
+
+def _direction(facts: Facts) -> str:
+    if facts.get("p_greater") is None:
+        return ""
+    a, b = read.names(facts)
+    return (
+        f"The probability that the difference is above zero, that is, that {a} has a higher "
+        f"{read.metric(facts)} than {b}, is {_spoken(facts, 'p_greater')}."
+    )
+
+
+def _practical(facts: Facts) -> str:
+    shares = _probabilities(facts)
+    symbol = for_text(facts["decision"]["symbol"])
+    words = verdict(facts)
+    if facts["decision"]["name"] == "EQUIVALENT":
+        words += f" for a ROPE of {numbers.rope(facts['rope']['low'], facts['rope']['high'])}"
+    return (
+        f"With a region of practical equivalence (ROPE) of {read.rope_text(facts)}, {shares} "
+        f"The HDI {_position(facts)}{_withheld(facts)}. Verdict ({symbol}): {words}."
+        f"{_reasons(facts)}"
+    )
+
+
+def _judged_in_short(facts: Facts) -> str:
+    symbol = for_text(facts["decision"]["symbol"])
+    return (
+        f"For a region of practical equivalence (ROPE) of {read.rope_text(facts)}, "
+        f"{verdict(facts)} ({symbol}): the HDI {_position(facts)}{_withheld(facts)}."
+        f"{_reasons(facts)}"
+    )
+
+
+def _probabilities(facts: Facts) -> str:
+    a, b = read.names(facts)
+    worse, equivalent, better = (
+        _spoken(facts, key) for key in ("p_worse", "p_equivalent", "p_better")
+    )
+    return (
+        f"the probabilities that {a} is practically worse than, equivalent to and better than {b} "
+        f"are {worse}, {equivalent} and {better}."
+    )
+
+
+def _position(facts: Facts) -> str:
+    low, high = facts["hdi"]["low"], facts["hdi"]["high"]
+    rope_low, rope_high = facts["rope"]["low"], facts["rope"]["high"]
+    if rope_low <= low and high <= rope_high:
+        return "lies entirely inside the ROPE"
+    if low > rope_high:
+        return "lies entirely above the ROPE"
+    if high < rope_low:
+        return "lies entirely below the ROPE"
+    if low < rope_low and high > rope_high:
+        return "reaches beyond both edges of the ROPE"
+    return f"reaches over the {'lower' if low < rope_low else 'upper'} edge of the ROPE"
+
+
+def _is_withheld(facts: Facts) -> bool:
+    """Return whether the interval alone would decide, and the verdict does not."""
+    decided = _position(facts).startswith("lies")
+    return decided and facts["decision"]["name"] not in DECIDED
+
+
+def _withheld(facts: Facts) -> str:
+    return ", but the verdict is withheld" if _is_withheld(facts) else ""
+
+
+def _reasons(facts: Facts) -> str:
+    """Say why a verdict is withheld."""
+    if not _is_withheld(facts):
+        return ""
+    return "".join(f" {message}" for _, message, _ in read.findings(facts, "serious"))
+
+
+def _regret(facts: Facts) -> str:
+    text = regret_text(facts)
+    return "" if text is None else f"Where the other is better, {text}."
+
+
+def _curve(facts: Facts) -> str:
+    if not facts.get("rope_curve"):
+        return ""
+    curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
+    return f"For other widths of the ROPE the verdict is: {curve}."
+
+
+def _needed(facts: Facts) -> str:
+    needed = facts.get("needed")
+    return "" if needed is None else more_documents(needed, facts)
+
+
+# Evidence
+
+
+def _evidence(facts: Facts) -> str:
+    text = bayes_factor_text(facts)
+    if text is None:
+        return ""
+    factor = facts["bayes_factor"]
+    nulls = _NULLS.get(factor.get("kind", "interval"))
+    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
+    if nulls is None or not rest:
+        return f"Bayes factor: {text}."
+    more = {"=": "", ">": "more than ", "<": "less than "}[relation]
+    claim = nulls[0] if direction == "BF01" else nulls[1]
+    return f"The data multiply the odds {claim} by {more}{rest[0]}: {text}."
+
+
+def _runs(facts: Facts) -> str:
+    return run_sentences(facts) if "runs" in facts else ""
+
+
+def _unpaired(facts: Facts) -> str:
+    if "unpaired" not in facts:
+        return ""
+    return f"Unpaired, as if each model had documents of its own: {read.unpaired(facts)}."
+
+
+def _bayes_test(facts: Facts) -> str:
+    if "p_h1" not in facts:
+        return ""
+    a, b = read.names(facts)
+    test = facts.get("unpaired", facts)
+    h0, h1 = (_spoken(test, key) for key in ("p_h0", "p_h1"))
+    return (
+        f"The Bayes test of Wang and Li (2019), which does not pair, gives H0 ({b} is no better "
+        f"than {a}) a probability of {h0} and H1 ({b} is better) one of {h1}, and accepts the "
+        f"likelier, {for_text(test['accepted'])}; the verdict is not taken from it."
+    )
+
+
+# Doubts and method
+
+
+def _doubts(facts: Facts, *, notes: bool = False) -> str:
+    levels = ["serious", "warning", *(["note"] if notes else [])]
+    if "rope" in facts and _is_withheld(facts):
+        levels.remove("serious")  # said as the reasons
+    found = read.findings(facts, *levels)
+    return " ".join(
+        f"{_CAVEATS[level]}{message}" for level, message, name in found if name not in _SAID
+    )
+
+
+def _signature(facts: Facts) -> str:
+    return f"Method: {for_text(facts['signature'])}" if facts.get("signature") else ""

@@ -1,0 +1,440 @@
+"""Sentences about a result, and its small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.facts import Facts
+from outperform.display.formats import (
+    LIMIT,
+    Column,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_text
+from outperform.display.table import Table
+from outperform.errors import UsageError
+
+_VERDICTS = {
+    "BETTER": "{a} is better than {b}",
+    "LEANING_BETTER": "{a} against {b} is leaning better, not decided",
+    "EQUIVALENT": "{a} and {b} are practically equivalent",
+    "LEANING_WORSE": "{a} against {b} is leaning worse, not decided",
+    "WORSE": "{a} is worse than {b}",
+    "UNDECIDED": "{a} against {b} is undecided",
+}
+DECIDED = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
+_TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
+_METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
+
+
+def verdict(facts: Facts, *, limit: int | None = None) -> str:
+    """Return the verdict in words, with the models' names.
+
+    Examples
+    --------
+    >>> verdict({"names": ["bert", "gpt"], "decision": {"name": "EQUIVALENT"}})
+    'bert and gpt are practically equivalent'
+    """
+    a, b = read.names(facts, limit=limit)
+    return _VERDICTS[facts["decision"]["name"]].format(a=a, b=b)
+
+
+def headline(facts: Facts, *, limit: int | None = None) -> str:
+    """Return the answer of a comparison on one line.
+
+    Parameters
+    ----------
+    facts
+        The facts of a comparison.
+    limit
+        The longest name of a model; longer ones end in an ellipsis.
+
+    Examples
+    --------
+    >>> print(headline({
+    ...     "names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "mean": 0.0222,
+    ...     "sd": 0.0076, "hdi": {"low": 0.0107, "high": 0.0371, "prob": 0.95},
+    ...     "rope": {"low": -0.01, "high": 0.01}, "decision": {"name": "BETTER"}}))
+    bert is better than gpt: F1 higher by 0.0222 (95% HDI +0.0107 to +0.0371), ROPE ±0.01.
+    """
+    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
+    line = (
+        f"{verdict(facts, limit=limit)}: {read.metric(facts)} {_amount(facts)} "
+        f"({read.hdi_label(facts)} {_hdi(facts, sign=True)}), ROPE {rope}."
+    )
+    return line + _doubt(facts)
+
+
+def rope_curve_sentence(
+    curve: Sequence[Mapping[str, Any]],
+    *,
+    rope: Mapping[str, Any] | None = None,
+    words: bool = False,
+) -> str:
+    """Return the verdict for every width of the ROPE.
+
+    Parameters
+    ----------
+    curve
+        Stretches of half-widths with one verdict each, ``from`` and ``to``;
+        for an asymmetric ROPE the stretches are multiples of it.
+    rope
+        The ROPE; symmetric if None.
+    words
+        Whether each symbol is followed by what it means.
+
+    Examples
+    --------
+    >>> rope_curve_sentence([
+    ...     {"decision": "BETTER", "symbol": "≫", "from": 0.0, "to": 0.006},
+    ...     {"decision": "LEANING_BETTER", "symbol": ">", "from": 0.006, "to": 0.038},
+    ...     {"decision": "EQUIVALENT", "symbol": "≈", "from": 0.038, "to": None}])
+    '≫ up to ±0.006, undecided (>) to ±0.038, ≈ from there on'
+    """
+    stretches = [s for s in curve if s["to"] is None or s["to"] > s["from"]]
+    if not any(stretch["decision"] in DECIDED for stretch in stretches):
+        return "withheld for every width"  # a ROPE that is wide enough decides everything else
+    scaled = rope is not None and rope["low"] != -rope["high"]
+    parts = []
+    for position, stretch in enumerate(stretches):
+        where = "up to" if position == 0 else "to"
+        if stretch["to"] is None:
+            extent = "for every width" if position == 0 else "from there on"
+        else:
+            extent = f"{where} {_width(stretch['to'], scaled=scaled)}"
+        parts.append(f"{_stretch_name(stretch, words=words)} {extent}")
+    return ", ".join(parts)
+
+
+def estimate_headline(facts: Facts, *, limit: int | None = None) -> str:
+    """Return an estimate on one line.
+
+    Examples
+    --------
+    >>> print(estimate_headline({
+    ...     "name": "bert", "metric": "f1", "metric_label": "F1", "mean": 0.6023, "sd": 0.0055,
+    ...     "observed": 0.6042, "hdi": {"low": 0.5915, "high": 0.613, "prob": 0.95}}))
+    bert: F1 0.6023 (95% HDI 0.5915 to 0.6130), observed 0.6042.
+    """
+    places = read.digits(facts)
+    line = (
+        f"{for_text(facts['name'], limit=limit)}: {read.metric(facts)} "
+        f"{numbers.plain(facts['mean'], places)} ({read.hdi_label(facts)} {_hdi(facts)})"
+    )
+    if facts.get("observed") is not None:
+        line += f", observed {numbers.plain(facts['observed'], places)}"
+    return line + "." + _doubt(facts)
+
+
+def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
+    """Return what either choice loses on average, where the metric is a cost.
+
+    Examples
+    --------
+    >>> regret_text({"names": ["bert", "gpt"], "regret": {"a": 0.0012, "b": 0.075}, "sd": 0.01,
+    ...              "costs": {"unit": "EUR"}})
+    'choosing bert loses 0.0012 EUR per document on average, choosing gpt 0.0750'
+    """
+    if "costs" not in facts:
+        return None
+    (a, b), places = read.names(facts, limit=limit), read.digits(facts)
+    lost_a, lost_b = (_lost(facts["regret"][one], places) for one in ("a", "b"))
+    unit = facts["costs"].get("unit")
+    per = "per document" if unit is None else f"{for_text(unit)} per document"
+    return f"choosing {a} loses {lost_a} {per} on average, choosing {b} {lost_b}"
+
+
+def _lost(amount: float, places: int) -> str:
+    """Write a loss so that a small one is seen not to be none."""
+    small = 0 < amount < 0.5 * 10**-places
+    return f"{amount:.1g}" if small else numbers.plain(amount, places)
+
+
+def bayes_factor_text(facts: Facts) -> str | None:
+    """Return the Bayes factor with its null and method, or None if there is none.
+
+    Examples
+    --------
+    >>> bayes_factor_text({"bayes_factor": {"bf01": 12.3, "kind": "interval", "method": "draws"}})
+    'BF01 = 12.3 (interval null, from draws)'
+    """
+    factor = facts.get("bayes_factor")
+    if factor is None:
+        return None
+    details = [f"{for_text(factor.get('kind', 'interval'))} null"]
+    if factor.get("method") is not None:
+        details.append(_METHODS.get(factor["method"], for_text(factor["method"])))
+    text = f"{numbers.bayes_factor(factor)} ({', '.join(details)})"
+    against = "bayes_factor_against_probability"
+    if any(name == against for _, _, name in read.findings(facts, "note")):
+        than = "less" if factor["bf01"] > 1 else "more"
+        text += f", because even {than} lay in the ROPE before the data"
+    return text
+
+
+def _amount(facts: Facts) -> str:
+    """Say by how much, with a direction only where the verdict has the same."""
+    name, mean, places = facts["decision"]["name"], facts["mean"], read.digits(facts)
+    direction = _TOWARDS.get(name, 0)
+    if not facts.get("greater_is_better", True):
+        direction = -direction
+    about = "" if name in DECIDED else "an estimated "
+    if direction * mean <= 0:
+        return f"differs by {about}{numbers.signed(mean, places)}"
+    return f"{'higher' if mean > 0 else 'lower'} by {about}{numbers.plain(abs(mean), places)}"
+
+
+def _hdi(facts: Facts, *, sign: bool = False) -> str:
+    hdi = facts["hdi"]
+    return numbers.interval(hdi["low"], hdi["high"], read.digits(facts), sign=sign)
+
+
+def _doubt(facts: Facts) -> str:
+    serious = [name for _, _, name in read.findings(facts, "serious")]
+    return f" Serious doubt: {', '.join(serious)}." if serious else ""
+
+
+def _stretch_name(stretch: Mapping[str, Any], *, words: bool) -> str:
+    symbol, decided = for_text(stretch["symbol"]), DECIDED.get(stretch["decision"])
+    if decided is None:
+        return f"undecided ({symbol})"
+    return f"{symbol} ({decided})" if words else symbol
+
+
+def _width(value: float, *, scaled: bool) -> str:
+    text = f"{value:.{numbers.DIGITS}f}".rstrip("0").rstrip(".")
+    if not text.strip("0"):
+        text = f"{value:.2g}"
+    return f"{text} times the given ROPE" if scaled else f"±{text}"
+
+
+def comparison_table(facts: Facts) -> Table:
+    """Return A, B and their difference: observed, mean, sd and HDI.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> a = {"name": "bert", "observed": 0.7, "mean": 0.7, "sd": 0.1, "hdi": hdi}
+    >>> b = {"name": "gpt", "observed": 0.5, "mean": 0.5, "sd": 0.1, "hdi": hdi}
+    >>> c = {"names": ["bert", "gpt"], "metric": "f1", "a": a, "b": b,
+    ...      "observed": 0.2, "mean": 0.2, "sd": 0.1, "hdi": hdi}
+    >>> comparison_table(c)["model"]
+    ('bert', 'gpt', 'bert − gpt')
+    """
+    a, b = facts["names"]
+    rows = [
+        _row(a, facts["a"]),
+        _row(b, facts["b"]),
+        _row(_difference_name(facts), facts),
+    ]
+    return Table(_columns(facts, read.digits(facts)), tuple(rows), title=read.metric(facts))
+
+
+def estimate_table(facts: Facts) -> Table:
+    """Return one model's observed value, mean, sd and HDI.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
+    ...          "hdi": hdi}
+    >>> estimate_table(facts)["hdi_high"]
+    (0.3,)
+    """
+    row = _row(facts["name"], facts)
+    return Table(_columns(facts, read.digits(facts)), (row,), title=read.metric(facts))
+
+
+def comparison_caption(facts: Facts) -> str:
+    """Return what the table of a comparison shows, with which ROPE, prior and verdict.
+
+    Examples
+    --------
+    >>> comparison_caption({"names": ["bert", "gpt"], "metric": "f1", "n": 90, "prior": "uniform",
+    ...     "hdi": {"low": 0.1, "high": 0.3, "prob": 0.95}, "rope": {"low": -0.01, "high": 0.01},
+    ...     "decision": {"name": "BETTER", "symbol": "≫"}})
+    'bert, gpt and their difference in f1 on 90 items (prior uniform), with 95% HDIs. For a ROPE of
+    ±0.01, bert is better than gpt (≫).'
+    """
+    a, b = read.names(facts)
+    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
+    return (
+        f"{a}, {b} and their difference in {_seen(facts)}, with {read.hdi_label(facts)}s. For a "
+        f"ROPE of {rope}, {verdict(facts)} ({facts['decision']['symbol']})."
+    )
+
+
+def estimate_caption(facts: Facts) -> str:
+    """Return what the table of an estimate shows, and with which prior.
+
+    Examples
+    --------
+    >>> estimate_caption({"name": "bert", "metric": "f1", "n": 90, "prior": "learned",
+    ...     "hdi": {"low": 0.1, "high": 0.3, "prob": 0.95}})
+    "bert's f1 on 90 items (prior learned), with its 95% HDI."
+    """
+    return f"{for_text(facts['name'])}'s {_seen(facts)}, with its {read.hdi_label(facts)}."
+
+
+def captioned(table: Table, caption: str | None) -> Table:
+    """Return a table with another title, if one is given.
+
+    Examples
+    --------
+    >>> table = captioned(Table((text_column("class"),), ()), "By class")
+    >>> table.title, captioned(table, None).title
+    ('By class', 'By class')
+    """
+    return table if caption is None else replace(table, title=caption)
+
+
+def results_table(results: Sequence[Facts], *, title: str | None = None) -> Table:
+    """Return one row for each of several comparisons.
+
+    Parameters
+    ----------
+    results
+        The facts of the comparisons, of one or of many metrics.
+    title
+        What the table shows.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
+    >>> c = {"names": ["bert", "gpt"], "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.1,
+    ...      "hdi": hdi, "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01,
+    ...      "p_equivalent": 0.01, "p_better": 0.98, "p_greater": 0.985, "exact": True,
+    ...      "decision": {"name": "BETTER", "symbol": "≫", "words": "better"}}
+    >>> results_table([c])["verdict"]
+    ('≫ better',)
+    """
+    if not results:
+        raise UsageError("a table of results needs at least one result, but none came")
+    digits = max(map(read.digits, results))
+    drawn = [n for n in map(read.draws_behind, results) if n is not None]
+    columns = _result_columns(digits, min(drawn, default=None))
+    return Table(columns, tuple(map(_result_row, results)), title=title)
+
+
+def _seen(facts: Facts) -> str:
+    """Name the metric, what it was measured on and how."""
+    sample, how = read.sample(facts), ", ".join(read.method(facts))
+    folds = f" by {read.design(facts)}" if "folds" in facts else ""
+    on = f" on {sample}" if sample else ""
+    return f"{read.measure(facts)}{on}{folds}" + (f" ({how})" if how else "")
+
+
+def _difference_name(facts: Facts) -> str:
+    """Name the difference so that a table which cuts long labels still shows both models."""
+    whole = read.difference(facts)
+    return whole if len(whole) <= LIMIT else read.difference(facts, limit=(LIMIT - 3) // 2)
+
+
+def _columns(facts: Facts, digits: int) -> tuple[Column, ...]:
+    label = read.hdi_label(facts)
+    return (
+        text_column("model", "model"),
+        number_column("observed", "observed", digits),
+        number_column("mean", "mean", digits),
+        number_column("sd", "sd", digits),
+        number_column("hdi_low", f"{label} low", digits),
+        number_column("hdi_high", "high", digits),
+    )
+
+
+def _defined(facts: Facts) -> bool:
+    return bool(facts.get("observed_defined", True))
+
+
+def _row(name: object, facts: Facts) -> dict[str, object]:
+    return {
+        "model": name,
+        "observed": facts.get("observed") if _defined(facts) else numbers.UNDEFINED,
+        "mean": facts["mean"],
+        "sd": facts["sd"],
+        "hdi_low": facts["hdi"]["low"],
+        "hdi_high": facts["hdi"]["high"],
+    }
+
+
+def _result_columns(digits: int, n_draws: int | None) -> tuple[Column, ...]:
+    return (
+        text_column("a", "A"),
+        text_column("b", "B"),
+        text_column("metric"),
+        text_column("verdict"),
+        signed_column("observed", "observed A − B", digits),
+        signed_column("mean", "mean A − B", digits),
+        number_column("sd", "sd", digits),
+        signed_column("hdi_low", "HDI low", digits),
+        signed_column("hdi_high", "HDI high", digits),
+        number_column("hdi_prob", "HDI mass", 2),
+        signed_column("rope_low", "ROPE low", digits),
+        signed_column("rope_high", "ROPE high", digits),
+        probability_column("p_worse", "P(worse)", n_draws),
+        probability_column("p_equivalent", "P(equivalent)", n_draws),
+        probability_column("p_better", "P(better)", n_draws),
+        probability_column("p_greater", "P(A > B)", n_draws),
+        number_column("log10_bf10", "log10 BF10", 2),
+    )
+
+
+def _result_row(facts: Facts) -> Mapping[str, object]:
+    a, b = facts["names"]
+    decision, factor = facts["decision"], facts.get("bayes_factor") or {}
+    return {
+        **_row("", facts),
+        "observed": facts.get("observed"),  # a number or nothing, because frames calculate
+        "a": a,
+        "b": b,
+        "metric": facts["metric"],
+        "verdict": f"{decision['symbol']} {decision['words']}",
+        "hdi_prob": facts["hdi"]["prob"],
+        "rope_low": facts["rope"]["low"],
+        "rope_high": facts["rope"]["high"],
+        "p_worse": facts["p_worse"],
+        "p_equivalent": facts["p_equivalent"],
+        "p_better": facts["p_better"],
+        "p_greater": facts.get("p_greater"),
+        "log10_bf10": factor.get("log10_bf10"),
+    }
+
+
+def more_documents(needed: Facts, facts: Facts) -> str:
+    """Return in a sentence how many more documents would probably decide.
+
+    Parameters
+    ----------
+    needed
+        ``n``, how many more, or None where even ``most`` are not enough; and ``probability``.
+    facts
+        The facts of the comparison.
+
+    Examples
+    --------
+    >>> print(more_documents({"n": 2312, "probability": 0.8, "most": 90_000}, {"n": 900}))
+    About 2,400 more documents, beside the 900 that there are, would probably decide it (80%).
+    >>> print(more_documents({"n": None, "probability": 0.431, "most": 90_000}, {"n": 900}))
+    Even 90,000 more documents, beside the 900 that there are, would decide it with a probability
+    of 43% only.
+    """
+    unit = facts.get("unit") or "items"
+    noun = "documents" if unit == "items" else for_text(unit)
+    if "n_pool" in facts:
+        noun = "labelled documents of the pool"
+    beside = f"more {noun}, beside the {numbers.count(facts['n'])} that there are,"
+    chance = f"{100 * needed['probability']:.0f}%"
+    if needed["n"] is None:
+        most = numbers.count(numbers.two_figures(needed["most"]))
+        return f"Even {most} {beside} would decide it with a probability of {chance} only."
+    return (
+        f"About {numbers.count(numbers.two_figures(needed['n']))} {beside} would probably decide "
+        f"it ({chance})."
+    )

@@ -1,0 +1,1 @@
+"""GATES: may the candidate replace the baseline?"""

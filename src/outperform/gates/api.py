@@ -1,0 +1,419 @@
+"""``gate``: one comparison, and one for each guard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from outperform import metrics
+from outperform._typing import GuardLike, Label, LabelsLike, MetricLike, OfTwo, RopeLike, Seed
+from outperform.comparison.api import answer_spec, compare, two_models
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.data.sources import made_serious
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.gates.rule import (
+    Judgement,
+    Require,
+    check_requirement,
+    claim_of,
+    documents_to_judge,
+    draws_to_settle,
+    edge_of,
+    findings_of,
+    judge,
+    serious,
+    withheld,
+)
+from outperform.gates.text import gate_html, gate_markdown, gate_sentences, gate_text
+from outperform.inference.summary import SCHEMA, finding_facts
+from outperform.inference.views import chosen_metric
+from outperform.planning.power import Needed
+from outperform.posterior.registry import PriorLike
+from outperform.posterior.rng import seed_sequence
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import CheckFacts, GateFacts
+
+
+DEFAULT_SEED = 0
+_MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
+# Too little evidence is what undecided means; other serious findings say that something is wrong.
+_THIN = ("few_disagreements",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A metric that must not get worse, beside the one that the gate is about.
+
+    Parameters
+    ----------
+    metric
+        As for :func:`compare`.
+    label
+        The class it is about, against the rest; None for a metric of all classes.
+    rope
+        The region of practical equivalence; ±0.01 by default.
+
+    Examples
+    --------
+    >>> Guard.from_param(("recall", "fraud", 0.02))
+    Guard(metric='recall', label='fraud', rope=0.02)
+    """
+
+    metric: MetricLike
+    label: Label | None = None
+    rope: RopeLike | None = None
+
+    @classmethod
+    def from_param(cls, guard: GuardLike) -> Guard:
+        """Take a guard, or a tuple of metric, class (or None) and ROPE.
+
+        Parameters
+        ----------
+        guard
+            What the user gave.
+        """
+        if isinstance(guard, Guard):
+            return guard
+        if not isinstance(guard, tuple) or len(guard) != 3:
+            raise UsageError(
+                "a guard must be a Guard or a tuple of metric, class and ROPE such as "
+                f"('recall', 'fraud', 0.02), with None for no class; got {guard!r}"
+            )
+        return cls(metric=guard[0], label=guard[1], rope=guard[2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One comparison of a gate and what is required of it.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+    guard
+        The guard that it answers; None for the main metric.
+    """
+
+    comparison: Comparison
+    require: Require
+    guard: Guard | None = None
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether the requirement is met."""
+        return judge(self.comparison, require=self.require)
+
+    @property
+    def needed(self) -> Needed | None:
+        """About how many more documents would decide, and how probably; None if it is decided.
+
+        None too if a pool has no more to tell.
+        """
+        return documents_to_judge(self.comparison, require=self.require)
+
+    @property
+    def more_documents(self) -> int | None:
+        """About how many more would probably decide: 0 if it is decided, None if none is known."""
+        if self.judgement is not Judgement.UNDECIDED:
+            return 0
+        return None if self.needed is None else self.needed.n
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Doubts about the comparison, and about what follows from it here."""
+        return findings_of(self.comparison, self.require)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The serious findings, which withhold the judgement whatever the interval says."""
+        return serious(self.findings)
+
+    def to_dict(self) -> CheckFacts:
+        """Return everything but the draws as plain values."""
+        return {
+            "guard": self.guard is not None,
+            "class": None if self.guard is None else self.guard.label,
+            "require": self.require,
+            "judgement": self.judgement.value,
+            "edge": edge_of(self.comparison, self.require),
+            "more_documents": self.more_documents,
+            "needed": None if self.needed is None else self.needed.to_dict(),
+            "withheld": list(self.withheld),
+            "near_edge": claim_of(self.comparison, self.require).near_edge is not None,
+            "findings": finding_facts(self.findings),
+            "comparison": self.comparison.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Gate:
+    """Whether the candidate may replace the baseline, and why.
+
+    Parameters
+    ----------
+    checks
+        The main comparison, then one for each guard.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def main(self) -> Comparison:
+        """The comparison that the gate is about."""
+        return self.checks[0].comparison
+
+    @property
+    def guards(self) -> tuple[Comparison, ...]:
+        """The comparisons of the guards, in their order."""
+        return tuple(check.comparison for check in self.checks[1:])
+
+    @property
+    def judgement(self) -> Judgement:
+        """Fail if any check fails, else undecided if any is, else pass."""
+        found = [check.judgement for check in self.checks]
+        for one in (Judgement.FAIL, Judgement.UNDECIDED):
+            if one in found:
+                return one
+        return Judgement.PASS
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passes."""
+        return self.judgement is Judgement.PASS
+
+    @property
+    def allowable(self) -> bool:
+        """Whether it is undecided for want of evidence only, which one may choose to allow.
+
+        False where a serious finding withholds a judgement: something is wrong with the data, or
+        there are none, or other draws might find the candidate worse.
+        """
+        wrong = [name for check in self.checks for name in check.withheld if name not in _THIN]
+        return self.judgement is Judgement.UNDECIDED and not wrong
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The doubts of all checks, each once."""
+        return tuple(dict.fromkeys(one for check in self.checks for one in check.findings))
+
+    def to_dict(self) -> GateFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "gate",
+            "names": list(self.main.names),
+            "judgement": self.judgement.value,
+            "require": self.checks[0].require,
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+    def report(self) -> str:
+        """Return the judgement in one sentence for each check."""
+        return " ".join(gate_sentences(self.to_dict()))
+
+    def to_markdown(self) -> str:
+        """Return judgement, checks and doubts in Markdown, as a job summary shows them."""
+        return gate_markdown(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return gate_html(self.to_dict())
+
+    def __str__(self) -> str:
+        return gate_text(self.to_dict())
+
+    def __repr__(self) -> str:
+        found = ", ".join(
+            f"{check.comparison.metric} {check.judgement.value}" for check in self.checks
+        )
+        return f"Gate({self.judgement.value}: {found})"
+
+
+class _Asked(OfTwo, total=False):
+    metric: MetricLike | None
+    require: Require
+    guards: Sequence[GuardLike]
+
+
+@overload
+def gate(
+    y_true: Outcomes | Scores, candidate: str, baseline: str, **asked: Unpack[_Asked]
+) -> Gate: ...
+
+
+@overload
+def gate(
+    y_true: LabelsLike | None,
+    candidate: LabelsLike,
+    baseline: LabelsLike,
+    **asked: Unpack[_Asked],
+) -> Gate: ...
+
+
+def gate(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    candidate: str | LabelsLike,
+    baseline: str | LabelsLike,
+    *,
+    metric: MetricLike | None = None,
+    rope: RopeLike | None = None,
+    require: Require = "not_worse",
+    guards: Sequence[GuardLike] = (),
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    paired: bool = True,
+    n_draws: int | None = None,
+    random_state: Seed = DEFAULT_SEED,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+) -> Gate:
+    """Decide whether a candidate may replace a baseline.
+
+    The difference is candidate − baseline. The gate passes if the whole HDI lies
+    above the ROPE's lower edge, fails if it lies entirely below, and is undecided
+    otherwise; where lower is better, it is the other way round.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes` or :class:`Scores`, which know names, groups and
+        weights.
+    candidate, baseline
+        Their predicted labels, or the names of two models in the outcomes.
+    metric
+        As for :func:`compare`.
+    rope
+        The region of practical equivalence: how much worse is not worse. ±0.01 by default.
+    require
+        ``"not_worse"``; or ``"better"``, which passes only if the whole HDI lies above the ROPE
+        and fails if none of it does.
+    guards
+        Other things that must not get worse: :class:`Guard`, or tuples of metric, class (or
+        None) and ROPE. Each is a comparison of its own.
+    hdi_prob
+        The mass of the interval.
+    prior
+        As for :func:`compare`.
+    paired
+        Whether to use that the documents are the same, where the data allow it.
+    n_draws
+        How many draws to begin with, 20,000 by default. Where an end of the HDI is too near to
+        the edge that decides, there are more, up to 16 times as many or a million; what then is
+        still too near is undecided.
+    random_state
+        A whole number, a SeedSequence, a Generator, a RandomState, or None for another seed each
+        time; every check uses it anew. The default is fixed, so that the same data get the same
+        judgement.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+    labels
+        The classes averaged over; by default those that are ever true.
+    pos_label
+        The positive class of binary metrics, and of guards that name no class.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> news = op.datasets.load_news20()
+    >>> seen = op.Outcomes.from_labels(news.y_true, news.predictions)
+    >>> g = op.gate(seen, "nb_mult", "svm_l2", metric="accuracy", rope=0.005,
+    ...             guards=[("recall", "sci.med", 0.02)], random_state=0)
+    >>> g
+    Gate(pass: accuracy pass, recall pass)
+    >>> g.guards[0].decision
+    <Decision.LEANING_BETTER: '>'>
+    """
+    outcomes = two_models(
+        y_true,
+        candidate,
+        baseline,
+        ("candidate", "baseline"),
+        labels,
+        metric=metric,
+    )
+    outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
+    shared: dict[str, Any] = {
+        "hdi_prob": hdi_prob,
+        "prior": prior,
+        "paired": paired,
+        "n_draws": n_draws,
+        "random_state": seed_sequence(random_state),
+        "n_jobs": n_jobs,
+    }
+    check_requirement(require)
+    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
+    asked = [Guard.from_param(guard) for guard in guards]
+    _refuse_twins([Guard(metric=metric), *asked])
+    over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+    new, old = outcomes.models
+    first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
+    checks = [Check(comparison=_settled(first, require, n_jobs), require=require)]
+    for guard in asked:
+        about = over if guard.label is None else {"pos_label": _one_class(guard)}
+        found = compare(outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared)
+        found = _settled(found, "not_worse", n_jobs)
+        checks.append(Check(comparison=found, require="not_worse", guard=guard))
+    return Gate(checks=tuple(checks))
+
+
+def _settled(found: Comparison, require: Require, n_jobs: int | None) -> Comparison:
+    """Draw more until no end of the HDI is too near to the edge that decides, up to a limit."""
+    n_draws = found.draws.size
+    most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
+    _refuse_idle(found, require)
+    if withheld(found):
+        return found
+    while n_draws < most and (wanted := draws_to_settle(found, require)) > n_draws:
+        n_draws = int(min(max(2 * n_draws, wanted), most))
+        found = answer_spec(
+            found.spec,
+            rope=found.rope,
+            prob=found.hdi.prob,
+            n_draws=n_draws,
+            seed=found.seed,
+            n_jobs=n_jobs,
+        )
+    return found
+
+
+def _refuse_idle(found: Comparison, require: Require) -> None:
+    """Refuse an edge that no difference can lie beyond: the answer would not depend on the data."""
+    bounds, edge = found.spec.metric.bounds, edge_of(found, require)
+    if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
+        raise UsageError(
+            f"rope must leave room for a difference: none of {found.metric} can be beyond "
+            f"{edge:+g}, so every model would get the same answer; give it in the metric's units, "
+            "e.g. 0.01"
+        )
+
+
+def _one_class(guard: Guard) -> Label | None:
+    asked = metrics.get(guard.metric)
+    if asked.average != "binary":
+        raise UsageError(
+            f"a guard on the class {guard.label!r} needs a metric of one class, such as recall, "
+            f"precision or f1; got {asked.name!r}"
+        )
+    return guard.label
+
+
+def _refuse_twins(guards: Sequence[Guard]) -> None:
+    seen: set[tuple[metrics.Metric | metrics.ScoreMetric, str]] = set()
+    for guard in guards:
+        of_scores = metrics.is_of_scores(guard.metric)
+        asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
+        # As text, because 1 and "1" are two classes; True and 1 are one.
+        label = int(guard.label) if isinstance(guard.label, bool) else guard.label
+        key = asked, repr(label)
+        if key in seen:
+            of_class = "" if guard.label is None else f" of class {guard.label!r}"
+            raise UsageError(f"the gate asks for {asked.name!r}{of_class} twice; leave one out")
+        seen.add(key)

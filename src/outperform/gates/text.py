@@ -1,0 +1,389 @@
+"""A gate in words, as HTML, and for continuous integration: JUnit, annotations, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.formats import INERT, Column, as_html, text_column
+from outperform.display.numbers import for_html, for_json, for_markdown, for_text
+from outperform.display.screen import QUIET, WIDTH, html_finding, html_list
+from outperform.display.sentences import more_documents
+from outperform.display.table import Table
+
+if TYPE_CHECKING:
+    from outperform.gates.api import Gate
+    from outperform.results.feature_schemas import CheckFacts, GateFacts
+
+
+_LIMIT = 40
+_LEVELS = ("serious", "warning", "note")
+_HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
+_MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
+_CLAUSES = {
+    ("not_worse", "pass"): "{a} is not worse than {b} in {what}",
+    ("not_worse", "fail"): "{a} is worse than {b} in {what}",
+    ("not_worse", "undecided"): "it cannot be told yet whether {a} is worse than {b} in {what}",
+    ("better", "pass"): "{a} is better than {b} in {what}",
+    ("better", "fail"): "{a} is not better than {b} in {what}",
+    ("better", "undecided"): "it cannot be told yet whether {a} is better than {b} in {what}",
+}
+
+
+def gate_headline(facts: GateFacts) -> str:
+    """Return the judgement of a gate on one line.
+
+    Examples
+    --------
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    ...          "comparison": {"metric": "f1", "metric_label": "F1"}}
+    >>> gate_headline({"names": ["new", "old"], "judgement": "pass", "checks": [check]})
+    'Gate passed: new is not worse than old in F1.'
+    """
+    judgement, checks = facts["judgement"], facts["checks"]
+    if judgement == "pass":
+        n_guards = len(checks) - 1
+        hold = ", and the guard holds" if n_guards == 1 else f", and {n_guards} guards hold"
+        clauses = _clause(facts, checks[0]) + (hold if n_guards else "")
+    else:
+        concerned = [check for check in checks if check["judgement"] == judgement]
+        clauses = "; ".join(_clause(facts, check) for check in concerned)
+    return for_text(f"{_HEADS[judgement]}: {clauses}.")
+
+
+def check_name(check: CheckFacts) -> str:
+    """Return what a check is about: the metric, and the class unless it is 1 or True.
+
+    Examples
+    --------
+    >>> check_name({"class": "fraud", "comparison": {"metric": "recall"}})
+    'recall of fraud'
+    """
+    comparison, label = check["comparison"], check["class"]
+    if label is None and str(comparison.get("pos_label")) not in ("1", "True"):
+        label = comparison.get("pos_label")
+    return read.metric(comparison, of=None if label is None else for_text(label, limit=_LIMIT))
+
+
+def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
+    """Return what one check says, the numbers behind it, and what would decide it.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "metric_label": "F1", "greater_is_better": True, "n": 900,
+    ...               "sd": 0.01, "hdi": {"low": -0.002, "high": 0.03, "prob": 0.95},
+    ...               "rope": {"low": -0.005, "high": 0.005}}
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    ...          "edge": -0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> print(check_sentence({"names": ["new", "old"]}, check))
+    new is not worse than old in F1: the whole 95% HDI (-0.0020 to +0.0300) lies above -0.005,
+    the lower edge of the ROPE.
+    """
+    said = _said(facts, check)
+    ours = check["judgement"] == "undecided"  # a model's name keeps its first letter
+    return said[:1].upper() + said[1:] if ours else said
+
+
+def gate_sentences(facts: GateFacts) -> list[str]:
+    """Return the judgement and a sentence for each check.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
+    ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95},
+    ...               "rope": {"low": -0.005, "high": 0.005}}
+    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
+    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> facts = {"names": ["new", "old"], "judgement": "pass", "checks": [check, check]}
+    >>> gate_sentences(facts)[0]
+    'Gate passed: new is better than old in f1, and the guard holds.'
+    >>> len(gate_sentences(facts)), len(gate_sentences(facts | {"checks": [check]}))
+    (3, 1)
+    """
+    checks = facts["checks"]
+    if len(checks) == 1:
+        return [f"{_HEADS[facts['judgement']]}: {_said(facts, checks[0])}"]
+    return [gate_headline(facts), *(check_sentence(facts, one) for one in checks)]
+
+
+def gate_table(facts: GateFacts) -> Table:
+    """Return one row for each check: the difference, its HDI, the ROPE, the judgement."""
+    prob = read.hdi_label(facts["checks"][0]["comparison"])
+    columns = (
+        text_column("check"),
+        text_column("judgement"),
+        Column(key="observed", align="right"),
+        Column(key="difference", align="right"),
+        Column(key="hdi", heading=prob),
+        Column(key="rope", heading="ROPE"),
+        text_column("verdict"),
+    )
+    return Table(columns, tuple(_row(check) for check in facts["checks"]))
+
+
+def gate_text(facts: GateFacts) -> str:
+    """Return a gate for a terminal or a log."""
+    lines = [f"The difference is {_difference(facts)}."]
+    lines += [check_sentence(facts, check) for check in facts["checks"]]
+    lines += [
+        f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts["checks"])
+    ]
+    lines += [for_text(check["comparison"]["signature"]) for check in facts["checks"]]
+    body = [part for line in lines for part in _wrapped(line)]
+    head = _wrapped(gate_headline(facts))
+    return "\n".join([*head, "", gate_table(facts).to_text(), "", *body])
+
+
+def gate_markdown(facts: GateFacts) -> str:
+    """Return a gate in GitHub's Markdown; nothing in it that came from data is markup."""
+    parts = [
+        f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
+        gate_table(facts).to_markdown(),
+        f"The difference is {for_markdown(_difference(facts), inline=True)}.",
+        _bullets(check_sentence(facts, check) for check in facts["checks"]),
+    ]
+    found = [
+        f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts["checks"])
+    ]
+    if found:
+        parts.append(f"Findings:\n\n{_bullets(found)}")
+    signatures = "<br>".join(
+        for_markdown(check["comparison"]["signature"], inline=True) for check in facts["checks"]
+    )
+    return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
+
+
+def gate_html(facts: GateFacts) -> str:
+    """Return a gate as a self-contained HTML fragment: judgement, checks, sentences, doubts.
+
+    Examples
+    --------
+    >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
+    ...               "observed": 0.02, "mean": 0.025, "rope": {"low": -0.005, "high": 0.005},
+    ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95}, "signature": "x",
+    ...               "decision": {"symbol": "≫", "words": "better"}}
+    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
+    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    >>> facts = {"names": ["<b>", "old"], "judgement": "pass", "checks": [check]}
+    >>> "<b>" in gate_html(facts), "Gate passed: &lt;b&gt; is better" in gate_html(facts)
+    (False, True)
+    """
+    table, checks = gate_table(facts), facts["checks"]
+    said = [for_html(check_sentence(facts, check)) for check in checks]
+    said += [html_finding(*found) for found in gate_findings(facts["checks"])]
+    signatures = "<br>".join(for_html(check["comparison"]["signature"]) for check in checks)
+    return "\n".join(
+        [
+            f"<div {INERT}>",
+            f"<p><strong>{for_html(gate_headline(facts))}</strong></p>",
+            as_html(table.columns, table.rows),
+            *html_list(said),
+            f'<p style="{QUIET}"><code>{signatures}</code></p>',
+            "</div>",
+        ]
+    )
+
+
+def gate_findings(checks: Sequence[CheckFacts]) -> list[tuple[str, str, str]]:
+    """Return level, message and name of each doubt once, the gravest first.
+
+    A doubt that not all checks share says which it is about.
+    """
+    of_check = [(check_name(check), read.findings(check)) for check in checks]
+    about: dict[tuple[str, str, str], list[str]] = {}
+    for what, findings in of_check:
+        for finding in dict.fromkeys(findings):
+            about.setdefault(finding, []).append(what)
+    every = [
+        (level, message if len(whose) == len(checks) else f"{', '.join(whose)}: {message}", name)
+        for (level, message, name), whose in about.items()
+    ]
+    return sorted(every, key=lambda finding: _LEVELS.index(finding[0]))
+
+
+def _said(facts: GateFacts, check: CheckFacts) -> str:
+    reason = _reason(check)
+    if check["withheld"] and not check.get("near_edge"):
+        reason = f"the verdict is withheld ({', '.join(check['withheld'])})"
+    return for_text(f"{_clause(facts, check)}: {reason}.{_more(check)}")
+
+
+def _clause(facts: GateFacts, check: CheckFacts) -> str:
+    a, b = read.names(facts, limit=_LIMIT)
+    clause = _CLAUSES[check["require"], check["judgement"]]
+    return clause.format(a=a, b=b, what=check_name(check))
+
+
+def _reason(check: CheckFacts) -> str:
+    comparison, judgement = check["comparison"], check["judgement"]
+    places, hdi = read.digits(comparison), comparison["hdi"]
+    interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
+    name = f"{read.hdi_label(comparison)} ({interval})"
+    greater = comparison.get("greater_is_better", True)
+    lower = (check["require"] == "not_worse") is greater
+    edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
+    if check.get("near_edge"):
+        return f"an end of the {name} is too near to {edge}, for so many draws"
+    if judgement == "undecided":
+        return f"the {name} reaches over {edge}"
+    side = "above" if (judgement == "pass") is greater else "below"
+    return f"the whole {name} lies {side} {edge}"
+
+
+def _edge(value: float) -> str:
+    return f"{value:+.6g}" if value else "0"
+
+
+def _more(check: CheckFacts) -> str:
+    needed = check.get("needed")
+    return "" if needed is None else f" {more_documents(needed, check['comparison'])}"
+
+
+def _difference(facts: GateFacts) -> str:
+    a, b = read.names(facts, limit=_LIMIT)
+    ways: dict[str, list[str]] = {}
+    for check in facts["checks"]:
+        way = read.direction(check["comparison"])
+        if way is not None:
+            ways.setdefault(way, []).append(check_name(check))
+    ending = "".join(f"; {way} in {', '.join(names)}" for way, names in ways.items())
+    return for_text(f"{a} − {b}{ending}")
+
+
+def _row(check: CheckFacts) -> dict[str, object]:
+    comparison = check["comparison"]
+    places, hdi, rope = read.digits(comparison), comparison["hdi"], comparison["rope"]
+    observed, decision = comparison["observed"], comparison["decision"]
+    return {
+        "check": check_name(check),
+        "judgement": check["judgement"],
+        "observed": None if observed is None else numbers.signed(observed, places),
+        "difference": numbers.signed(comparison["mean"], places),
+        "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
+        "rope": numbers.rope(rope["low"], rope["high"]),
+        # Without ", not decided": the gate may pass all the same.
+        "verdict": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
+    }
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {for_markdown(line)}" for line in lines)
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+_COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
+
+
+def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
+    """Return a gate as JUnit XML, one test case for each check.
+
+    A check that fails is a failure. One that cannot be told yet is an error, which
+    test reports show as "no answer" and not as green; where undecided is allowed
+    it is skipped, so that the report agrees with the exit code.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+    allow_undecided
+        Whether undecided lets the run pass; it never does with a serious finding.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_junit(op.gate(seen, "new", "old", metric="accuracy")).splitlines()[1])
+    <testsuites name="outperform" tests="1" failures="0" errors="0" skipped="0" time="0">
+    """
+    facts = gate.to_dict()
+    skipped = allow_undecided and (gate.allowable or gate.judgement.value == "fail")
+    marks = {"fail": "failure", "undecided": "skipped" if skipped else "error"}
+    tags = [marks.get(check["judgement"]) for check in facts["checks"]]
+    totals = {
+        "tests": str(len(tags)),
+        "failures": str(tags.count("failure")),
+        "errors": str(tags.count("error")),
+        "skipped": str(tags.count("skipped")),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "outperform", **totals})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "outperform gate", **totals})
+    for check, tag in zip(facts["checks"], tags, strict=True):
+        _test_case(suite, facts, check, tag)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode")
+
+
+def _test_case(
+    suite: ElementTree.Element, facts: GateFacts, check: CheckFacts, tag: str | None
+) -> None:
+    names = {"classname": "outperform.gate", "name": check_name(check), "time": "0"}
+    case = ElementTree.SubElement(suite, "testcase", names)
+    sentence = check_sentence(facts, check)
+    if tag is not None:
+        attributes = {"message": sentence}
+        if tag != "skipped":
+            attributes["type"] = f"outperform.{check['judgement']}"
+        inner = ElementTree.SubElement(case, tag, attributes)
+        inner.text = sentence if tag != "skipped" else None
+    doubts = [str(line) for line in _findings(check)]
+    output = ElementTree.SubElement(case, "system-out")
+    output.text = "\n".join([sentence, *doubts, for_text(check["comparison"]["signature"])])
+
+
+def _findings(check: CheckFacts) -> list[str]:
+    found = gate_findings([check])
+    return [f"{level}: {message} [{name}]" for level, message, name in found]
+
+
+def gate_annotations(gate: Gate) -> str:
+    """Return a gate as workflow commands of GitHub Actions, one line for each check.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_annotations(op.gate(seen, "new", "old", metric="accuracy"))[:41])
+    ::notice title=Gate accuracy%3A pass::new
+    """
+    facts = gate.to_dict()
+    lines = []
+    for check in facts["checks"]:
+        title = f"Gate {check_name(check)}: {check['judgement']}"
+        message = check_sentence(facts, check)
+        command = _COMMANDS[check["judgement"]]
+        lines.append(f"::{command} title={_property(title)}::{_message(message)}")
+    return "\n".join(lines)
+
+
+def gate_json(gate: Gate) -> str:
+    """Return a gate as JSON that is safe to print into a build log.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+    """
+    return for_json(json.dumps(gate.to_dict(), ensure_ascii=False, indent=2, default=str))
+
+
+def _message(text: str) -> str:
+    """Write text so that it stays inside one workflow command."""
+    return for_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,1 @@
+"""THE ONE PATH: a checked specification, its draws, their summary, its diagnostics."""

@@ -1,0 +1,499 @@
+"""Diagnostics: what to doubt about a result, as findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import FloatArray, IntArray
+from outperform.data.groups import effective_size
+from outperform.data.views import count_of, in_weights
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope, decide, margin
+from outperform.findings import Finding, clauses, counted, finding, listed, quoted
+from outperform.inference import disagreements, engine
+from outperform.inference.disagreements import (
+    FEW_DOCUMENTS,
+    FEW_GROUPS,
+    matching_findings,
+    often,
+    unit_findings,
+)
+from outperform.inference.items import undefined_findings
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.spec import LabelSpec
+from outperform.inference.views import documents_of, probabilities, tied_share
+from outperform.metrics.score_metrics import LEAST_PROBABILITY
+
+# What a column is called where less is better; a plural counts too.
+_COSTS = {
+    "latency", "time", "duration", "ms", "second", "cost", "price", "token", "loss", "error",
+}  # fmt: skip
+# Ties are worth a word from this share of pairs on; from the second one they are suspicious.
+_SOME_TIES, _MANY_TIES = 0.01, 0.1
+
+
+def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
+    """Yield doubts about the scores themselves."""
+    yield from spec.findings
+    if spec.n < FEW_DOCUMENTS:
+        yield finding("few_documents/bootstrap", items=counted(spec.n, "items"))
+    n_even = _even_groups(spec)
+    yield from unit_findings(n_even, weighted=spec.n_groups is None)
+    if spec.metric.reads == "ranking":
+        yield from _few_of_a_class(spec)
+        yield from _ties(spec)
+    if spec.metric.score == "log_loss":
+        yield from _clipped(spec)
+    if spec.metric.name == "mean" and len(spec.data.models) > 1:
+        yield from _higher_is_better(spec)
+
+
+def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:
+    """Say which way is better where the scores may be costs."""
+    costs = [name for name in (*spec.data.sources, *spec.data.models) if _is_a_cost(name)]
+    if not costs and spec.metric.bounds == (0.0, 1.0):
+        return
+    if costs:
+        yield finding("higher_is_better/name", name=costs[0])
+    else:
+        yield finding("higher_is_better/range")
+
+
+def _is_a_cost(name: str) -> bool:
+    words = re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    return any(word in _COSTS or word.removesuffix("s") in _COSTS for word in words)
+
+
+def _even_groups(spec: ScoreSpec) -> float:
+    """Return how many groups of equal size they are worth: (Σ size)² / Σ size²."""
+    if spec.n_effective is not None:
+        return spec.n_effective
+    if spec.n_groups is None:
+        return FEW_GROUPS
+    return effective_size(spec.units.sums(np.ones(spec.view.n_rows)))
+
+
+def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
+    counts = documents_of(spec.view)
+    positive = counts[spec.is_positive].sum()
+    few = {"positive": int(positive), "negative": int(counts.sum() - positive)}
+    few = {side: n for side, n in few.items() if n < FEW_DOCUMENTS}
+    if few:
+        shown = listed(f"{n} {side}" for side, n in few.items())
+        yield finding("few_of_a_class", counts=shown, metric=spec.metric.label)
+
+
+def _ties(spec: ScoreSpec) -> Iterator[Finding]:
+    tied = {
+        name: tied_share(ranking, spec.view)
+        for name, ranking in zip(spec.view.models, spec.rankings, strict=True)
+    }
+    tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
+    if not tied:
+        return
+    yield finding(
+        "tied_scores/some" if max(tied.values()) < _MANY_TIES else "tied_scores/many",
+        shares=clauses(f"{name} {100 * share:.0f}%" for name, share in tied.items()),
+    )
+
+
+def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
+    for place, name in enumerate(spec.view.models):
+        truth, given = probabilities(spec.view, place, spec.positive)
+        zero = given[np.arange(len(truth)), truth] < LEAST_PROBABILITY
+        n = int(documents_of(spec.view)[zero].sum())
+        if n:
+            yield finding(
+                "certain_and_wrong",
+                model=name,
+                items=counted(n, "items"),
+                loss=-np.log(LEAST_PROBABILITY),
+            )
+
+
+FEW_ERRORS = 10
+# So many times the weight of another class an error must have before it is spoken of.
+_MUCH_MORE = 2.0
+_MOST_CLASSES = 4
+# Averages of rates within the classes, which no prevalence changes.
+_WITHIN_CLASSES = ("recall", "balanced_accuracy")
+
+
+def prevalence_findings(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield what replaced class proportions assume, and where they rest on few errors."""
+    if spec.view_prevalence is None:
+        return
+    yield finding(
+        "other_prevalence",
+        prevalence=spec.view_prevalence.prevalence,
+        metric=spec.metric.name,
+        values=_at_home(spec),
+    )
+    heavy = [text for model in spec.view.models for text in _few_errors(spec, model)]
+    if heavy and not _within_classes(spec):
+        yield finding("few_errors_weigh_more", errors=clauses(heavy, most=_MOST_CLASSES))
+
+
+def _within_classes(spec: LabelSpec) -> bool:
+    metric = spec.measured
+    if metric.average in ("micro", "weighted"):
+        return False
+    two = spec.positive is not None and spec.view.n_classes == 2
+    return metric.score in (*_WITHIN_CLASSES, *(("specificity", "informedness") if two else ()))
+
+
+def _at_home(spec: LabelSpec) -> str:
+    """Write each model's plug-in value in the test set, equal to scikit-learn's."""
+    values = engine.observed(replace(spec, view_prevalence=None))
+    named = zip(spec.view.models, values, strict=True)
+    return listed([f"{value:.4f} for {name}" for name, value in named], most=_MOST_CLASSES)
+
+
+def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
+    """Yield the classes whose share grows and in which a model erred seldom."""
+    assert spec.view_prevalence is not None
+    view, times = spec.view, spec.counting.times
+    actual = view.margins(model).actual.astype(np.float64)
+    shares = spec.view_prevalence.mean_shares(view, model)
+    weights = {code: shares[code] / actual[code] for code in shares if actual[code]}
+    least = min((weight for weight in weights.values() if weight > 0), default=1.0)
+    errors = _errors(spec, model) / times
+    for code, weight in weights.items():
+        grows = weight * actual.sum() > 1.0
+        if grows and weight >= _MUCH_MORE * least and errors[code] < FEW_ERRORS:
+            yield (
+                f"{model} has {counted(round(errors[code]), 'errors')} in {_class(spec, code)}, "
+                f"where an item counts {weight / least:.3g} times as much as one of another class"
+            )
+
+
+def _errors(spec: LabelSpec, model: str) -> FloatArray:
+    """Count the documents of each class that the metric sees go wrong."""
+    table, positive = spec.view.select([model]).tables[0], spec.positive
+    truth, predicted = table.cells.T
+    # Against the rest, what one of the others is taken for matters only if it is the class.
+    wrong = (
+        truth != predicted if positive is None else (truth == positive) != (predicted == positive)
+    )
+    kept = table.without(~wrong)
+    counts = kept.sum_by(kept.cells[:, 0], n_labels=spec.view.n_classes)
+    return counts.astype(np.float64)
+
+
+def _class(spec: LabelSpec, code: int) -> str:
+    """Name a class as the user does; the rest has no name where it is several."""
+    if spec.positive is None or spec.view.n_classes > 2:
+        return f"class {spec.view.labels[code]!r}"
+    if code == spec.positive:
+        return f"class {spec.pos_label!r}"
+    others = [label for label in spec.data.labels if label != spec.pos_label]
+    return f"class {others[0]!r}" if len(others) == 1 else "the other classes"
+
+
+# Of the pool, without any labelled document: from here on it may change the conclusion.
+_MUCH = 0.01
+
+
+def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield what a choice by predictions assumes, and which strata nobody looked at."""
+    view, pool = spec.view, spec.view.pool
+    if pool is None:
+        return
+    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    sizes = pool.counts.astype(np.float64)
+    apart = pool.apart
+    yield finding(
+        "chosen_by_predictions",
+        n=pool.n,
+        apart=labelled[apart].sum(),
+        n_apart=sizes[apart].sum(),
+        others=labelled[~apart].sum(),
+    )
+    unseen = labelled == 0
+    if not unseen.any():
+        return
+    share = float(sizes[unseen].sum() / sizes.sum())
+    yield finding(
+        "unlabelled_strata/many" if share > _MUCH else "unlabelled_strata/few",
+        unseen=int(unseen.sum()),
+        n=len(sizes),
+        share=share,
+    )
+
+
+_MOST_NAMED = 6
+# A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
+# The error of an HDI end is itself known to about a third only: four true errors may
+# be reported as six.
+SAFE_ERRORS = 6.0
+
+
+def table_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield doubts about the table itself: empty classes, sparse cells, few documents."""
+    if isinstance(spec, ScoreSpec):
+        yield from score_findings(spec)
+        return
+    yield from spec.findings
+    yield from matching_findings(spec)
+    if spec.n < FEW_DOCUMENTS:
+        yield finding(
+            "few_documents/prior" if spec.prior.proper else "few_documents/bootstrap",
+            items=counted(spec.n, spec.unit),
+        )
+    groups = spec.view.groups
+    n_groups = FEW_GROUPS if groups is None else groups.n_even / spec.counting.times
+    weighted = spec.n_groups is None and spec.data.weighted
+    yield from unit_findings(n_groups, weighted=weighted)
+    yield from pool_findings(spec)
+    yield from _class_findings(spec)
+    yield from _undefined(spec)
+    if spec.measured.per_document:
+        yield from undefined_findings(spec)
+    if spec.positive is not None and spec.view.kind != "correct":
+        yield from _cell_findings(spec)
+    yield from prevalence_findings(spec)
+
+
+def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
+    if spec.view.kind == "correct" or spec.measured.per_document:
+        return
+    margins = {model: spec.view.margins(model) for model in spec.view.models}
+    actual = np.minimum.reduce([one[1] for one in margins.values()])
+    empty = np.flatnonzero(actual == 0)
+    if spec.classes is not None and spec.measured.over_classes:
+        left_out = np.setdiff1d(empty, spec.classes)
+        empty = np.intersect1d(empty, spec.classes)
+        if spec.choices.labels is None and left_out.size:
+            yield left_out_finding(spec, left_out)
+    if empty.size:
+        yield finding(
+            "class_without_truth/prior" if spec.prior.proper else "class_without_truth/unknown",
+            never_true=_never_asked(spec, empty),
+            it=_it(empty),
+        )
+    for place, (model, (_, truth, predicted)) in enumerate(margins.items()):
+        never = predicted == 0
+        if spec.view.pool is not None:  # others than the labelled ones are predicted too
+            never[spec.view.pool.cells[:, place]] = False
+        silent = np.flatnonzero(never & (truth > 0))
+        if silent.size:
+            known = spec.prior.proper
+            yield finding(
+                "class_never_predicted/prior" if known else "class_never_predicted/unknown",
+                model=model,
+                classes=_silent(spec, silent),
+            )
+    few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS * spec.counting.times))
+    if spec.positive is None and few.size:
+        nouns, seen = _NOUNS.get(spec.view.kind, ("classes", "items"))
+        yield finding(
+            "sparse_classes/prior" if spec.prior.proper else "sparse_classes/bootstrap",
+            few=few.size,
+            n=spec.view.n_classes,
+            classes=nouns,
+            least=FEW_DOCUMENTS,
+            items=seen,
+        )
+
+
+def _undefined(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield ``undefined_in_data`` where a metric of the whole table is 0/0 as observed."""
+    values = zip(spec.view.models, engine.observed(spec), strict=True)
+    unknown = [model for model, value in values if np.isnan(value)]
+    if unknown and spec.view_prevalence is not None:
+        why = "a class that has a share at this prevalence is never true"
+    else:
+        why = "truth and predictions are one and the same class throughout"
+    if unknown:
+        yield finding(
+            "undefined_in_data/nan",
+            metric=spec.metric.name,
+            models=listed(unknown, most=_MOST_NAMED),
+            why=why,
+            known="rests on the prior" if spec.prior.proper else "is unknown",
+        )
+    if spec.measured.score != "matthews_corrcoef":
+        return
+    for model in spec.view.models:
+        _, actual, predicted = spec.view.margins(model)
+        one_sided = [
+            what
+            for what, counts in (("the truth is", actual), ("its predictions are", predicted))
+            if np.count_nonzero(counts) == 1
+        ]
+        if one_sided:
+            yield finding(
+                "undefined_in_data/zero",
+                metric=spec.metric.name,
+                model=model,
+                why=" and ".join(one_sided),
+            )
+
+
+def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
+    """Return what is said of classes that are never true, so that no average runs over them."""
+    never_true, it = _never_true(spec, codes), _it(codes)
+    ours, theirs = engine.observed(spec), _over_predicted(spec)
+    if all(abs(one - other) < 1e-12 for one, other in zip(ours, theirs, strict=True)):
+        return finding("class_without_truth/left_out", never_true=never_true, it=it)
+    named = zip(spec.view.models, theirs, strict=True)
+    return finding(
+        "predicted_never_true",
+        never_true=never_true,
+        it=it,
+        other=_WHO_ELSE[spec.data.kind],
+        values=listed([f"{value:.4f} for {model}" for model, value in named], most=_MOST_NAMED),
+    )
+
+
+_WHO_ELSE = {
+    "classes": "scikit-learn without labels=",
+    "label_sets": "scikit-learn without labels=",
+    "spans": "seqeval",
+}
+
+
+def _over_predicted(spec: LabelSpec) -> list[float]:
+    """Return each model's value with the classes that it predicts, true or not, averaged over."""
+    found, view = [], in_weights(spec.view)
+    for model in view.models:
+        margins = metrics.Margins(**view.margins(model)._asdict())
+        classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
+        if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
+            classes = np.arange(view.n_classes)
+        found.append(float(spec.measured.evaluate(margins, classes)))
+    return found
+
+
+def _cell_findings(spec: LabelSpec) -> Iterator[Finding]:
+    sparse = []
+    for model in spec.view.models:
+        for part in ("tp", "fn", "fp"):
+            count = count_of(spec.view, model, part, positive=spec.positive)
+            if count < FEW_DOCUMENTS * spec.counting.times:
+                sparse.append(f"{model} has {counted(count, _PARTS[part])}")
+    if sparse:
+        cells = clauses(sparse, most=_MOST_NAMED)
+        yield finding("sparse_cells", cells=f"{cells}{often(spec.counting.times)}")
+
+
+def _never_asked(spec: LabelSpec, empty: IntArray) -> str:
+    """Name classes that are never true; of spans the type that was asked for."""
+    if spec.data.kind != "spans" or spec.positive is None:
+        return _never_true(spec, empty)
+    label = spec.pos_label
+    return "There is no true span" if label is None else f"No true span is of type {label!r}"
+
+
+def _never_true(spec: LabelSpec, codes: IntArray) -> str:
+    """Name classes, or types of spans, that are never true."""
+    if spec.data.kind == "spans":
+        return f"No true span is of type {_names(spec.view.labels, codes)}"
+    return f"{_classes(spec, codes)} never true"
+
+
+def _silent(spec: LabelSpec, codes: IntArray) -> str:
+    """Name what a model never predicts."""
+    if spec.positive is None or spec.view.n_classes > 2:
+        return _names(spec.view.labels, codes)
+    if spec.data.kind == "spans":
+        label = spec.pos_label
+        return "a span" if label is None else f"a span of type {label!r}"
+    return "the positive class" if spec.positive in codes else "the negative class"
+
+
+_NOUNS = {"spans": ("types", "true spans"), "label_sets": ("labels", "items")}
+_PARTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
+
+
+def _classes(spec: LabelSpec, codes: IntArray) -> str:
+    if spec.positive is not None and spec.view.n_classes <= 2:
+        side = "The positive class" if spec.positive in codes else "The negative class"
+        return f"{side} is"
+    one, many = ("Label", "Labels") if spec.view.kind == "label_sets" else ("Class", "Classes")
+    verb = one if codes.size == 1 else many
+    return f"{verb} {_names(spec.view.labels, codes)} {'is' if codes.size == 1 else 'are'}"
+
+
+def _names(labels: tuple[object, ...], codes: IntArray) -> str:
+    return quoted([labels[code] for code in codes])
+
+
+def _it(codes: IntArray) -> str:
+    return "it" if codes.size == 1 else "them"
+
+
+def pull_findings(spec: Spec, values: list[tuple[str, float, float, float]]) -> Iterator[Finding]:
+    """Yield ``prior_pull`` where a posterior mean is far from the observed value.
+
+    ``values`` holds (what, observed, mean, sd). The bootstrap has no prior that could pull.
+    """
+    if spec.prior.name == "bootstrap":
+        return
+    pulled = [
+        f"{what} (observed {seen:.4f}, posterior mean {mean:.4f})"
+        for what, seen, mean, sd in values
+        if is_pulled(seen, mean, sd)
+    ]
+    if pulled:
+        yield finding(
+            "prior_pull/prior" if spec.prior.proper else "prior_pull/unknown",
+            means=clauses(pulled, most=_MOST_NAMED),
+        )
+    elif (
+        isinstance(spec, LabelSpec)
+        and spec.prior.shapes is not None
+        and spec.view.n_classes > 3
+        and spec.view.kind != "label_sets"
+    ):
+        spans = spec.data.kind == "spans"
+        nouns, other = ("types", "'unit'") if spans else ("classes", "'unit' or 'learned'")
+        yield finding("prior_pull/cells", n=spec.view.n_classes, classes=nouns, priors=other)
+
+
+def is_pulled(observed: float, mean: float, sd: float) -> bool:
+    """Return whether a posterior mean is more than half a posterior sd off what was observed."""
+    return abs(mean - observed) > 0.5 * sd
+
+
+def rope_findings(rope: Rope) -> Iterator[Finding]:
+    """Yield what a reader should know about the ROPE."""
+    if rope.default:
+        yield finding("default_rope", rope=rope)
+    if rope.low == rope.high:
+        yield finding("zero_width_rope")
+
+
+def interval_findings(
+    spec: Spec,
+    hdi: Interval,
+    eti: Interval,
+    rope: Rope,
+    *,
+    sampled: bool,
+    pair: tuple[int, int] = (0, 1),
+) -> Iterator[Finding]:
+    """Yield doubts about a verdict: near an edge, or another one with equal tails."""
+    gap, error = margin(hdi, rope)
+    if sampled and gap < SAFE_ERRORS * error:
+        yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)
+    lean, blur = abs(hdi.midpoint - rope.midpoint), (hdi.mcse_low + hdi.mcse_high) / 2
+    better = spec.metric.greater_is_better
+    by_hdi = decide(hdi, rope, greater_is_better=better)
+    by_eti = decide(eti, rope, greater_is_better=better)
+    near = sampled and not by_hdi.decided and lean < SAFE_ERRORS * blur
+    if near and not disagreements.is_tie(spec, rope, pair):
+        yield finding("monte_carlo_too_coarse/leaning", gap=lean, errors=SAFE_ERRORS, error=blur)
+    if by_hdi is not by_eti and Decision.UNDECIDED not in (by_hdi, by_eti):
+        yield finding(
+            "hdi_and_equal_tails_disagree",
+            low=eti.low,
+            high=eti.high,
+            symbol=by_eti.symbol,
+            words=by_eti.words,
+        )

@@ -1,0 +1,307 @@
+"""Where two models differ in the data, and which decisions that allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.groups import total
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.data.views import in_weights
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope
+from outperform.findings import Finding, counted, finding, quoted
+from outperform.inference.items import document_values
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.spec import LabelSpec
+from outperform.inference.views import predicted_codes, true_codes
+
+FEW_DOCUMENTS = 10
+FEW_GROUPS = 30
+
+
+def unit_findings(n_even: float, *, weighted: bool) -> Iterator[Finding]:
+    """Yield a doubt where what is weighed is worth few units of equal size.
+
+    Parameters
+    ----------
+    n_even
+        How many of equal size the groups, or the weighted documents, are worth.
+    weighted
+        Whether it is importance weights that make documents uneven, not groups.
+    """
+    if n_even >= FEW_GROUPS:
+        return
+    yield finding(
+        "few_effective_documents" if weighted else "few_groups", n=n_even, least=FEW_GROUPS
+    )
+
+
+def often(times: int) -> str:
+    """Say how often every item was counted, where that was more than once."""
+    return "" if times == 1 else f" (every item counted {times} times)"
+
+
+_MOST_NAMED = 3
+
+
+def never_match(spec: Spec, place: int) -> bool:
+    """Return whether a model predicts classes, and none of them is ever true.
+
+    A model that predicts one of the classes in ``labels`` is believed: whoever named them
+    said that they are spelled so.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    place
+        Which of its models.
+    """
+    if isinstance(spec, ScoreSpec) or spec.data.kind == "correct":
+        return False
+    true, predicted = true_codes(spec.data), predicted_codes(spec.data, place)
+    if not predicted.size or np.isin(predicted, true).any():
+        return False
+    named = () if spec.choices.labels is None else spec.choices.labels
+    return not any(spec.data.labels[code] in named for code in predicted)
+
+
+def matching_findings(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield ``predictions_never_match`` for every model that never predicts a true class."""
+    noun = _NOUNS.get(spec.data.kind, "class")
+    for place, model in enumerate(spec.data.models):
+        if never_match(spec, place):
+            true, predicted = true_codes(spec.data), predicted_codes(spec.data, place)
+            yield finding(
+                "predictions_never_match",
+                model=model,
+                noun=noun,
+                predicted=_named(spec.data.labels, predicted),
+                true=_named(spec.data.labels, true),
+            )
+
+
+_NOUNS = {"spans": "type", "label_sets": "label"}
+
+
+def _named(labels: tuple[Label, ...], codes: IntArray) -> str:
+    return quoted([labels[code] for code in codes], most=_MOST_NAMED, escaped=True)
+
+
+FEW_DISAGREEMENTS = 10
+
+Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Which models of a spec are the runs of A, and which those of B."""
+
+
+def allow(
+    spec: Spec, decision: Decision, hdi: Interval, rope: Rope, pair: tuple[int, int] = (0, 1)
+) -> tuple[Decision, Finding | None]:
+    """Return the verdict as far as the data allow it, and ``few_disagreements`` if they are few."""
+    if not decision.decided and is_tie(spec, rope, pair):
+        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
+    few = disagreement_finding(spec, decision, hdi, pair)
+    if any(never_match(spec, place) for place in pair):
+        return Decision.UNDECIDED, few
+    return unless_serious(decision, few), few
+
+
+def allow_runs(
+    spec: Spec, decision: Decision, hdi: Interval, rope: Rope, places: Places
+) -> tuple[Decision, Finding | None]:
+    """Return the verdict of runs as far as the data allow it; see :func:`allow`."""
+    a, b = places
+    same = len(a) == len(b) and all(is_tie(spec, rope, pair) for pair in zip(a, b, strict=True))
+    if not decision.decided and same:
+        decision = Decision.UNDECIDED
+    few = _few_between_runs(spec, decision, hdi, places)
+    if any(never_match(spec, place) for place in (*a, *b)):
+        return Decision.UNDECIDED, few
+    return unless_serious(decision, few), few
+
+
+def _few_between_runs(
+    spec: Spec, decision: Decision, hdi: Interval, places: Places
+) -> Finding | None:
+    """Return ``few_disagreements`` if no run of A is told apart from any run of B by many."""
+    found, (a, b) = None, places
+    for pair in product(dict.fromkeys(a), dict.fromkeys(b)):
+        found = disagreement_finding(spec, decision, hdi, pair)
+        if found is None:
+            return None
+    return found
+
+
+def unless_serious(decision: Decision, few: Finding | None) -> Decision:
+    """Return the verdict, undecided if it rests on too few disagreements."""
+    serious = few is not None and few.level == "serious"
+    return Decision.UNDECIDED if serious else decision
+
+
+def disagreement_finding(
+    spec: Spec, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
+) -> Finding | None:
+    """Return ``few_disagreements`` if the data hardly tell two of the models apart.
+
+    It is serious, and ≈ is withheld, where the prior gives disagreement less
+    than one document in each direction: then an interval of no width would say
+    ≈ whatever the number of documents. Without any prior a single disagreement
+    already puts all draws on one side of zero, so ≫ and ≪ are withheld too.
+    """
+    if not spec.paired:
+        return None
+    apart = _disagreements(spec, pair)
+    equal = decision is Decision.EQUIVALENT
+    # Without a prior nothing that was seen may move the difference, however often they disagree.
+    still = equal and hdi.width == 0 and not spec.prior.proper
+    if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
+        return None
+    expected = prior_disagreement(spec)
+    withheld = (equal and expected < 1) or (decision.decided and expected == 0)
+    one, two = (spec.data.models[place] for place in pair)
+    if are_same(spec.data, one, two):
+        return _same(one, two, decision if withheld else None)
+    if withheld and apart >= FEW_DISAGREEMENTS * spec.counting.times:
+        return finding("few_disagreements/no_width", symbol=decision.symbol)
+    items = f"{counted(apart, _unit(spec))}{often(spec.counting.times)}"
+    if withheld:
+        return finding(
+            "few_disagreements/prior" if spec.prior.proper else "few_disagreements/bootstrap",
+            items=items,
+            symbol=decision.symbol,
+        )
+    return finding("few_disagreements/few", items=items) if apart else _never(spec)
+
+
+def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
+    """Return whether two models gave the same answers, or the same scores, throughout."""
+    i, j = seen.models.index(one), seen.models.index(two)
+    if isinstance(seen, Scores):
+        return np.array_equal(seen.values[i], seen.values[j])
+    if not seen.paired:
+        return False
+    answers = seen.tables[0].cells[:, 1:] if seen.pool is None else seen.pool.cells
+    return np.array_equal(answers[:, i], answers[:, j])
+
+
+def _same(one: str, two: str, withheld: Decision | None) -> Finding:
+    """Say that two columns are one and the same."""
+    if withheld is None:
+        return finding("few_disagreements/same", one=one, two=two)
+    return finding("few_disagreements/same_withheld", one=one, two=two, symbol=withheld.symbol)
+
+
+def _unit(spec: Spec) -> str:
+    """Return what is weighed, which may be finer than what was given."""
+    if isinstance(spec, ScoreSpec):
+        return "items" if spec.n_groups is None else "groups"
+    if spec.view.pool is not None:
+        return "labelled items"
+    if spec.data.kind != "spans":
+        return "items" if spec.n_groups is None else "groups"
+    return "spans" if spec.view.groups is None else "sentences or documents"
+
+
+def _never(spec: Spec) -> Finding:
+    """Say that nothing that was seen tells the models apart."""
+    pool = None if isinstance(spec, ScoreSpec) else spec.view.pool
+    if pool is not None and pool.apart.any():
+        return finding("few_disagreements/unlabelled")
+    return finding("few_disagreements/never")
+
+
+def is_tie(spec: Spec, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
+    """Return whether nothing sets A apart from B, so that the posterior is symmetric."""
+    if isinstance(spec, ScoreSpec):
+        return rope.symmetric and spec.n_apart(pair) == 0
+    shapes = spec.prior.shapes
+    if not rope.symmetric or (shapes is not None and shapes.rows.ndim == 3):
+        return False
+    if spec.view.pool is not None:
+        predicted = spec.view.pool.cells
+        return bool((predicted[:, pair[0]] == predicted[:, pair[1]]).all())
+    if spec.paired:
+        _, a, b = _cells_of(spec, pair)
+        return bool((a == b).all())
+    tables = in_weights(spec.view.unpair()).tables
+    one, two = (tables[place] for place in pair)
+    return np.array_equal(one.cells, two.cells) and np.array_equal(one.counts, two.counts)
+
+
+def _cells_of(spec: LabelSpec, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the truth and the predictions of two models, cell by cell."""
+    cells = spec.view.tables[0].cells
+    return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
+
+
+def _disagreements(spec: Spec, pair: tuple[int, int]) -> int:
+    """Count the documents on which two models differ as far as the metric can see."""
+    if isinstance(spec, ScoreSpec):
+        return spec.n_apart(pair)
+    table = spec.view.tables[0]
+    if spec.view.kind == "label_sets":
+        apart = _sets_apart(spec, pair)
+        return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
+    truth, a, b = _cells_of(spec, pair)
+    metric, form = spec.measured, spec.share
+    apart = a != b
+    if spec.positive is not None:
+        apart = (a == spec.positive) != (b == spec.positive)
+    if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
+        apart = (a == truth) != (b == truth)
+    if spec.costs is not None:
+        costs = np.array(spec.costs.matrix)
+        apart = costs[truth, a] != costs[truth, b]
+    if spec.positive is not None and metric.score in _SEES_ONE_TRUTH:
+        apart &= (truth == spec.positive) == _SEES_ONE_TRUTH[metric.score]
+    return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
+
+
+def _sets_apart(spec: LabelSpec, pair: tuple[int, int]) -> AnyArray:
+    """Return the cells in which two models' label sets differ as far as the metric can see."""
+    view = spec.view
+    if spec.measured.per_document:
+        one, two = document_values(spec, pair)
+        return np.asarray(one != two)
+    truth, a, b = _cells_of(spec, pair)
+    if spec.measured.score != "recall":
+        return np.asarray(a != b)
+    sets = [frozenset(one) for one in view.sets]
+    rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
+    found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
+    return np.array(found, dtype=bool)
+
+
+_SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
+# Recall looks at documents of the class only, specificity at the others only.
+_SEES_ONE_TRUTH = {"recall": True, "specificity": False}
+
+
+def prior_disagreement(spec: Spec) -> float:
+    """Return how many documents the prior lets only A get right, over all classes."""
+    if isinstance(spec, ScoreSpec) or spec.prior.name == "bootstrap":
+        return 0.0
+    pool = spec.view.pool
+    if pool is not None:  # how often they disagree is known from the pool, if they do
+        return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
+    n_classes, shapes = spec.view.n_classes, spec.prior.shapes
+    if spec.view.kind == "label_sets":  # a table of two classes for each label
+        if shapes is None:
+            return n_classes * 0.5
+        rows = shapes.row_shapes(2, 2)
+        return n_classes * float(rows[0, 0, 1] + rows[1, 1, 0])
+    if spec.data.kind == "spans":  # what only A finds, and what only B makes up
+        shape = 0.25 if shapes is None else float(shapes.rows)
+        return 2 * shape * n_classes
+    if shapes is not None:
+        rows = shapes.row_shapes(n_classes, 2)
+        return float(
+            sum(rows[truth, truth].sum() - rows[truth, truth, truth] for truth in range(n_classes))
+        )
+    return n_classes / 4  # mass 1 a class, half of it right, independently

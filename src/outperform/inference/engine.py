@@ -1,0 +1,404 @@
+"""Answer specifications: independent draws, closed forms, or a Markov chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import Distribution, FloatArray
+from outperform.data.outcomes import Outcomes
+from outperform.data.views import count_of, emptied, in_weights, scaled
+from outperform.decision.bayes_factor import Inside
+from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
+from outperform.errors import DataError, ResourceError, UsageError
+from outperform.inference.items import draw_means, draw_scores, observed_means, observed_scores
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.spec import ONCE, Choices, LabelSpec
+from outperform.metrics.confusion import Margins
+from outperform.posterior.base import Posterior, Sums, draw_values, exact_difference, exact_value
+from outperform.posterior.dirichlet import draw_lumped
+from outperform.posterior.exact.share import mix
+from outperform.posterior.predictive import Reweighted, row_factors
+from outperform.posterior.pymc.sampling import (
+    Chain,
+    confusions,
+    count_divergences,
+    diagnose,
+    model_of,
+    sample,
+)
+from outperform.posterior.registry import build_posterior
+from outperform.posterior.rng import child, shuffled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the posterior says of one spec."""
+
+    values: FloatArray  # (n_models, n_draws)
+    of_models: tuple[Distribution | None, ...]
+    of_difference: Distribution | None
+    chains: tuple[Chain, ...] = ()  # of each model, then of the difference; none if independent
+
+
+def measure(
+    drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
+) -> None:
+    """Evaluate the metric of every spec on what was drawn of every model."""
+    for model, sums in enumerate(drawn):
+        margins = (
+            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+        )
+        for place, spec in enumerate(specs):
+            metric = spec.measured
+            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            out[place * len(drawn) + model] = metric.evaluate(seen, spec.classes)
+
+
+def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
+    """Refuse values ``(n_questions · n_models, n_draws)`` where a metric is 0/0."""
+    undefined = np.isnan(values).any(axis=1).reshape(len(specs), -1).any(axis=1)
+    if undefined.any():
+        spec = specs[int(undefined.argmax())]
+        raise DataError(
+            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and "
+            f"prior {spec.prior.name!r} expects no other; use another metric or prior='unit'"
+        )
+
+
+def answer_by_chain(
+    specs: Sequence[LabelSpec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> list[Answer]:
+    """Answer specs that share a view and a prior from one chain."""
+    first = specs[0]
+    view, pymc = first.view, first.choices.engine
+    assert pymc is not None
+    pymc = replace(pymc, draws=_draws_of_chain(n_draws, pymc.chains))
+    model = first.prior.own
+    if model is None:
+        model = model_of(view, prior=first.prior)
+    trace = sample(model, pymc, seed=seed, n_jobs=n_jobs)
+    drawn = confusions(trace.posterior, n_models=len(view.models), n_classes=view.n_classes)
+    values = np.empty((len(specs) * len(view.models), pymc.n_draws))
+    measure(drawn, specs, values)
+    refuse_undefined(values, specs)
+    lost = count_divergences(trace)
+    return [_answer(one, str(pymc), pymc.chains, lost) for one in np.split(values, len(specs))]
+
+
+def _draws_of_chain(n_draws: int, n_chains: int) -> int:
+    if n_draws < 100 * n_chains:
+        raise UsageError(
+            f"n_draws must be at least {100 * n_chains}, 100 for each of {n_chains} chains; "
+            f"got {n_draws}"
+        )
+    return -(-n_draws // n_chains)
+
+
+def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -> Answer:
+    """Return the answer from draws ``(n_models, n_draws)``, chains one after the other."""
+
+    def said(draws: FloatArray) -> Chain:
+        by_chain = draws.reshape(n_chains, -1)
+        return diagnose(by_chain, sampler=sampler, divergences=divergences)
+
+    found = [said(one) for one in values]
+    if len(values) == 2:
+        found.append(said(values[0] - values[1]))
+    return Answer(
+        values=values,
+        of_models=(None,) * len(values),
+        of_difference=None,
+        chains=tuple(found),
+    )
+
+
+_DRAWS = 20_000
+_MOST_DRAWS = 100_000_000
+_PRIOR_DRAWS = 20_000
+_PRIOR_SEED = 20_160_717
+_NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
+
+
+def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
+    """Return a sensible number of draws, or say why it is not one; 20,000 by default."""
+    if n_draws is None and name == "n_draws":
+        return _DRAWS
+    if isinstance(n_draws, float) and n_draws.is_integer():
+        n_draws = int(n_draws)
+    if not isinstance(n_draws, (int, np.integer)) or isinstance(n_draws, bool) or n_draws < 100:
+        raise UsageError(f"{name} must be a whole number of at least 100; got {n_draws!r}")
+    if n_draws > _MOST_DRAWS:
+        gigabytes = n_draws * 16 / 1e9
+        raise ResourceError(
+            f"{n_draws:,} draws would take {gigabytes:,.0f} GB; at most {_MOST_DRAWS:,} are allowed"
+        )
+    return int(n_draws)
+
+
+def answer(
+    specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> list[Answer]:
+    """Answer specs that share a view, a prior and scales from one set of draws."""
+    of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
+    if of_scores:
+        drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        return [_answer_of(values) for values in drawn]
+    counted = [one for one in specs if isinstance(one, LabelSpec)]
+    if counted[0].choices.engine is not None:
+        return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    scales = counted[0].counting.scales
+    if len(scales) == 1:
+        return _answer_at(counted, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    # Each scale gets its share of the draws; rounding cuts the same for every spec.
+    shares = tuple(scale.share for scale in scales)
+    stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
+    lengths = np.diff(stops, prepend=0).tolist()
+    parts = [
+        _answer_at(counted, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs)
+        for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
+    ]
+    return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
+
+
+def _answer_of(values: FloatArray) -> Answer:
+    """Return what there is where only draws ``(n_models, n_draws)`` are."""
+    return Answer(values=values, of_models=(None,) * len(values), of_difference=None)
+
+
+def _mixed(
+    answers: list[Answer], shares: tuple[float, ...], seed: np.random.SeedSequence
+) -> Answer:
+    values = np.concatenate([one.values for one in answers], axis=1)
+    return Answer(
+        values=shuffled(values, child(seed, len(answers))),
+        of_models=tuple(
+            mix(list(models), shares)
+            for models in zip(*(one.of_models for one in answers), strict=True)
+        ),
+        of_difference=mix([one.of_difference for one in answers], shares),
+    )
+
+
+def _answer_at(
+    specs: Sequence[LabelSpec],
+    factor: float,
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> list[Answer]:
+    """Answer with every document worth the same."""
+    first = specs[0]
+    view = first.view if factor == 1.0 else scaled(first.view, factor)
+    if first.measured.per_document:
+        drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
+        return [_answer_of(values) for values in drawn]
+    posterior = _posterior(first, view)
+    n_models = len(first.view.models)
+    values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    refuse_undefined(values, specs)
+    return [
+        _with_forms(spec, posterior, values[place * n_models : (place + 1) * n_models])
+        for place, spec in enumerate(specs)
+    ]
+
+
+def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
+    """Return draws ``(n_models, n_draws)`` that are there already, and the closed forms."""
+    if spec.measured.per_document:
+        return _answer_of(values)
+    return _with_forms(spec, _posterior(spec, spec.view), values)
+
+
+def _with_forms(spec: LabelSpec, posterior: Posterior, values: FloatArray) -> Answer:
+    return Answer(
+        values=values,
+        of_models=tuple(
+            exact_value(posterior, spec.share, model=model, positive=spec.positive)
+            for model in range(len(values))
+        ),
+        of_difference=_difference(posterior, spec),
+    )
+
+
+def draw_view(
+    spec: LabelSpec, view: Outcomes, *, n_draws: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Draw the values ``(n_models, n_draws)`` of a spec on other outcomes, and no more.
+
+    For simulations, which ask thousands of times; NaN where a value is not defined.
+    """
+    if spec.measured.per_document:
+        return draw_means(spec, view, n_draws=n_draws, seed=seed, n_jobs=1)
+    posterior = _posterior(spec, view)
+    return _values(posterior, [spec], n_draws=n_draws, seed=seed, n_jobs=1)
+
+
+def _values(
+    posterior: Posterior,
+    specs: Sequence[LabelSpec],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw what specs ask; of one spec only what its metric tells apart."""
+    first = specs[0]
+    values = None
+    if len(specs) == 1:
+        values = draw_lumped(
+            posterior,
+            first.share,
+            positive=first.positive,
+            paired=first.paired,
+            n_draws=n_draws,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+    if values is not None:
+        return values
+    whole = any(spec.measured.needs == "confusion" for spec in specs)
+    return draw_values(
+        posterior,
+        lambda drawn, out: measure(drawn, specs, out),
+        needs="confusion" if whole else "margins",
+        n_values=len(specs) * len(first.view.models),
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+def _posterior(spec: LabelSpec, view: Outcomes) -> Posterior:
+    """Return the posterior of a view, at other class proportions if these were given."""
+    posterior = build_posterior(view, spec.prior)
+    if spec.view_prevalence is None:
+        return posterior
+    prevalence, codes = spec.view_prevalence
+    return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
+
+
+def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:
+    if len(spec.view.models) != 2:
+        return None
+    return exact_difference(posterior, spec.share, positive=spec.positive, paired=spec.paired)
+
+
+def observed(spec: Spec) -> tuple[float, ...]:
+    """Return the plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+
+    At other class proportions it is that of the same rates in each class at the mean shares;
+    NaN where a class that has a share was never true.
+    """
+    if isinstance(spec, ScoreSpec):
+        return observed_scores(spec)
+    if spec.measured.per_document:
+        return observed_means(spec)
+    if spec.view_prevalence is not None:
+        return tuple(_observed_elsewhere(spec, model) for model in spec.view.models)
+    found, view = [], in_weights(spec.view)
+    for model in view.models:
+        if spec.measured.needs == "confusion":
+            confusion = view.confusion(model).astype(np.float64)
+            value = spec.measured.evaluate(confusion, spec.classes)
+        else:
+            margins = Margins(**view.margins(model)._asdict())
+            value = spec.measured.evaluate(margins, spec.classes)
+        found.append(float(value))
+    return tuple(found)
+
+
+def _observed_elsewhere(spec: LabelSpec, model: str) -> float:
+    assert spec.view_prevalence is not None
+    prevalence, codes = spec.view_prevalence
+    view = in_weights(spec.view)
+    counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
+    factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
+    if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
+        return float("nan")
+    if spec.measured.needs == "confusion":
+        confusion = view.confusion(model).astype(np.float64) * factors[:, None]
+        return float(spec.measured.evaluate(confusion, spec.classes))
+    margins = _weighed(view, model, factors)
+    return float(spec.measured.evaluate(margins, spec.classes))
+
+
+def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
+    """Return one model's margins with every true class multiplied by its factor."""
+    table = view.select([model]).tables[0]
+    weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
+    weighed = replace(table, counts=weights, groups=None)
+    return Margins(**weighed.margins(n_labels=len(factors))._asdict())
+
+
+def is_defined(spec: Spec, model: str) -> bool:
+    """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+    if isinstance(spec, ScoreSpec):
+        return True
+    form, counts = spec.share, spec.view
+    if form is None:
+        return not np.isnan(observed(spec)[spec.view.models.index(model)])
+    return any(count_of(counts, model, part, positive=spec.positive) for part in form.parts)
+
+
+def prior_inside(spec: Spec, rope: Rope) -> Inside | None:
+    """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
+
+    It depends on the prior, the metric and the ROPE only, not on
+    the data, so it is computed once for each.
+    """
+    if isinstance(spec, ScoreSpec) or not spec.prior.proper:
+        return None
+    return _prior_inside(_before_data(spec), rope)
+
+
+def prior_values(spec: LabelSpec, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Draw both models' values from the prior, ``(2, n_draws)``."""
+    (before,) = answer([_before_data(spec)], n_draws=n_draws, seed=seed, n_jobs=-1)
+    return before.values
+
+
+def prior_draws(spec: LabelSpec, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
+    """Draw differences from the prior."""
+    a, b = prior_values(spec, n_draws, seed)
+    difference: FloatArray = a - b
+    return difference
+
+
+def prior_difference(spec: LabelSpec) -> Distribution | None:
+    """Return the exact prior of the difference, or None."""
+    before = _before_data(spec)
+    posterior = _posterior(before, before.view)
+    return _difference(posterior, before)
+
+
+def _before_data(spec: LabelSpec) -> LabelSpec:
+    # Names and labels do not matter to a prior; without them more specs share one.
+    empty = replace(emptied(spec.view), models=("A", "B"))
+    return replace(
+        spec,
+        data=empty,
+        view=empty,
+        metric=spec.measured,
+        pos_label=None,
+        choices=_NO_CHOICES,
+        findings=(),
+        counting=ONCE,
+    )
+
+
+@lru_cache(maxsize=256)
+def _prior_inside(before: LabelSpec, rope: Rope) -> Inside:
+    exact = prior_difference(before)
+    if exact is not None:
+        masses = masses_from_distribution(exact, rope)
+        return Inside(inside=masses.inside, outside=masses.below + masses.above)
+    n_draws = max(2_000, min(_PRIOR_DRAWS, 100 * _PRIOR_DRAWS // before.view.n_classes))
+    draws = prior_draws(before, n_draws, np.random.SeedSequence(_PRIOR_SEED))
+    masses = masses_from_draws(np.sort(draws), rope)
+    return Inside(inside=masses.inside, outside=masses.below + masses.above, n_draws=n_draws)

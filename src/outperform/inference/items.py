@@ -1,0 +1,472 @@
+"""Weights on items: score metrics, means over label sets, what groups and pools do to the sd."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from outperform._typing import FloatArray, IntArray
+from outperform.data.groups import Groups, RepeatedId
+from outperform.data.label_sets import document_margins
+from outperform.data.outcomes import Outcomes
+from outperform.data.table import ClassCounts, Table
+from outperform.errors import ResourceError
+from outperform.findings import Finding, clauses, finding
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.spec import LabelSpec
+from outperform.metrics.confusion import Margins
+from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
+from outperform.posterior.bootstrap import draw_documents
+from outperform.posterior.rng import child, n_workers
+
+# About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
+_WEIGHTS_AN_HOUR = 1e11
+_MOST_HOURS = 2.0
+
+
+def draw_scores(
+    specs: Sequence[ScoreSpec],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> list[FloatArray]:
+    """Return ``(n_models, n_draws)`` for each of some specs that share a view."""
+    first = specs[0]
+    refuse_hours(specs, n_draws, n_jobs=n_jobs)
+    places = range(len(first.view.models))
+    if first.paired or len(places) == 1:
+        ready = [spec.prepared[place] for spec in specs for place in places]
+        values = _draw(first, ready, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        return _within(specs, values.reshape(len(specs), len(places), n_draws))
+    apart = [
+        _draw(
+            first,
+            [spec.prepared[place] for spec in specs],
+            n_draws=n_draws,
+            seed=child(seed, place),
+            n_jobs=n_jobs,
+        )
+        for place in places
+    ]
+    return _within(specs, np.stack(apart, axis=1))
+
+
+def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
+    """Return what was drawn for each spec, without what rounding puts beyond its bounds."""
+    return [
+        np.clip(drawn, *spec.metric.bounds, out=drawn)
+        for spec, drawn in zip(specs, values, strict=True)
+    ]
+
+
+def _draw(
+    spec: ScoreSpec,
+    ready: Sequence[Prepared],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    # A user's function need not bear several threads at once.
+    n_jobs = 1 if spec.metric.function is not None else n_jobs
+    units, shapes = spec.units.n, spec.shapes
+    return draw_prepared(
+        ready, n_units=units, shapes=shapes, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
+
+
+def draw_prepared(
+    ready: Sequence[Prepared],
+    *,
+    n_units: int,
+    shapes: FloatArray | None,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw weights of units and evaluate all that is prepared on each; a row each."""
+
+    def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
+        workers = [one.worker() for one in ready]
+
+        def evaluate(weights: FloatArray, out: FloatArray) -> None:
+            for place, worker in enumerate(workers):
+                out[place] = worker(weights)
+
+        return evaluate
+
+    return draw_documents(
+        make_evaluate,
+        n_units=n_units,
+        shapes=shapes,
+        n_values=len(ready),
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+def observed_scores(spec: ScoreSpec) -> tuple[float, ...]:
+    """Return the plug-in value of each model, equal to scikit-learn's."""
+    weights = np.ones((1, spec.units.n))
+    if spec.shapes is not None:
+        weights[0] = spec.shapes
+    return tuple(float(one.worker()(weights)[0]) for one in spec.prepared)
+
+
+def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None) -> None:
+    """Refuse what would take hours, and say how many draws would not."""
+    first = specs[0]
+    n_models = len(first.view.models)
+    if first.metric.function is not None:
+        started = time.perf_counter()
+        observed_scores(first)
+        hours = (time.perf_counter() - started) * n_draws / 3600
+    else:
+        weights = float(first.view.n_rows) * n_draws * n_models * len(specs)
+        hours = weights / _WEIGHTS_AN_HOUR / min(n_workers(n_jobs), 8)
+    if hours > _MOST_HOURS:
+        enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
+        raise ResourceError(
+            f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
+            f"about {hours:,.0f} hours; n_draws={enough} takes some minutes, and the interval of "
+            "so many documents needs no more draws than that of few"
+        )
+
+
+def document_values(spec: LabelSpec, models: Iterable[int] | None = None) -> list[FloatArray]:
+    """Return what a document of each cell is worth, for each model or for some."""
+    metric, view = spec.measured, spec.view
+    return [
+        metric.of_documents(margins, n_labels=view.n_classes)
+        for _, margins in _tables(view, models)
+    ]
+
+
+def _tables(view: Outcomes, models: Iterable[int] | None = None) -> Iterator[tuple[Table, Margins]]:
+    """Yield each model's table, and how many labels a document of each cell has and is given."""
+    for place in range(len(view.models)) if models is None else models:
+        table, model = (view.tables[0], place) if view.paired else (view.tables[place], 0)
+        sizes = document_margins(table, view.sets, model=model, n_labels=view.n_classes)
+        yield table, Margins(**sizes._asdict())
+
+
+def observed_means(spec: LabelSpec) -> tuple[float, ...]:
+    """Return the plug-in value of each model, equal to scikit-learn's."""
+    tables = [table for table, _ in _tables(spec.view)]
+    return tuple(
+        float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
+        for table, values in zip(tables, document_values(spec), strict=True)
+    )
+
+
+def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield how many documents count as 0 only because 0/0 does."""
+    shown = []
+    for name, (table, margins) in zip(spec.view.models, _tables(spec.view), strict=True):
+        n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
+        if n:
+            shown.append(f"{n:,} of {name}")
+    if shown:
+        metric = spec.measured.label.partition(" ")[2]
+        yield finding("undefined_documents", metric=metric, counts=clauses(shown))
+
+
+_BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
+    "precision": lambda margins: margins.predicted,
+    "recall": lambda margins: margins.actual,
+    "fbeta": lambda margins: margins.actual + margins.predicted,
+    "jaccard": lambda margins: margins.actual + margins.predicted,
+    "hamming_loss": lambda margins: np.ones_like(margins.actual),
+}
+
+
+def draw_means(
+    spec: LabelSpec,
+    view: Outcomes,
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
+    values = document_values(spec)
+    if view.paired:
+        return _draw_means(view.tables[0], values, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    return np.concatenate(
+        [
+            _draw_means(table, [one], n_draws=n_draws, seed=child(seed, place), n_jobs=n_jobs)
+            for place, (table, one) in enumerate(zip(view.tables, values, strict=True))
+        ]
+    )
+
+
+def _draw_means(
+    table: Table,
+    values: Sequence[FloatArray],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    groups = table.groups
+    if groups is None:
+        units, shapes = Units(len(table.counts)), table.counts
+        means = [WeightedMean(one, units) for one in values]
+    else:
+        units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
+        shapes = groups.repeats
+        means = [WeightedMean(one[groups.cell], units) for one in values]
+
+    drawn = draw_prepared(
+        means,
+        n_units=units.n,
+        shapes=None if (shapes == 1).all() else shapes.astype(np.float64),
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    return np.clip(drawn, 0.0, 1.0, out=drawn)
+
+
+# Each step is a small share of its class.
+_STEP = 1e-6
+_AT_ONCE = 1 << 20
+# More classes, or cells of a user's function, would take longer than the comparison itself.
+_MOST_CLASSES = 2_000
+_MOST_CELLS = 1_000
+
+
+def table_margins(table: Table, model: int, n_classes: int) -> ClassCounts:
+    """Return the margins of one of the models of a table whose cells may repeat."""
+    truth, predicted = table.cells[:, 0], table.cells[:, 1 + model]
+    sums = np.zeros((3, n_classes), dtype=table.counts.dtype)
+    right = truth == predicted
+    np.add.at(sums[0], truth[right], table.counts[right])
+    np.add.at(sums[1], truth, table.counts)
+    np.add.at(sums[2], predicted, table.counts)
+    return ClassCounts(*sums)
+
+
+def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
+    """Return the derivative of one model's metric by the count of each cell.
+
+    None where there are so many classes that it would take longer than the comparison itself.
+    """
+    truth, predicted = table.cells[:, 0], table.cells[:, 1 + model]
+    n_classes = spec.view.n_classes
+    if spec.measured.needs == "confusion":
+        return _of_function(spec, table, truth, predicted)
+    if n_classes > _MOST_CLASSES:
+        return None
+    counts = [one.astype(np.float64) for one in table_margins(table, model, n_classes)]
+    right, of_truth, of_prediction = _of_margins(spec, counts)
+    apart: FloatArray = of_truth[truth] + of_prediction[predicted]
+    return np.where(truth == predicted, right[truth], apart)
+
+
+def _of_margins(spec: LabelSpec, counts: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the derivatives by what is right in a class, by its truth, by its predictions."""
+    hits, actual, predicted = counts
+    n_classes, steps = len(hits), _STEP * np.maximum(actual + predicted, 1)
+    base = float(_evaluated(spec, counts))
+    moved = ((True, True, True), (False, True, False), (False, False, True))
+    slopes = [np.empty(n_classes) for _ in moved]
+    length = max(1, _AT_ONCE // n_classes)
+    for first in range(0, n_classes, length):
+        some = np.arange(first, min(first + length, n_classes))
+        for slope, sums in zip(slopes, moved, strict=True):
+            ahead = [np.repeat(one[:, None], some.size, axis=1) for one in counts]
+            for one, is_moved in zip(ahead, sums, strict=True):
+                one[some, np.arange(some.size)] += steps[some] * is_moved
+            slope[some] = (_evaluated(spec, ahead) - base) / steps[some]
+    return slopes
+
+
+def _evaluated(spec: LabelSpec, counts: Sequence[FloatArray]) -> FloatArray:
+    hits, actual, predicted = counts
+    margins = Margins(hits=hits, actual=actual, predicted=predicted)
+    return spec.measured.evaluate(margins, spec.classes)
+
+
+def _of_function(
+    spec: LabelSpec, table: Table, truth: IntArray, predicted: IntArray
+) -> FloatArray | None:
+    """Return the derivative of a user's function, which sees shares that add up to 1."""
+    n_classes = spec.view.n_classes
+    entries, which = np.unique(truth * n_classes + predicted, return_inverse=True)
+    if entries.size > _MOST_CELLS or entries.size * n_classes**2 > 32 * _AT_ONCE:
+        return None
+    confusion = np.zeros(n_classes**2)
+    np.add.at(confusion, entries[which], table.counts.astype(np.float64))
+    steps = _STEP * confusion[entries]
+    ahead = np.repeat(confusion[:, None], 1 + entries.size, axis=1)
+    ahead[entries, 1 + np.arange(entries.size)] += steps
+    ahead /= ahead.sum(axis=0)
+    values = spec.measured.evaluate(ahead.reshape(n_classes, n_classes, -1), spec.classes)
+    slopes: FloatArray = (values[1:] - values[0]) / steps
+    return np.asarray(slopes[which.ravel()])
+
+
+_MUCH = 1.2  # times the sd
+
+
+def repeated_findings(
+    spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
+) -> Iterator[Finding]:
+    """Yield ``repeated_ids`` for the column that would change the sd most.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    sd
+        Of the posterior, of what is said of the models.
+    models
+        The places of A and B in the spec, or of one model.
+    """
+    if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
+        return
+    found = [
+        (spread, column)
+        for column in spec.data._repeated
+        if (spread := spreads(spec, column, models)) is not None
+    ]
+    if not found:
+        return
+    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
+    names = " − ".join(spec.view.models[place] for place in models)
+    name, values, rows = column.column, column.n_values, column.n_rows
+    if np.isnan(grouped):
+        yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
+        return
+    yield finding(
+        "repeated_ids/known",
+        level="warning" if grouped > _MUCH * apart else "note",
+        column=name,
+        values=values,
+        rows=rows,
+        what=names,
+        grouped=grouped,
+        sd=sd,
+    )
+
+
+class Spreads(NamedTuple):
+    """The sd with one weight for each id, and with one for each document; NaN if unknown."""
+
+    grouped: float
+    apart: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as large the sd is with groups."""
+        return 0.0 if np.isnan(self.grouped) else self.grouped / self.apart
+
+
+def spreads(spec: LabelSpec, column: RepeatedId, models: Sequence[int]) -> Spreads | None:
+    """Return the sd with groups and without.
+
+    None where the outcomes are no longer those that were read, or nothing sets models apart.
+    """
+    recoded = _recoded(spec, column.outcomes)
+    if recoded is None:
+        return None
+    if spec.view_prevalence is not None:  # the slopes are those of the test set's own proportions
+        return Spreads(np.nan, np.nan)
+    table, groups = recoded
+    slopes = [cell_slopes(spec, table, place) for place in models]
+    known = [one for one in slopes if one is not None and np.isfinite(one).all()]
+    if len(known) < len(slopes):
+        return Spreads(np.nan, np.nan)
+    if spec.paired and len(known) == 2:
+        known = [known[0] - known[1]]
+    grouped = sum(_by_group(one, groups) for one in known)
+    apart = sum(_apart(one, table) for one in known)
+    return Spreads(float(np.sqrt(grouped)), float(np.sqrt(apart))) if apart > 0 else None
+
+
+def _by_group(slopes: FloatArray, groups: Groups) -> float:
+    sums = np.bincount(
+        groups.pattern,
+        groups.times.astype(np.float64) * slopes[groups.cell],
+        minlength=len(groups.repeats),
+    )
+    return float(groups.repeats.astype(np.float64) @ np.square(sums))
+
+
+def _apart(slopes: FloatArray, table: Table) -> float:
+    return float(table.counts.astype(np.float64) @ np.square(slopes))
+
+
+def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
+    """Return what was read with the classes of the view, in its cells as they were.
+
+    The cells stay apart, because groups would have to be sorted anew if they were added up.
+    """
+    table, groups, view = read.tables[0], read.groups, spec.view
+    if groups is None or not {*view.models} <= {*read.models}:
+        return None
+    if not {*map(repr, read.labels)} <= {*map(repr, spec.data.labels)}:  # True is not 1
+        return None
+    places = [0, *(1 + read.models.index(model) for model in view.models)]
+    found = Table(_codes(spec, read)[table.cells[:, places]], table.counts)
+    for place, model in enumerate(view.models):
+        same = zip(table_margins(found, place, view.n_classes), view.margins(model), strict=True)
+        if not all(np.array_equal(one, two) for one, two in same):
+            return None
+    return found, groups
+
+
+def _codes(spec: LabelSpec, read: Outcomes) -> IntArray:
+    """Return the code that each label that was read has in the view."""
+    if spec.positive is None:
+        place = {repr(label): code for code, label in enumerate(spec.view.labels)}
+    else:
+        place = {repr(label): 0 for label in spec.data.labels}
+        place[repr(spec.pos_label)] = 1
+    return np.array([place[repr(label)] for label in read.labels], dtype=np.int64)
+
+
+class Left(NamedTuple):
+    """How many more labels tell something, and the share of the variance that stays."""
+
+    most: int
+    stays: float
+
+
+def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
+    """Return what labels to come can tell if they are shared out as those that there are.
+
+    None where all disagreements are labelled or none, or where the slopes are not known.
+    """
+    view, pool = spec.view, spec.view.pool
+    assert pool is not None
+    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    n_apart = labelled[pool.apart].sum()
+    if n_apart == 0:
+        return None
+    times = pool.counts[pool.apart].astype(np.float64).sum() / n_apart
+    most = int(min(labelled.sum() * times, pool.n) - labelled.sum())
+    variance = _variance_of_pool(spec)
+    if most < 1 or variance is None:
+        return None
+    return Left(most, min(variance / sd**2, 1.0))
+
+
+def _variance_of_pool(spec: LabelSpec) -> float | None:
+    """Return the variance of the difference if the truth in every stratum were known."""
+    view, pool = spec.view, spec.view.pool
+    assert pool is not None
+    table = pool.weigh(view.tables[0], n_labels=view.n_classes)
+    a, b = (cell_slopes(spec, table, model) for model in range(2))
+    if a is None or b is None or not np.isfinite(a - b).all():
+        return None
+    sums = np.zeros(len(pool.cells))  # of each stratum: N_s ḡ_s
+    np.add.at(sums, pool.strata_of(table.cells[:, 1:]), table.counts * (a - b))
+    sizes = pool.counts.astype(np.float64)
+    return float((np.square(sums) / sizes).sum() - sums.sum() ** 2 / sizes.sum())

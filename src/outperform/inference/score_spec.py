@@ -1,0 +1,400 @@
+"""The specification of scores, checked once; and which data a metric reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import AnyArray, ColumnLike, FloatArray, Label, MetricLike
+from outperform.data.groups import effective_size
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores, arranged
+from outperform.data.views import code_of
+from outperform.errors import DataError, UsageError
+from outperform.findings import finding
+from outperform.inference.spec import ONCE, BaseSpec, Choices, Counting, LabelSpec, make_label_spec
+from outperform.inference.views import chosen_metric, count_apart, prepare
+from outperform.metrics.score_metrics import (
+    AreaUnderCurve,
+    AveragePrecision,
+    Prepared,
+    Ranking,
+    Units,
+)
+from outperform.metrics.score_registry import ScoreMetric
+from outperform.posterior.pymc.sampling import PyMC
+from outperform.posterior.registry import PRIORS, PriorLike, PriorModel, get_prior
+
+_ROUNDING = 1e-6
+
+
+def check_kind(scores: Scores, metric: ScoreMetric) -> None:
+    """Refuse scores that a metric cannot read."""
+    if metric.reads == "grade" and scores.truth is not None:
+        raise UsageError(
+            f"metric {metric.name!r} is for grades, which have no truth: give None instead of "
+            "y_true, or make Scores.from_values"
+        )
+    if metric.reads in ("ranking", "probability") and scores.truth is None:
+        raise UsageError(
+            f"metric {metric.name!r} needs the true labels; without them use one of "
+            f"{', '.join(metrics.score_names(graded=True))}"
+        )
+    if metric.reads == "probability":
+        _check_probabilities(scores, metric)
+
+
+def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
+    for name, array in zip(scores.models, scores.values, strict=True):
+        if array.min() < 0 or array.max() > 1:
+            value = array.min() if array.min() < 0 else array.max()
+            raise DataError(
+                f"{metric.name} needs probabilities from 0 to 1; scores of {name!r} hold "
+                f"{value:g}; turn margins into probabilities, or use roc_auc"
+            )
+        if array.ndim == 2 and np.abs(array.sum(axis=1) - 1).max() > _ROUNDING:
+            row = int(np.abs(array.sum(axis=1) - 1).argmax())
+            raise DataError(
+                f"the probabilities of {name!r} must add up to 1 for every document; in row {row} "
+                f"they add up to {array[row].sum():g}"
+            )
+
+
+def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int | None:
+    """Return the positive class: named, or True, or 1; None where all classes count alike."""
+    if scores.truth is None or metric.reads == "anything":
+        if pos_label is not None:
+            raise UsageError(f"metric {metric.name!r} has no positive class; leave pos_label out")
+        return None
+    if metric.reads == "probability" and scores.values[0].ndim == 2 and len(scores.labels) > 2:
+        _refuse_positive(metric, pos_label)
+        return None
+    code = _chosen(scores, metric, pos_label)
+    if metric.reads == "ranking":
+        _check_both(scores, metric, code)
+    return code
+
+
+def _refuse_positive(metric: ScoreMetric, pos_label: Label | None) -> None:
+    if pos_label is not None:
+        raise UsageError(
+            f"{metric.name} over several classes has no positive class; leave pos_label out, or "
+            "give the probability of that class alone"
+        )
+
+
+def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int:
+    labels = scores.labels
+    if pos_label is not None:
+        return code_of(scores, pos_label)
+    if all(isinstance(label, bool) for label in labels):
+        return code_of(scores, True)
+    if set(labels) == {0, 1}:
+        return code_of(scores, 1)
+    if len(labels) > 2:
+        raise UsageError(
+            f"metric {metric.name!r} is for one class against the rest and there are "
+            f"{len(labels)}; name the one that the scores are for with pos_label="
+            + (", or give one probability a class" if metric.reads == "probability" else "")
+        )
+    shown = " or ".join(repr(label) for label in labels)
+    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={shown}")
+
+
+def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
+    assert scores.truth is not None
+    is_positive = np.asarray(scores.truth == code)
+    if not is_positive.any() or is_positive.all():
+        lacking = "positive" if not is_positive.any() else "negative"
+        raise DataError(
+            f"{metric.name} compares positive and negative documents, and no document is "
+            f"{lacking}; check pos_label={scores.labels[code]!r} and y_true"
+        )
+    for name, array in zip(scores.models, scores.values, strict=True):
+        if array.ndim == 2 and array.shape[1] > 2:
+            raise UsageError(
+                f"{metric.name} reads one score a document; scores of {name!r} have shape "
+                f"{array.shape}: give the column of the positive class"
+            )
+
+
+def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageError:
+    """Return what to say where scores, or grades without a truth, meet another metric."""
+    if callable(metric):
+        return UsageError(
+            "a function of scores must take y_true, score and weight; e.g. "
+            "lambda y, s, w: roc_auc_score(y, s, sample_weight=w)"
+        )
+    name = metric if isinstance(metric, str) else getattr(metric, "name", repr(metric))
+    known = metrics.score_names(graded=graded)
+    try:
+        metrics.check_name(metric, known)
+    except UsageError as error:
+        return UsageError(f"{error}; or a function of y_true, score and weight")
+    these = "grades without a truth (y_true is None)" if graded else "scores"
+    return UsageError(
+        f"{name!r} is a metric of labels, and these are {these}; use one of {', '.join(known)}, or "
+        "a function of y_true, score and weight"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreSpec(BaseSpec):
+    """What is asked of scores; see :class:`BaseSpec`.
+
+    Parameters
+    ----------
+    data
+        The scores of the models in question, as they were given.
+    view
+        The same, in the order in which they are weighed.
+    metric
+        What was asked for.
+    """
+
+    data: Scores
+    view: Scores
+    metric: ScoreMetric
+
+    @property
+    def paired(self) -> bool:
+        """Whether the models are read off the same weights."""
+        return self.choices.paired and len(self.data.models) > 1
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of documents get one weight each; None if every document gets one."""
+        return self.data.n_groups
+
+    @cached_property
+    def units(self) -> Units:
+        """What is weighed."""
+        view = self.view
+        if view.n_groups is None:
+            return Units(view.n_rows, None, view.weights)
+        times = None if view.counts is None else view.counts.astype(np.float64)
+        return Units(view.n_groups, view.group, times if view.weights is None else view.weights)
+
+    @cached_property
+    def n_effective(self) -> float | None:
+        """What importance weights leave of the documents or groups; None without any."""
+        if self.data.weights is None:
+            return None
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+
+    @property
+    def rope_hint(self) -> str | None:
+        """What to say of the size of a ROPE where there is no default; None where there is."""
+        if self.metric.score == "log_loss":
+            return (
+                ", e.g. rope=0.01: a log loss lower by 0.01 gives what is true a probability that "
+                "is 1% higher, as a geometric mean"
+            )
+        if self.metric.score == "brier_score" and self.metric.bounds[1] - self.metric.bounds[0] > 1:
+            return ", e.g. rope=0.01; over several classes a Brier score runs from 0 to 2"
+        if self.metric.score == "mean" and math.isinf(
+            self.metric.bounds[1] - self.metric.bounds[0]
+        ):
+            low = min(array.min() for array in self.data.values)
+            high = max(array.max() for array in self.data.values)
+            hundredth = (high - low) / 100
+            if hundredth > 0:
+                return (
+                    f" in the units of the scores; these run from {low:g} to {high:g}, and a "
+                    f"hundredth of that is rope={hundredth:.2g}"
+                )
+        return None
+
+    @property
+    def shapes(self) -> FloatArray | None:
+        """How many documents each unit stands for; None for one each."""
+        view = self.view
+        if view.n_groups is not None or view.counts is None:
+            return None
+        return view.counts.astype(np.float64)
+
+    @cached_property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """Each model's scores, sorted once or turned into losses."""
+        return tuple(
+            prepare(self.metric, self.view, place, positive=self.positive, units=self.units)
+            for place in range(len(self.view.models))
+        )
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Each model's ranking; none where the metric does not rank."""
+        ranked = (AreaUnderCurve, AveragePrecision)
+        return tuple(one.ranking for one in self.prepared if isinstance(one, ranked))
+
+    def n_apart(self, pair: tuple[int, int]) -> int:
+        """Count the documents, or groups, that set two models apart in the metric's eyes."""
+        return count_apart(
+            self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
+        )
+
+    @property
+    def is_positive(self) -> AnyArray:
+        """Which rows are of the positive class."""
+        assert self.view.truth is not None
+        return np.asarray(self.view.truth == self.positive)
+
+
+Spec: TypeAlias = LabelSpec | ScoreSpec
+"""A spec about counted labels, or about scores."""
+
+
+def counted(spec: Spec) -> LabelSpec:
+    """Return a spec about counted labels as what it is, or say that scores have no classes."""
+    if isinstance(spec, LabelSpec):
+        return spec
+    raise UsageError(
+        f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
+        "labels for classes and confusion matrices"
+    )
+
+
+def make_score_spec(
+    scores: Scores,
+    *,
+    metric: MetricLike,
+    prior: PriorLike | PriorModel | None,
+    paired: bool,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> ScoreSpec:
+    """Check a spec about scores and put them in order."""
+    chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
+    if chosen != PRIORS["bootstrap"]:
+        raise UsageError(
+            f"prior {chosen.name!r} is for labels; scores are weighed document by document, "
+            "so leave prior out or use prior='bootstrap'"
+        )
+    asked = metrics.get_score(metric)
+    check_kind(scores, asked)
+    positive = positive_code(scores, asked, pos_label)
+    # A user's function gets the rows as they came; elsewhere equal ones may be one.
+    view = scores if asked.function is not None else arranged(scores)
+    spec = ScoreSpec(
+        data=scores,
+        view=view,
+        metric=replace(asked, bounds=_bounds(asked, scores)),
+        positive=positive,
+        pos_label=None if positive is None else scores.labels[positive],
+        choices=Choices(
+            prior=None if prior is None else chosen,
+            paired=paired,
+            labels=None if labels is None else tuple(labels),
+            pos_label=pos_label,
+        ),
+        prior=chosen,
+        findings=scores.findings,
+    )
+    if spec.n_effective is None:
+        return spec
+    n, units = (spec.n, "items") if scores.n_groups is None else (scores.n_groups, "groups")
+    found = finding("importance_weights", n_effective=spec.n_effective, n=n, units=units)
+    return replace(spec, findings=(*scores.findings, found))
+
+
+def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
+    """Return the metric's bounds on these data: grades from 0 to 1 have a mean from 0 to 1."""
+    if metric.score == "mean":
+        grades = scores.values
+        within = all(one.min() >= 0 and one.max() <= 1 for one in grades)
+        unit = (0.0, 1.0) if metric.sign > 0 else (-1.0, 0.0)
+        return unit if within else metric.bounds
+    if metric.score == "brier_score" and (scores.n_classes or 2) > 2:
+        return metric.bounds[0] * 2, metric.bounds[1] * 2
+    return metric.bounds
+
+
+Data = Outcomes | Scores
+
+
+def make_spec(
+    data: Data,
+    *,
+    metric: MetricLike | None,
+    prior: PriorLike | PriorModel | None,
+    default_prior: str,
+    paired: bool,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+    counting: Counting = ONCE,
+    engine: PyMC | None = None,
+) -> Spec:
+    """Ask counted labels, or scores, whichever these are."""
+    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
+    rest: dict[str, Any] = {
+        "prior": prior,
+        "paired": paired,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
+    if isinstance(data, Scores):
+        if engine is not None:
+            raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
+        if not metrics.is_of_scores(metric):
+            raise refuse_labels_metric(metric, graded=data.truth is None)
+        return make_score_spec(data, metric=metric, **rest)
+    if metrics.is_of_scores(metric):
+        name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
+        raise UsageError(
+            f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
+            "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
+        )
+    return make_label_spec(
+        data,
+        metric=metric,
+        default_prior=default_prior,
+        counting=counting,
+        engine=engine,
+        **rest,
+    )
+
+
+def data_of(
+    y_true: Any,
+    columns: Mapping[str, Any],
+    *,
+    metric: MetricLike | None,
+    labels: Sequence[Label] | None,
+    sample_weight: ColumnLike | None,
+    groups: ColumnLike | None,
+) -> Data:
+    """Count labels, or keep scores, as the metric reads them."""
+    rows: dict[str, Any] = {
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    if not metrics.is_of_scores(metric):
+        if y_true is None:
+            raise refuse_labels_metric(metric, graded=True)
+        metrics.check_name(
+            metric, metrics.names() + metrics.set_names() + metrics.score_names(graded=False)
+        )
+        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
+    if y_true is None:
+        return Scores.from_values(columns, **rows)
+    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
+
+
+def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
+    """Return some models of what was seen, named in the call."""
+    if not all(isinstance(one, str) for one in models):
+        what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
+        names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
+        raise UsageError(
+            f"with {what}, name the model{many if len(models) == 2 else ''}, "
+            f"e.g. {verb}({what}, {names})"
+        )
+    if len(set(models)) != len(models):
+        raise UsageError(f"the two models must differ; got {models[0]!r} twice")
+    return data.select(list(models))

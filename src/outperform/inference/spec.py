@@ -1,0 +1,446 @@
+"""The specification of labels, checked once: data, metric, prior, engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from outperform import metrics
+from outperform._typing import Label, MetricLike, PrevalenceLike, RopeLike
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.decision.rope import Rope
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding, clauses, counted, finding
+from outperform.inference.views import (
+    ViewPrevalence,
+    called,
+    chosen_metric,
+    look,
+    place,
+    refuse_unseen,
+)
+from outperform.metrics.metric import Metric
+from outperform.metrics.score_registry import ScoreMetric
+from outperform.posterior.pymc.sampling import Chain, PyMC
+from outperform.posterior.registry import PRIORS, STRATA, PriorLike, PriorModel, get_prior
+
+INDEPENDENT_DRAWS = 20_000
+ENGINES = ("direct", "pymc")
+
+
+def get_engine(engine: str | PyMC) -> PyMC | None:
+    """Return the chain that answers; None where the draws are independent.
+
+    Examples
+    --------
+    >>> print(get_engine("pymc"), get_engine("direct"), sep=" | ")
+    nuts, 4 chains of 2000 after 1000 | None
+    """
+    if isinstance(engine, PyMC):
+        return engine
+    if engine not in ENGINES:
+        raise UsageError(f"{unknown_name('engine', engine, ENGINES)}, or op.PyMC(...)")
+    return PyMC() if engine == "pymc" else None
+
+
+def draws_of(engine: PyMC | None) -> int:
+    """Return how many draws there are if nobody says."""
+    return INDEPENDENT_DRAWS if engine is None else engine.n_draws
+
+
+def refuse_chain(
+    engine: PyMC | None, table: Outcomes, *, measured: Metric, prior: PriorModel, elsewhere: bool
+) -> None:
+    """Refuse what no PyMC model is there for, and name only priors that would answer."""
+    if engine is None:
+        if prior.own is not None:
+            raise UsageError("a PyMC model is sampled; say engine='pymc'")
+        return
+    what, instead = None, ""
+    if table.kind == "spans":
+        what = "spans"
+    elif table.pool is not None:
+        what = "documents that were chosen from a pool"
+    elif not prior.proper and prior.own is None:
+        what = f"prior {prior.name!r}"
+        if not (measured.per_document or table.weighted):
+            others = "" if table.kind == "label_sets" else ", 'hierarchical'"
+            instead = f", or one of prior='uniform', 'jeffreys', 'unit'{others}"
+    elif elsewhere:
+        what = "other class proportions"
+    if what is not None:
+        raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
+
+
+def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
+    """Yield what the chains of A, of B and of the difference say of themselves."""
+    if not chains:
+        return
+    last = chains[-1]
+    yield finding(
+        "chain_diagnostics",
+        sampler=last.sampler,
+        rhat=last.rhat,
+        ess=last.ess,
+        n_draws=last.n_draws,
+        divergences=counted(last.divergences, "divergences"),
+        mcse=last.mcse,
+    )
+    faults = dict.fromkeys(fault for one in chains for fault in one.faults)
+    if faults:
+        yield finding("chain_not_converged", faults=clauses(faults))
+
+
+class Scale(NamedTuple):
+    """What one counted document is worth, and with what probability it is worth that."""
+
+    factor: float
+    share: float
+
+
+class Counting(NamedTuple):
+    """How often each document was counted, and what each of these counts is worth."""
+
+    times: int = 1
+    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
+
+
+ONCE = Counting()
+
+
+class Choices(NamedTuple):
+    """What the user chose and did not choose, so that it can be asked again."""
+
+    prior: PriorModel | None
+    paired: bool
+    labels: tuple[Label, ...] | None
+    pos_label: Label | None
+    engine: PyMC | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BaseSpec:
+    """What is asked of which data, be they labels or scores; everything in it has been checked.
+
+    Parameters
+    ----------
+    data
+        What was seen of the models in question, as it was given.
+    view
+        The same, as the metric reads it.
+    metric
+        What was asked for.
+    positive
+        The code of the positive class, where the metric has one.
+    pos_label
+        Its label.
+    choices
+        What the user chose.
+    prior
+        The statistical assumption.
+    findings
+        Doubts that come from the question itself.
+    classes
+        Codes of the classes averaged over; None for all.
+    counting
+        How often each document was counted, and what a count is worth.
+    """
+
+    data: Outcomes | Scores
+    view: Outcomes | Scores
+    metric: Metric | ScoreMetric
+    positive: int | None
+    pos_label: Label | None
+    choices: Choices
+    prior: PriorModel
+    findings: tuple[Finding, ...]
+    classes: tuple[int, ...] | None = None
+    counting: Counting = ONCE
+
+    @property
+    def n(self) -> int:
+        """The number of documents."""
+        return self.data.n // self.counting.times
+
+    @property
+    def unit(self) -> str:
+        """What the number of documents counts, in words."""
+        return "items"
+
+    @property
+    def n_pool(self) -> int | None:
+        """How many documents the labelled ones were chosen from; None if they were not."""
+        return None
+
+    @property
+    def costs(self) -> metrics.Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSpec(BaseSpec):
+    """What is asked of counted labels; see :class:`BaseSpec`.
+
+    Parameters
+    ----------
+    data
+        The outcomes of the models in question, as they were given.
+    view
+        The same, lumped to what the metric tells apart.
+    metric
+        What was asked for.
+    measured
+        What is evaluated on the view; another name for the same number.
+    view_prevalence
+        The class proportions that replace those of the view, and where they belong.
+    """
+
+    data: Outcomes
+    view: Outcomes
+    metric: Metric
+    measured: Metric
+    view_prevalence: ViewPrevalence | None = None
+
+    @property
+    def unit(self) -> str:
+        """What the number of documents counts, in words."""
+        if self.data.kind != "spans":
+            return "items"
+        return "spans" if self.data.groups is None else "sentences or documents"
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of documents get one weight each; None if every document gets one."""
+        groups = self.view.groups
+        if groups is None or self.data.kind == "spans":
+            return None
+        n_groups = groups.n // self.counting.times
+        return None if groups.weighted and n_groups == self.n else n_groups
+
+    @property
+    def n_effective(self) -> float | None:
+        """What importance weights leave of the documents or groups; None without any."""
+        groups = self.view.groups
+        if groups is None or not groups.weighted:
+            return None
+        return groups.n_even / self.counting.times
+
+    @property
+    def n_pool(self) -> int | None:
+        """How many documents the labelled ones were chosen from; None if they were not."""
+        return None if self.view.pool is None else self.view.pool.n
+
+    @property
+    def costs(self) -> metrics.Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return self.measured.costs
+
+    @property
+    def rope_hint(self) -> str | None:
+        """What to say of the size of a ROPE where there is no default; None where there is."""
+        if self.costs is None:
+            return None
+        return f", in {self.costs.unit or 'the units of the costs'} a document"
+
+    @property
+    def paired(self) -> bool:
+        """Whether the models are read off the same weights."""
+        return self.view.paired and len(self.view.models) > 1
+
+    @property
+    def share(self) -> metrics.Share | None:
+        """The metric as a share of weights, if it is one."""
+        if self.view.kind == "label_sets":  # a miss of one label is no false alarm of another
+            return None
+        form = self.measured.share_over(self.classes is None)
+        if form is not None and "tn" in form.parts and self.view.n_classes > 2:
+            return None  # the negatives are several classes, each with a share of its own
+        return form
+
+
+def make_label_spec(
+    outcomes: Outcomes,
+    *,
+    metric: MetricLike | None,
+    prior: PriorLike | PriorModel | None,
+    default_prior: str,
+    paired: bool,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+    counting: Counting = ONCE,
+    engine: PyMC | None = None,
+) -> LabelSpec:
+    """Check a spec and choose the table and the prior that answer it."""
+    of_sets = metrics.set_names() if outcomes.kind == "label_sets" else []
+    metrics.check_name(metric, metrics.names() + of_sets)
+    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
+    asked = called(metrics.get(metric), outcomes)
+    _refuse_of_pool(outcomes, paired=paired)
+    prevalence, view_prevalence = outcomes.prevalence, None
+    if prevalence is not None:  # the table is chosen first
+        outcomes = outcomes.at_prevalence(None)
+    view = look(outcomes, asked, labels=labels, pos_label=pos_label)
+    if prevalence is not None:
+        view, view_prevalence = place(view, prevalence)
+        if labels is None:
+            view = view_prevalence.averaged(view)
+    given = Choices(
+        prior=None if prior is None else get_prior(prior),
+        paired=paired,
+        labels=None if labels is None else tuple(labels),
+        pos_label=pos_label,
+        engine=engine,
+    )
+    chosen = _choose_prior(given.prior, view.table, default_prior)
+    _refuse_prior_of_documents(view.measured, chosen)
+    together, doubts = _group(view.table, chosen)
+    table, more = _pair(together, chosen, paired)
+    refuse_unseen(table, chosen, view_prevalence)
+    refuse_chain(
+        engine, table, measured=view.measured, prior=chosen, elsewhere=view_prevalence is not None
+    )
+    return LabelSpec(
+        data=view.data if prevalence is None else replace(view.data, prevalence=prevalence),
+        view=table,
+        metric=asked,
+        measured=view.measured,
+        classes=view.classes,
+        positive=view.positive,
+        pos_label=view.pos_label,
+        choices=given,
+        prior=chosen,
+        findings=view.data.findings + doubts + more,
+        counting=counting,
+        view_prevalence=view_prevalence,
+    )
+
+
+def elsewhere(spec: LabelSpec, shares: PrevalenceLike, *, default_prior: str) -> LabelSpec:
+    """Ask the same of outcomes at other class proportions; one share is of the positive class."""
+    positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
+    return make_label_spec(
+        spec.data.at_prevalence(shares, pos_label=positive),
+        metric=spec.metric,
+        default_prior=default_prior,
+        counting=spec.counting,
+        **spec.choices._asdict(),
+    )
+
+
+def rope_for(spec: Any, rope: RopeLike | None) -> Rope:
+    """Return the ROPE of a spec; where there is no default, say how to choose one."""
+    if rope is None and spec.rope_hint is not None:
+        raise UsageError(
+            f"{spec.metric.name!r} has no default ROPE; give rope=, the largest difference "
+            f"that does not matter{spec.rope_hint}"
+        )
+    return Rope.from_param(rope, bounds=spec.metric.bounds)
+
+
+def refuse_counted(**given: Any) -> None:
+    """Refuse what belongs to rows where the rows are counted already."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"outcomes are counted already; leave {name} out")
+
+
+def _choose_prior(given: PriorModel | None, table: Outcomes, default_prior: str) -> PriorModel:
+    if given is None:
+        return _default(table, default_prior)
+    if table.pool is not None and given != STRATA:
+        raise UsageError(
+            f"prior {given.name!r} takes the documents as they came, and these were chosen by the "
+            "predictions of both models; leave prior out"
+        )
+    whole = given.shapes is None and given.own is None and given.name not in _OF_SPANS
+    if whole and table.kind in ("spans", "label_sets"):
+        raise UsageError(
+            f"prior {given.name!r} is not for {table.kind.replace('_', ' ')}; use one of "
+            f"{', '.join(_OF_SPANS)}"
+        )
+    return given
+
+
+_OF_SPANS = ("bootstrap", "uniform", "jeffreys", "unit")
+
+
+def refuse_prevalence(data: object, verb: str) -> None:
+    """Refuse outcomes at other class proportions where only those of the data are answered at."""
+    if isinstance(data, Outcomes) and data.prevalence is not None:
+        raise UsageError(
+            f"{verb} answers at the class proportions of the data, and these outcomes carry "
+            "others; give them at_prevalence(None)"
+        )
+
+
+def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:
+    if outcomes.pool is not None and not paired:
+        raise UsageError(
+            "these documents were chosen by the predictions of both models, so the comparison is "
+            "paired; leave paired out"
+        )
+
+
+def _refuse_prior_of_documents(metric: Metric, prior: PriorModel) -> None:
+    if metric.per_document and prior.proper:
+        raise UsageError(
+            f"{metric.name!r} is a mean over documents, and prior {prior.name!r} takes a "
+            "document's labels apart; leave prior out, or use prior='bootstrap'"
+        )
+
+
+def _default(table: Outcomes, default_prior: str) -> PriorModel:
+    if table.pool is not None:
+        return STRATA
+    if table.groups is not None or table.kind == "label_sets":
+        return PRIORS["bootstrap"]
+    if table.kind == "spans":
+        return PRIORS["uniform" if table.n_classes == 1 else "unit"]
+    return PRIORS["uniform" if table.n_classes == 2 else default_prior]
+
+
+def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding, ...]]:
+    """Keep groups where the prior weighs them; say so where what they hold counts by itself."""
+    if table.weighted and prior.name != "bootstrap":
+        raise UsageError(
+            f"prior {prior.name!r} counts documents and knows no importance weights; leave prior "
+            "out; rows that stand for several items are counts, see Outcomes.from_counts"
+        )
+    if prior.name == "bootstrap" and table.groups is not None:
+        return table, _importance(table)
+    if table.kind != "spans":
+        doubts = () if table.groups is None else (_apart(table.groups.n, prior),)
+        return table.ungroup(), doubts + _labels_apart(table, prior)
+    return table.ungroup(), (finding("independent_spans"),)
+
+
+def _labels_apart(table: Outcomes, prior: PriorModel) -> tuple[Finding, ...]:
+    if table.kind != "label_sets" or prior.name == "bootstrap" or table.n_classes < 2:
+        return ()
+    return (finding("independent_labels", prior=prior.name),)
+
+
+def _importance(table: Outcomes) -> tuple[Finding, ...]:
+    groups = table.groups
+    if groups is None or not groups.weighted:
+        return ()
+    units = "items" if groups.n == table.n else "groups"
+    return (finding("importance_weights", n_effective=groups.n_even, n=groups.n, units=units),)
+
+
+def _apart(n_groups: int, prior: PriorModel) -> Finding:
+    return finding("groups_ignored", prior=prior.name, groups=counted(n_groups, "groups"))
+
+
+def _pair(view: Outcomes, prior: PriorModel, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
+    if len(view.models) == 1 or not paired:
+        return (view.unpair() if view.paired else view), ()
+    if not view.paired:
+        spans = view.kind == "spans"
+        return view, (finding("unpaired_outcomes/spans" if spans else "unpaired_outcomes/items"),)
+    if not prior.pairs:
+        return view.unpair(), (finding("unpaired_prior", prior=prior.name),)
+    return view, ()

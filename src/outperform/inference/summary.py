@@ -1,0 +1,301 @@
+"""Numbers and Bayes factors from draws or closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from outperform import __version__
+from outperform._typing import Distribution, FloatArray
+from outperform.decision.bayes_factor import (
+    BayesFactor,
+    Inside,
+    interval_null,
+    point_null,
+    point_null_kde,
+)
+from outperform.decision.exact_hdi import exact_hdi
+from outperform.decision.intervals import Interval, equal_tailed, narrowest
+from outperform.decision.rope import Decision, Masses, Rope, mean_error
+from outperform.errors import UndefinedBayesFactor, UsageError
+from outperform.findings import Finding
+from outperform.inference import engine
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.spec import ONCE, LabelSpec
+from outperform.posterior.pymc.sampling import Chain
+from outperform.posterior.rng import child
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import (
+        DecisionFacts,
+        FactorFacts,
+        FindingFacts,
+        IntervalFacts,
+        OfChain,
+        OfCosts,
+        OfLabels,
+        OfPrevalence,
+        RopeFacts,
+        Sizes,
+        SpecFacts,
+    )
+
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Mean, spread and intervals of one posterior, with the error of the mean."""
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+
+
+def summarize(
+    ordered: FloatArray,
+    exact: Distribution | None,
+    prob: float,
+    *,
+    signed: bool = False,
+    chain: Chain | None = None,
+) -> Summary:
+    """Summarise a posterior by its closed form, or by its sorted draws."""
+    if exact is None:
+        sd, worth = float(ordered.std(ddof=1)), n_effective(ordered, chain)
+        return Summary(
+            mean=float(ordered.mean()),
+            sd=sd,
+            mcse=mean_error(sd, worth) if chain is None else chain.mcse,
+            hdi=replace(narrowest(ordered, prob, worth), kind="HDI", signed=signed),
+            eti=replace(equal_tailed(ordered, prob, worth), kind="ETI", signed=signed),
+        )
+    tail = (1 - prob) / 2
+    equal = exact.quantile(tail), exact.quantile(1 - tail)
+    low, high = exact_hdi(exact, prob, equal_tailed=equal)
+    return Summary(
+        mean=exact.mean,
+        sd=exact.sd,
+        mcse=0.0,
+        hdi=Interval(low=low, high=high, prob=prob, kind="HDI", signed=signed),
+        eti=Interval(low=equal[0], high=equal[1], prob=prob, kind="ETI", signed=signed),
+    )
+
+
+def n_effective(draws: FloatArray, chain: Chain | None) -> float:
+    """Return how many independent draws these are worth."""
+    return float(draws.size) if chain is None else chain.n_effective
+
+
+def chain_facts(chain: Chain | None) -> OfChain:
+    """Return what a chain says of itself as plain values, if one drew."""
+    return {} if chain is None else {"chain": chain.to_dict()}
+
+
+def interval_facts(interval: Interval) -> IntervalFacts:
+    """Return an interval as plain values."""
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "prob": interval.prob,
+        "mcse_low": interval.mcse_low,
+        "mcse_high": interval.mcse_high,
+    }
+
+
+def rope_facts(rope: Rope) -> RopeFacts:
+    """Return a ROPE as plain values."""
+    return {"low": rope.low, "high": rope.high, "default": rope.default}
+
+
+def decision_facts(decision: Decision) -> DecisionFacts:
+    """Return a decision as plain values."""
+    return {"name": decision.name, "symbol": decision.symbol, "words": decision.words}
+
+
+def finding_facts(findings: tuple[Finding, ...]) -> list[FindingFacts]:
+    """Return findings as plain values."""
+    return [{"name": one.name, "level": one.level, "message": one.message} for one in findings]
+
+
+def spec_facts(spec: Spec) -> SpecFacts:
+    """Return what was asked as plain values."""
+    costs: OfCosts = {} if spec.costs is None else {"costs": spec.costs.to_dict()}
+    sizes: Sizes = {}
+    if spec.n_groups is not None:
+        sizes["n_groups"] = spec.n_groups
+    if spec.n_effective is not None:
+        sizes["n_effective"] = spec.n_effective
+    if spec.n_pool is not None:
+        sizes["n_pool"] = spec.n_pool
+    labels: OfLabels = {}
+    if spec.data.kind == "label_sets":
+        labels["n_labels"] = spec.data.n_classes
+    return {
+        "metric": spec.metric.name,
+        "metric_label": spec.metric.label,
+        "greater_is_better": spec.metric.greater_is_better,
+        **costs,
+        "n": spec.n,
+        "unit": spec.unit,
+        **sizes,
+        "n_classes": _n_if(spec, "classes", "correct", "scores"),
+        "n_types": _n_if(spec, "spans"),
+        **labels,
+        "pos_label": spec.pos_label,
+        **_prevalence_facts(spec),
+        "prior": spec.prior.name,
+    }
+
+
+def _n_if(spec: Spec, *kinds: str) -> int | None:
+    """Return how many classes, types or labels there are, if such outcomes were asked."""
+    return spec.data.n_classes if spec.data.kind in kinds else None
+
+
+def _prevalence_facts(spec: Spec) -> OfPrevalence:
+    """Return the class proportions that replaced those of the data, if any did."""
+    given = getattr(spec.data, "prevalence", None)
+    if given is None:
+        return {}
+    return {
+        "prevalence": {
+            "classes": list(given.labels),
+            "shares": list(given.shares),
+            "source": given.source,
+            "n_counted": given.n_counted,
+        }
+    }
+
+
+def _prevalence(spec: Spec) -> str:
+    given = getattr(spec.data, "prevalence", None)
+    return "" if given is None else f"prevalence={given}"
+
+
+def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, seed: str) -> str:
+    """Return the line that makes a result repeatable and comparable."""
+    labels = ""
+    if spec.classes is not None and spec.positive is None:
+        named = spec.choices.labels is not None
+        labels = "labels=given" if named else f"averaged={len(spec.classes)}"
+    parts = [
+        f"outperform {__version__}",
+        verb,
+        f"metric={spec.metric.name}",
+        "" if spec.pos_label is None else f"pos_label={spec.pos_label!r}",
+        labels,
+        _prevalence(spec),
+        "" if rope is None else f"rope={rope}",
+        f"prior={spec.prior.name}",
+        "" if verb.endswith("estimate") else ("paired" if spec.paired else "unpaired"),
+        _worth(spec),
+        "" if spec.choices.engine is None else f"engine=pymc ({spec.choices.engine})",
+        f"n={spec.n}",
+        "" if spec.n_pool is None else f"pool={spec.n_pool}",
+        "" if spec.n_effective is None else f"effective={spec.n_effective:.6g}",
+        "" if spec.n_groups is None else f"groups={spec.n_groups}",
+        "" if spec.data.n_classes is None else f"classes={spec.data.n_classes}",
+        f"hdi={prob:g}",
+        f"draws={n_draws}",
+        f"seed={seed}",
+        f"numpy={np.__version__}",
+    ]
+    return " | ".join(part for part in parts if part)
+
+
+def _worth(spec: Spec) -> str:
+    """Say what a counted document is worth where it is not one document."""
+    times, scales = spec.counting
+    if spec.counting == ONCE:
+        return ""
+    factor = sum(scale.factor * scale.share for scale in scales)
+    return f"counted={times} | worth={'~' if len(scales) > 1 else ''}{factor:.6g}"
+
+
+def seed_name(seed: np.random.SeedSequence) -> str:
+    """Return a seed so that it can be given again."""
+    spawned = "".join(f".{key}" for key in seed.spawn_key)
+    return f"{seed.entropy}{spawned}"
+
+
+_PRIOR_STREAM = 2**31
+
+
+def interval_factor(
+    spec: Spec, rope: Rope, masses: Masses, *, n_draws: int | None
+) -> BayesFactor | None:
+    """Return the factor of the interval null; None without a proper prior or a ROPE of width."""
+    if rope.low == rope.high:
+        return None
+    prior = engine.prior_inside(spec, rope)
+    if prior is None:
+        return None
+    inside = Inside(inside=masses.inside, outside=masses.below + masses.above, n_draws=n_draws)
+    return interval_null(inside, prior)
+
+
+def point_factor(
+    spec: Spec,
+    distribution: Distribution | None,
+    draws: FloatArray,
+    *,
+    method: Literal["exact", "kde"],
+    seed: np.random.SeedSequence,
+) -> BayesFactor:
+    """Return the factor of the point null, where it exists."""
+    if isinstance(spec, ScoreSpec) or not spec.prior.proper:
+        raise UndefinedBayesFactor(
+            f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
+        )
+    if method == "exact":
+        _refuse_divergent(spec)
+        return point_null(distribution, engine.prior_difference(spec))
+    if method == "kde":
+        prior = engine.prior_draws(spec, draws.size, child(seed, _PRIOR_STREAM))
+        return point_null_kde(draws, prior)
+    raise UsageError(f"method must be 'exact' or 'kde'; got {method!r}")
+
+
+def _refuse_divergent(spec: LabelSpec) -> None:
+    """Refuse point nulls whose prior density at zero is infinite."""
+    form = spec.share
+    if spec.prior.name in ("hierarchical", "learned"):
+        raise UndefinedBayesFactor(
+            f"under prior {spec.prior.name!r} the prior density of the difference at zero is "
+            "infinite, so the point null has no Bayes factor; use the interval null, c.bayes_factor"
+        )
+    dirichlet = spec.prior.shapes
+    if dirichlet is None or not spec.paired or form is None:
+        return
+    if spec.data.kind == "spans" or spec.view_prevalence is not None:
+        return  # they have no prevalence that could vanish
+    if spec.positive is None or "fp" not in form.parts or "tp" not in form.parts:
+        return
+    shapes = dirichlet.prevalence_shapes(2)
+    needed = shapes[[1]] if "fn" in form.parts else shapes
+    if needed.min() <= 1:
+        raise UndefinedBayesFactor(
+            f"both classifiers' {spec.metric.label} go to zero together with the prevalence, "
+            "so the prior density of their difference at zero is infinite and the point null has "
+            "no Bayes factor; use the interval null, c.bayes_factor"
+        )
+
+
+def factor_facts(factor: BayesFactor | None) -> FactorFacts | None:
+    """Return a Bayes factor as plain values."""
+    if factor is None:
+        return None
+    return {
+        "bf01": factor.bf01,
+        "log10_bf10": factor.log10_bf10,
+        "kind": factor.kind,
+        "method": factor.method,
+        "bound": factor.bound,
+        "mcse": factor.mcse,
+    }

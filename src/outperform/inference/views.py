@@ -1,0 +1,483 @@
+"""What a metric reads: which table of labels, which order of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import AnyArray, FloatArray, IntArray, Label, MetricLike
+from outperform.data.labels import clear_positive
+from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import Prevalence
+from outperform.data.scores import Scores
+from outperform.data.views import code_of, matches, only
+from outperform.errors import DataError, UsageError
+from outperform.metrics.custom import Called
+from outperform.metrics.metric import Metric
+from outperform.metrics.score_metrics import (
+    AreaUnderCurve,
+    AveragePrecision,
+    Prepared,
+    Ranking,
+    Units,
+    WeightedMean,
+    brier_losses,
+    log_losses,
+)
+from outperform.metrics.score_registry import ScoreMetric
+from outperform.posterior.registry import PriorModel
+
+
+def true_codes(outcomes: Outcomes) -> IntArray:
+    """Return the codes of the classes, types or labels that are ever true."""
+    return _occurring(outcomes, [table.cells[:, 0] for table in outcomes.tables])
+
+
+def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
+    """Return the codes that a model ever predicts, also beyond what is labelled of a pool.
+
+    Parameters
+    ----------
+    outcomes
+        What was seen.
+    place
+        Which of its models.
+    """
+    paired = outcomes.paired
+    table, column = (outcomes.tables[0], 1 + place) if paired else (outcomes.tables[place], 1)
+    columns = [table.cells[:, column]]
+    if outcomes.pool is not None:
+        columns.append(outcomes.pool.cells[:, place])
+    return _occurring(outcomes, columns)
+
+
+def _occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
+    found = np.unique(np.concatenate(columns))
+    if outcomes.kind == "label_sets":
+        labels = {label for code in found.tolist() for label in outcomes.sets[code]}
+        return np.array(sorted(labels), dtype=np.int64)
+    return found[found < outcomes.n_classes]  # what is beyond them means "no span"
+
+
+class View(NamedTuple):
+    """Outcomes lumped to what a metric tells apart, and how it reads them."""
+
+    data: Outcomes  # as they were given, with every class that could occur
+    table: Outcomes
+    measured: Metric
+    positive: int | None
+    pos_label: Label | None
+    classes: tuple[int, ...] | None
+
+
+def chosen_metric(
+    data: Outcomes | Scores,
+    metric: MetricLike | None,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> Any:
+    """Return the metric that was asked for, or the one that goes without saying.
+
+    That is F1 where the positive class is clear and macro-F1 where it is not; accuracy where
+    only right or wrong is known, and the mean of grades.
+    """
+    if metric is not None:
+        return metric
+    if isinstance(data, Scores):
+        if data.truth is None:
+            return "mean"
+        raise UsageError(
+            f"name the metric of these scores with metric=, one of {', '.join(_OF_TRUTH)}"
+        )
+    if data.kind == "correct":
+        return "accuracy"
+    if data.kind == "spans" or pos_label is not None:
+        return "f1"
+    if data.kind == "label_sets":
+        return "f1" if data.n_classes == 1 else "f1_macro"
+    known = data if labels is None else data.with_labels(labels)
+    return "f1_macro" if known_positive(_zero_and_one(known), None) is None else "f1"
+
+
+_OF_TRUTH = tuple(name for name in metrics.score_names() if name != "mean")
+
+
+def look(
+    outcomes: Outcomes,
+    metric: Metric,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> View:
+    """Choose the table that a metric needs."""
+    if outcomes.kind == "label_sets":
+        return _label_sets(outcomes, metric, labels=labels, pos_label=pos_label)
+    _refuse_documents(metric)
+    if outcomes.kind == "spans":
+        return _spans(outcomes, metric, labels=labels, pos_label=pos_label)
+    if labels is not None:
+        outcomes = outcomes.with_labels(labels)
+    if outcomes.kind == "correct":
+        measured = _right_or_wrong(metric)
+        return View(outcomes, outcomes, measured, 1, pos_label, (1,))
+    if metric.costs is not None:
+        return _priced(outcomes, metric, metric.costs)
+    if metric.average == "binary":
+        outcomes = _zero_and_one(outcomes)
+        label = _positive(outcomes, metric, pos_label)
+        if outcomes.pool is not None:  # strata were sampled at rates of their own: none is lumped
+            code = code_of(outcomes, label)
+            return View(outcomes, outcomes, metric, code, label, (code,))
+        return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
+    classes = _averaged(outcomes, metric, labels)
+    _refuse_one_class(outcomes)
+    return View(outcomes, outcomes, metric, None, None, classes)
+
+
+# Spans: true positives, false positives and false negatives only
+
+_WITHOUT_NEGATIVES = ("precision", "recall", "fbeta", "jaccard")
+
+
+def _spans(
+    outcomes: Outcomes,
+    metric: Metric,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> View:
+    if metric.score not in _WITHOUT_NEGATIVES:
+        raise UsageError(
+            f"spans have no true negatives, so {metric.name!r} cannot be computed; use precision, "
+            "recall, f1, jaccard or another F-beta, overall or with _macro over the types"
+        )
+    kept = outcomes.labels if labels is None else labels
+    together = only(outcomes, kept)  # says so if these are no types
+    if metric.average == "binary" and pos_label is not None:
+        label = outcomes.labels[code_of(outcomes, pos_label)]
+        return View(outcomes, only(outcomes, [label]), metric, 0, label, (0,))
+    pooled = metric.average in ("binary", "micro") or (metric.score, metric.average) == (
+        "recall",
+        "weighted",
+    )
+    if pooled:
+        return View(outcomes, together, of_one_class(metric), 0, None, (0,))
+    chosen = _averaged(outcomes, metric, labels)
+    return View(outcomes, outcomes, metric, None, None, chosen)
+
+
+def of_one_class(metric: Metric) -> Metric:
+    """Return the one-class form of a metric; F1 for metrics that have none."""
+    if metric.costs is not None:
+        raise UsageError(
+            f"{metric.name!r} is of the whole table and has no value for one class; ask for "
+            "another metric, e.g. with_metric('f1_macro').by_class()"
+        )
+    if metric.beta is not None:
+        return metrics.fbeta(metric.beta)
+    binary = [name for name in metrics.names() if metrics.get(name).average == "binary"]
+    return metrics.get(metric.score if metric.score in binary else "f1")
+
+
+# Label sets: one label against the rest, all of a document's labels, or documents themselves
+
+
+def called(metric: Metric, outcomes: Outcomes) -> Metric:
+    """Return the metric under the name that it has for such outcomes."""
+    if outcomes.kind == "label_sets" and metric.name == "accuracy":
+        return replace(metric, label="subset accuracy")
+    return metric
+
+
+def _label_sets(
+    outcomes: Outcomes,
+    metric: Metric,
+    *,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+) -> View:
+    if metric.average == "binary":
+        label = _one_label(outcomes, metric, pos_label)
+        return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
+    table = outcomes if labels is None else only(outcomes, labels)
+    if metric.name == "accuracy":
+        return View(outcomes, matches(table), metrics.get("recall"), 1, None, (1,))
+    if metric.average is None or metric.score not in (*_WITHOUT_NEGATIVES, "hamming_loss"):
+        raise UsageError(
+            f"{metric.name!r} needs one class for each document, and these have several labels; "
+            "use accuracy (of the whole set), hamming_loss, or precision, recall, jaccard or "
+            "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
+            "binarize(label)"
+        )
+    named = None if labels is None else tuple(range(table.n_classes))
+    classes = _averaged(outcomes, metric, None) if named is None else named
+    return View(outcomes, table, metric, None, None, classes)
+
+
+def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
+    if pos_label is None and outcomes.n_classes > 1:
+        averages = [f"{metric.name}_{average}" for average in ("samples", "micro", "macro")]
+        use = f"use {', '.join(map(repr, averages))}, or "
+        raise UsageError(
+            f"metric {metric.name!r} is for one label and there are {outcomes.n_classes}; "
+            f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with pos_label="
+        )
+    return outcomes.labels[0 if pos_label is None else code_of(outcomes, pos_label)]
+
+
+def _refuse_documents(metric: Metric) -> None:
+    if metric.per_document:
+        raise UsageError(
+            f"{metric.name!r} is a mean over documents with several labels each; give indicator "
+            "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
+        )
+
+
+# Classes
+
+
+def _priced(outcomes: Outcomes, metric: Metric, costs: metrics.Costs) -> View:
+    """Put the costs in the order of the classes; a class that only they name could occur."""
+    outcomes = _zero_and_one(outcomes)
+    if costs.labels is not None:
+        outcomes = outcomes.with_labels(costs.labels)
+    _refuse_one_class(outcomes)
+    measured = replace(metric, function=costs.aligned(outcomes.labels))
+    return View(outcomes, outcomes, measured, None, None, None)
+
+
+def _right_or_wrong(metric: Metric) -> Metric:
+    if metric.name not in ("accuracy", "f1_micro", "precision_micro", "recall_micro"):
+        raise UsageError(
+            f"only right or wrong is known of these outcomes, so {metric.name!r} cannot be "
+            "computed; use metric='accuracy'"
+        )
+    return metrics.get("recall")
+
+
+def _zero_and_one(outcomes: Outcomes) -> Outcomes:
+    """Add the other one where only 0 or only 1 occurred."""
+    return outcomes.with_labels([0, 1]) if outcomes.labels in ((0,), (1,)) else outcomes
+
+
+def known_positive(outcomes: Outcomes, pos_label: Label | None) -> Label | None:
+    """Return the class that was named as positive, or that is called True or 1; else None."""
+    labels = outcomes.labels
+    if pos_label is not None:
+        return labels[code_of(outcomes, pos_label)]
+    return clear_positive(labels)
+
+
+def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> Label:
+    labels, positive = outcomes.labels, known_positive(outcomes, pos_label)
+    if positive is not None:
+        return positive
+    if len(labels) > 2:
+        raise UsageError(
+            f"metric {metric.name!r} is for one class and there are {len(labels)}; use "
+            f"{metric.name + '_macro'!r}, {metric.name + '_micro'!r} or "
+            f"{metric.name + '_weighted'!r}, or name the class with pos_label="
+        )
+    names = " or ".join(repr(label) for label in labels)
+    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={names}")
+
+
+def _averaged(
+    outcomes: Outcomes, metric: Metric, labels: Sequence[Label] | None
+) -> tuple[int, ...] | None:
+    """Return the classes averaged over: those in ``labels``, or those that are ever true.
+
+    A class that is only predicted is an error and no class of its own. None means all classes.
+    """
+    if labels is not None and metric.average is not None:
+        codes = tuple(code_of(outcomes, label) for label in labels)
+    elif metric.over_classes and metric.share is None:  # a share counts every document
+        codes = tuple(true_codes(outcomes).tolist())
+    else:
+        return None
+    return None if len(codes) in (0, outcomes.n_classes) else codes
+
+
+def _refuse_one_class(outcomes: Outcomes) -> None:
+    if outcomes.n_classes < 2:
+        raise DataError(
+            f"only the class {outcomes.labels[0]!r} occurs; "
+            "give labels= with all classes that could have occurred"
+        )
+
+
+class ViewPrevalence(NamedTuple):
+    """A prevalence, and the true class of the table that each of its shares is about."""
+
+    prevalence: Prevalence
+    codes: tuple[int, ...]
+
+    def mean_shares(self, table: Outcomes, model: str) -> dict[int, float]:
+        """Return the mean share of each class there; classes not named keep their mix."""
+        actual = table.margins(model).actual.astype(float)
+        named = dict(zip(self.codes, self.prevalence.shares, strict=True))
+        left = 1.0 - sum(named.values())
+        others = sum(count for code, count in enumerate(actual) if code not in named)
+        return {
+            code: named[code] if code in named else left * count / max(others, 1.0)
+            for code, count in enumerate(actual)
+        }
+
+    def averaged(self, view: View) -> View:
+        """Return the view with every class that has a share averaged over, also if never true."""
+        if view.classes is None or not view.measured.over_classes:
+            return view
+        named = zip(self.codes, self.prevalence.shares, strict=True)
+        codes = sorted({*view.classes, *(code for code, share in named if share > 0)})
+        return view._replace(classes=None if len(codes) == view.table.n_classes else tuple(codes))
+
+
+def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
+    """Choose the table that a prevalence can be put in.
+
+    One class against the rest will do where only that class is named. Where others are, the
+    mix of the rest changes too, so the true classes must be told apart.
+    """
+    codes = tuple(code_of(view.data, label) for label in prevalence.labels)
+    if view.pos_label is None:
+        return view, ViewPrevalence(prevalence, codes)
+    code = code_of(view.data, view.pos_label)
+    if view.data.n_classes == 2 or codes == (code,):
+        return view, ViewPrevalence(prevalence, tuple(int(one == code) for one in codes))
+    whole = view._replace(table=view.data, positive=code, classes=(code,))
+    return whole, ViewPrevalence(prevalence, codes)
+
+
+def refuse_unseen(
+    table: Outcomes, prior: PriorModel, view_prevalence: ViewPrevalence | None
+) -> None:
+    """Refuse a class of which nothing is known, by data or by prior, and which has a share."""
+    if view_prevalence is None or prior.proper:
+        return
+    for name in table.models:
+        shares = view_prevalence.mean_shares(table, name)
+        actual = table.margins(name).actual
+        unseen = [table.labels[code] for code in view_prevalence.codes if not actual[code]]
+        others = [code for code in shares if code not in view_prevalence.codes]
+        if others and not any(actual[code] for code in others):
+            unseen += [table.labels[code] for code in others]
+        if unseen:
+            raise DataError(
+                f"no document of {name} is of class {', '.join(map(repr, unseen))}, which has a "
+                f"share at_prevalence(), and prior {prior.name!r} knows nothing of it; add "
+                "documents of the class, or use a proper prior such as prior='unit'"
+            )
+
+
+_RANKINGS: dict[str, Callable[[Ranking], Prepared]] = {
+    "roc_auc": AreaUnderCurve,
+    "average_precision": AveragePrecision,
+}
+_LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
+
+
+def prepare(
+    metric: ScoreMetric, view: Scores, place: int, *, positive: int | None, units: Units
+) -> Prepared:
+    """Sort the scores of a model, or turn them into one number a document."""
+    if metric.function is not None:
+        return Called(
+            name=metric.name,
+            function=metric.function,
+            truth=None if view.truth is None else np.array(view.labels)[view.truth],
+            score=view.values[place],
+            units=units,
+            bounds=metric.bounds,
+        )
+    if metric.reads == "ranking":
+        assert positive is not None
+        return _RANKINGS[str(metric.score)](ranking_of(view, place, positive, units))
+    return WeightedMean(values_of(metric, view, place, positive), units)
+
+
+def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking:
+    """Return positives and negatives in the order of a model's scores."""
+    assert view.truth is not None
+    score = view.values[place]
+    column = score if score.ndim == 1 else score[:, positive]
+    return Ranking.of(view.truth == positive, column, units)
+
+
+def values_of(metric: ScoreMetric, view: Scores, place: int, positive: int | None) -> FloatArray:
+    """Return what each document adds to a mean."""
+    if metric.score == "mean":
+        return metric.sign * view.values[place]
+    truth, probability = probabilities(view, place, positive)
+    return metric.sign * _LOSSES[str(metric.score)](truth, probability)
+
+
+def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:
+    """Return the column that is true and the probabilities, of two classes or of all."""
+    assert view.truth is not None
+    score = view.values[place]
+    if positive is None:
+        return view.truth, score
+    column = score if score.ndim == 1 else score[:, positive]
+    return (view.truth == positive).astype(np.int64), np.stack([1 - column, column], axis=1)
+
+
+def documents_of(view: Scores) -> FloatArray:
+    """Return how many documents each row stands for."""
+    return np.ones(view.n_rows) if view.counts is None else view.counts.astype(np.float64)
+
+
+def count_apart(
+    metric: ScoreMetric,
+    view: Scores,
+    pair: tuple[int, int],
+    *,
+    positive: int | None,
+    rankings: Sequence[Ranking],
+) -> int:
+    """Count the documents, or groups, on which two models differ."""
+    apart = _apart(metric, view, pair, positive, rankings)
+    if view.group is None:
+        return int(documents_of(view)[apart].sum())
+    return len(np.unique(view.group[apart]))
+
+
+def _apart(
+    metric: ScoreMetric,
+    view: Scores,
+    pair: tuple[int, int],
+    positive: int | None,
+    rankings: Sequence[Ranking],
+) -> AnyArray:
+    if rankings:
+        a, b = (_standing(rankings[place], view.n_rows) for place in pair)
+        return np.asarray((a != b).any(axis=0))
+    if metric.function is not None:
+        differs = view.values[pair[0]] != view.values[pair[1]]
+        return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
+    a, b = (values_of(metric, view, place, positive) for place in pair)
+    return np.asarray(a != b)
+
+
+def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
+    """Return how many of the other class are above each document, and how many as high."""
+    found = np.zeros((2, n_rows), dtype=np.int64)
+    found[0, ranking.positives], found[1, ranking.positives] = ranking.above, ranking.level
+    ranks = np.arange(len(ranking.negatives))
+    # A positive is above a negative if it leaves it out of those at its level or above.
+    found[0, ranking.negatives] = np.searchsorted(ranking.level, ranks, side="right")
+    found[1, ranking.negatives] = np.searchsorted(ranking.above, ranks, side="right")
+    return found
+
+
+def tied_share(ranking: Ranking, view: Scores) -> float:
+    """Return the share of pairs of a positive and a negative document with the same score."""
+    counts = documents_of(view)
+    positive, negative = counts[ranking.positives], counts[ranking.negatives]
+    total = np.concatenate([[0.0], np.cumsum(negative)])
+    level = total[ranking.level] - total[ranking.above]
+    return float(positive @ level / (positive.sum() * negative.sum()))

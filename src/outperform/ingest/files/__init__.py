@@ -1,1 +1,0 @@
-"""FILES: found, opened together in one engine that is locked down, counted or joined there."""

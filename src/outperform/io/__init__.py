@@ -1,0 +1,1 @@
+"""THE DOOR: files, frames, databases, evaluation logs and CoNLL become outcomes."""

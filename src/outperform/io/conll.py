@@ -1,0 +1,245 @@
+"""CoNLL files: one token a line, a blank line between sentences."""
+
+from __future__ import annotations
+
+import codecs
+import operator
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from outperform.errors import DataError, UsageError
+
+# Only these, because a no-break or an ideographic space may be a token.
+_BLANKS = re.compile(r"[ \t]+")
+_MARK = "\ufeff"
+_BOUNDARY = "-DOCSTART-"
+_COMMENTS = ("# ", "#begin document", "#end document")
+_UNIVERSAL_WIDTH = 10
+_UNIVERSAL_ID = re.compile(r"[0-9]+(?P<no_word>[-.][0-9]+)?")
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+class _Row(NamedTuple):
+    """One line of a sentence; without cells it is where a sentence ends."""
+
+    line: int
+    cells: list[str]
+
+
+def read_conll(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, int] = {"token": 0, "tag": -1},
+    *,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+) -> dict[str, list[list[str]]]:
+    r"""Return columns of a CoNLL file, each of them a list of sentences.
+
+    Sentences end at blank lines and at ``-DOCSTART-`` lines. A line that begins with ``# `` is a
+    comment where it has fewer columns than the rows, so that the token ``#`` stays a token. A
+    file of ten columns separated by tabs, the first of which is a number in every row, is
+    CoNLL-U: there the rows of multiword tokens (``3-4``) and of empty nodes (``5.1``) are left
+    out, because their words are not part of the sentence or stand in it anyway.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        What to return: a name and the number of its column, from 0 on; negative ones count from
+        the end.
+    separator
+        What stands between columns. By default a tab if the first row has one, and any number
+        of blanks otherwise.
+    encoding
+        How the file is encoded.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.conll"
+    ...     _ = path.write_text("Ada B-PER\nLovelace I-PER\n\n# O\nLondon B-LOC\n")
+    ...     read_conll(path)
+    {'token': [['Ada', 'Lovelace'], ['#', 'London']], 'tag': [['B-PER', 'I-PER'], ['O', 'B-LOC']]}
+    """
+    _check_arguments(columns, separator)
+    name = os.fspath(path)
+    lines = _lines(_text(name, encoding))
+    rows = list(_rows(name, lines, separator))
+    getters = _getters(name, columns, next(row for row in rows if row.cells))
+    found: dict[str, list[list[str]]] = {column: [] for column in columns}
+    for sentence in _sentences(rows):
+        for column, getter in getters.items():
+            found[column].append([_value(name, row, column, getter) for row in sentence])
+    return found
+
+
+def _check_arguments(columns: Mapping[str, int], separator: str | None) -> None:
+    if not isinstance(columns, Mapping) or not columns:
+        raise UsageError(
+            'columns must give the number of each column by name, e.g. {"token": 0, "tag": -1}; '
+            f"got {columns!r}"
+        )
+    for column, number in columns.items():
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise UsageError(f"the number of a column must be whole; got {number!r} for {column!r}")
+    if separator is not None and (not isinstance(separator, str) or not separator):
+        raise UsageError(f"separator must be text such as '\\t', or None; got {separator!r}")
+
+
+def _text(name: str, encoding: str) -> str:
+    data = Path(name).read_bytes()
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise UsageError(
+            f"unknown encoding {encoding!r}; take one that Python knows, e.g. 'utf-8' or 'latin-1'"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(name, data, encoding, error)) from None
+    if "\0" in text:
+        raise DataError(
+            f"{name} must be text in {encoding}, but has zero bytes; it may be another kind of "
+            'file, or in an encoding such as encoding="utf-16"'
+        )
+    return text.removeprefix(_MARK)
+
+
+def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeError) -> str:
+    line = data.count(b"\n", 0, error.start) + 1
+    marked = next((other for mark, other in _MARKS if data.startswith(mark)), None)
+    hint = (
+        f'its first bytes say encoding="{marked}"'
+        if marked
+        else 'give the encoding it was written in, e.g. encoding="latin-1" or encoding="cp1252"'
+    )
+    return (
+        f"{name} must be text in {encoding}, but line {line} has the byte "
+        f"0x{data[error.start]:02x} that is none; {hint}"
+    )
+
+
+def _lines(text: str) -> list[str]:
+    # str.splitlines would also break at separators that occur inside of tokens.
+    if "\n" not in text:
+        return text.split("\r")
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
+    """Yield the rows of all sentences, and a row without cells where a sentence ends."""
+    first, split = _first_row(name, lines, separator)
+    width = len(split(lines[first]))
+    universal = _is_universal(lines, width)
+    for number, line in enumerate(lines, 1):
+        cells = split(line)
+        if _is_blank(cells) or _is_boundary(line):
+            yield _Row(number, [])
+        elif _is_comment(line, universal) and len(cells) < width:
+            continue
+        elif len(cells) != width:
+            raise DataError(
+                f"{name}: every row must have as many columns as the first one, "
+                f"{width} in line {first + 1}; got {len(cells)} in line {number}: {line[:80]!r}"
+            )
+        elif not (universal and _is_no_word(cells)):
+            yield _Row(number, cells)
+
+
+def _first_row(
+    name: str, lines: list[str], separator: str | None
+) -> tuple[int, Callable[[str], list[str]]]:
+    """Return the index of the first row and the function that splits rows."""
+    candidates = [
+        number
+        for number, line in enumerate(lines)
+        if not _is_blank([line]) and not _is_boundary(line)
+    ]
+    # A token may begin with "#", so such lines can be rows too, but others are so surely.
+    surely = (number for number in candidates if not lines[number].startswith("#"))
+    perhaps = (number for number in candidates if not lines[number].startswith(_COMMENTS))
+    first = next(surely, next(perhaps, None))
+    if first is None:
+        raise DataError(f"{name} must have a row for each token; it has none")
+    if separator is None:
+        separator = "\t" if "\t" in lines[first].strip() else None
+    return first, _splitter(separator)
+
+
+def _splitter(separator: str | None) -> Callable[[str], list[str]]:
+    if separator is None:
+        return lambda line: _BLANKS.split(line.strip(" \t"))
+    return lambda line: line.split(separator)
+
+
+def _is_blank(cells: list[str]) -> bool:
+    # A mark of order stands alone in a line where files were joined.
+    return not "".join(cells).strip().strip(_MARK)
+
+
+def _is_boundary(line: str) -> bool:
+    return _BOUNDARY in line and line.split(maxsplit=1)[0] == _BOUNDARY
+
+
+def _is_comment(line: str, universal: bool) -> bool:
+    if universal:
+        return line.startswith("#")
+    return line == "#" or line.startswith(_COMMENTS)
+
+
+def _is_universal(lines: list[str], width: int) -> bool:
+    """Return whether a file is CoNLL-U: ten columns by tabs, the first one a number in all rows."""
+    if width != _UNIVERSAL_WIDTH:
+        return False
+    rows = (line.split("\t") for line in lines if line.strip() and not line.startswith("#"))
+    return all(len(cells) == width and _UNIVERSAL_ID.fullmatch(cells[0]) for cells in rows)
+
+
+def _is_no_word(cells: list[str]) -> bool:
+    found = _UNIVERSAL_ID.fullmatch(cells[0])
+    return found is not None and found["no_word"] is not None
+
+
+def _getters(
+    name: str, columns: Mapping[str, int], first: _Row
+) -> dict[str, Callable[[list[str]], str]]:
+    width = len(first.cells)
+    for column, number in columns.items():
+        if not -width <= number < width:
+            raise UsageError(
+                f"{name} has {width} columns, so that the number of {column!r} must be from "
+                f"{-width} to {width - 1}; got {number}; line {first.line} has {first.cells!r}"
+            )
+    return {column: operator.itemgetter(number) for column, number in columns.items()}
+
+
+def _sentences(rows: list[_Row]) -> Iterator[list[_Row]]:
+    sentence: list[_Row] = []
+    for row in rows:
+        if row.cells:
+            sentence.append(row)
+        elif sentence:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+
+
+def _value(name: str, row: _Row, column: str, getter: Callable[[list[str]], str]) -> str:
+    value = getter(row.cells)
+    if not value:
+        raise DataError(
+            f"{name}: every row must have a value for {column!r}; line {row.line} has none: "
+            f"{row.cells!r}"
+        )
+    return value

@@ -1,0 +1,283 @@
+"""What is asked of one table, and its count inside the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from outperform.data.groups import RepeatedId
+from outperform.data.outcomes import Outcomes
+from outperform.errors import DataError, OutperformError
+from outperform.io import group_by
+from outperform.io.columnar import Column, Scan, names_an_owner
+from outperform.io.engine import Engine
+from outperform.io.group_by import Coded, Grouped, OnNull, group
+from outperform.io.tables import Table, Where, check_family, numbered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableQuery:
+    """Which columns of a table are what."""
+
+    truth: str | None  # None where the models' columns say right or wrong
+    models: Mapping[str, str]  # column by model
+    id: str | None = None
+    where: Where = None
+    count: str | None = None  # how many items a row stands for
+    weight: str | None = None  # how much each of them matters
+    by: tuple[str, ...] = ()
+    groups: str | None = None
+    named: bool = True  # whether the models were, or all other columns are taken for them
+    on_null: OnNull = "raise"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of labels, the truth first if there is one."""
+        return (*(() if self.truth is None else (self.truth,)), *self.models.values())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are counted: labels, slices, then the group and the weight of items."""
+        others = (name for name in (self.groups, self.weight) if name is not None)
+        return (*self.columns, *self.by, *others)
+
+
+def not_counts(name: str, table: str, number: int = 0, example: object = None) -> str:
+    """Return the sentence for a column that cannot be counts."""
+    shown = "nothing" if example is None else repr(example)
+    return (
+        f"counts say how many items a row stands for: whole numbers, none below 0; column "
+        f"{name!r} of {table} "
+        + (f"has {shown} in {number} rows" if number else "has others")
+        + f"; if it says how much an item matters, give weight={name!r}"
+    )
+
+
+# A look costs another pass, so large data are not looked at.
+MOST_ROWS = 250_000
+MOST_BYTES = 128 << 20
+_LEAST_VALUES = 10  # fewer are a category
+_LEAST_SIZE = 1.05  # documents a value, on average
+_MOST_COLUMNS = 3
+
+
+class Repeats(NamedTuple):
+    """How many rows a column has, and how many different values."""
+
+    n_rows: int
+    n_values: int
+
+    @property
+    def looks_like_groups(self) -> bool:
+        """Whether values repeat and are more than a few categories."""
+        often = self.n_rows >= _LEAST_SIZE * self.n_values
+        return self.n_values >= _LEAST_VALUES and often
+
+
+def candidates(families: Mapping[str, str], asked: TableQuery) -> list[str]:
+    """Return the columns to look at: called like an owner, of ids, and without another role."""
+    taken = {*asked.keys, asked.id, asked.count}
+    return [
+        name
+        for name, family in families.items()
+        if family in ("text", "whole numbers", "json")
+        and name not in taken
+        and names_an_owner(name)
+    ]
+
+
+def beside(
+    seen: Outcomes,
+    asked: TableQuery,
+    *,
+    repeats: Callable[[], Mapping[str, Repeats]],
+    count: Callable[[TableQuery], Outcomes],
+) -> Outcomes:
+    """Return outcomes that remember the columns that repeat, the coarsest first.
+
+    What nobody asked for must not stop the reading: a column in which something is missing, or
+    that cannot be read, names no groups.
+    """
+    found = []
+    with suppress(OutperformError):
+        known = {name: one for name, one in repeats().items() if one.looks_like_groups}
+        coarsest = sorted(known, key=lambda name: known[name].n_values)[:_MOST_COLUMNS]
+        for name in coarsest:
+            with suppress(DataError):
+                together = count(replace(asked, groups=name, id=None, by=()))
+                numbers = known[name]._asdict()
+                found.append(RepeatedId(column=name, outcomes=together, **numbers))
+    return replace(seen, _repeated=tuple(found)) if found else seen
+
+
+# Text such as "1.5" would be rounded if it were cast as it is.
+_DIGITS = "CASE WHEN regexp_full_match({0}, '[0-9]+') THEN TRY_CAST({0} AS HUGEINT) END"
+_COUNTS = {
+    "text": _DIGITS,
+    "json": _DIGITS,
+    "whole numbers": "CASE WHEN {0} >= 0 THEN CAST({0} AS HUGEINT) END",
+    "fractions": (
+        "CASE WHEN isfinite({0}) AND {0} >= 0 AND {0} = trunc({0}) THEN CAST({0} AS HUGEINT) END"
+    ),
+}
+
+
+def count(table: Table, asked: TableQuery, engine: Engine) -> Outcomes:
+    """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
+    seen = _count(table, asked, engine)
+    size = sum(os.path.getsize(scan.file.path) for scan in table.scans)
+    if asked.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
+        return seen
+    return beside(
+        seen,
+        asked,
+        repeats=lambda: _repeats(table, asked, engine),
+        count=lambda also: _count(table, also, engine),
+    )
+
+
+def _repeats(table: Table, asked: TableQuery, engine: Engine) -> dict[str, Repeats]:
+    """Return how often the ids that nobody asked for occur."""
+    families = {name: table.family(name) for name in table.names if table.is_alike(name)}
+    names = candidates(families, asked)
+    if not names:
+        return {}
+    inner = table.select(names, where=asked.where)
+    distinct = ", ".join(f"count(DISTINCT k{place})" for place in range(len(names)))
+    ((n_rows, *found),) = engine.fetch(
+        f"SELECT count(*), {distinct} FROM ({inner.sql})", inner.parameters
+    )
+    return {name: Repeats(n_rows, values) for name, values in zip(names, found, strict=True)}
+
+
+def _count(table: Table, asked: TableQuery, engine: Engine) -> Outcomes:
+    """Count equal rows of truth and predictions."""
+    for name in asked.columns:
+        check_family(table, name)
+    _refuse_fractions(table, asked, engine)
+    if asked.id is not None:
+        refuse_repeated_ids(table, asked.id, asked.where, engine)
+    number = "count(*)" if asked.count is None else _summed(table, asked, engine)
+    counts = () if asked.count is None else (asked.count,)
+    inner = table.select((*asked.keys, *counts), where=asked.where)
+    keys = [f"k{place}" for place in range(len(asked.keys))]
+    found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
+    if not len(found.counts):
+        raise DataError(f"{table.name} has no rows" + (" left after where" if asked.where else ""))
+    columns = [
+        Coded(group_by.decode(one.values, table.family(name), name=name), one.codes)
+        for one, name in zip(found.columns, asked.keys, strict=True)
+    ]
+    return group_by.settle(
+        Grouped(columns, found.counts),
+        asked,
+        table=table.name,
+        findings=table.findings,
+        first=lambda name, fault: _first_place(table, asked, name, fault, engine),
+    )
+
+
+def _first_place(
+    table: Table, asked: TableQuery, name: str, fault: group_by.Fault, engine: Engine
+) -> str:
+    return next(
+        (
+            f", the first in row {row} of {scan.file.name} (counted from 1)"
+            for scan in table.scans
+            if (row := _first_row(scan, name, fault, asked, engine))
+        ),
+        "",
+    )
+
+
+def _first_row(
+    scan: Scan, name: str, fault: group_by.Fault, asked: TableQuery, engine: Engine
+) -> int | None:
+    inner = numbered(scan, name, asked.where)
+    column = Column("k0", scan.column(name).family)
+    empty = asked.truth is None
+    test = is_missing(column, empty=empty) if fault == "missing" else is_strange(column)
+    ((row,),) = engine.fetch(
+        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", inner.parameters
+    )
+    return None if row is None else int(row)
+
+
+def is_strange(column: Column) -> str:
+    """Return the test for a value that is neither missing nor right nor wrong."""
+    known = ", ".join(f"'{one}'" for one in ("", *group_by.SAYS_RIGHT))
+    return f"lower({column.as_text}) NOT IN ({known}) AND NOT ({is_missing(column, empty=True)})"
+
+
+def is_missing(column: Column, *, empty: bool) -> str:
+    """Return the test for a missing value, the empty text among these if that is no class."""
+    tests = [f"{column.expression} IS NULL"]
+    if column.family == "fractions":
+        tests.append(f"isnan({column.expression})")
+    if column.family == "json":
+        tests.append(f"{column.expression} IN ('null', 'NaN')")
+    if empty and column.family in ("text", "json"):
+        tests.append(f"{column.as_text} = ''")
+    return " OR ".join(tests)
+
+
+def _refuse_fractions(table: Table, asked: TableQuery, engine: Engine) -> None:
+    """Look for scores before they are counted one by one."""
+    names = [name for name in asked.columns if table.family(name) == "fractions"]
+    if not names or asked.truth is None:
+        return
+    inner = table.select(names, where=asked.where)
+    tests = ", ".join(
+        f"any_value(k{place}) FILTER (WHERE isfinite(k{place}) AND k{place} <> trunc(k{place}))"
+        for place in range(len(names))
+    )
+    (found,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
+    group_by.refuse_scores(
+        {name: [value] for name, value in zip(names, found, strict=True) if value is not None}, []
+    )
+
+
+def _summed(table: Table, asked: TableQuery, engine: Engine) -> str:
+    """Return the expression that adds up the counts, once all of them are whole numbers."""
+    name = str(asked.count)
+    whole = _COUNTS.get(table.family(name))
+    if whole is None or len({scan.column(name).family for scan in table.scans}) > 1:
+        raise DataError(not_counts(name, table.name))
+    inner = table.select((name,), where=asked.where)
+    number, example = engine.fetch(
+        f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
+        f"WHERE ({whole.format('k0')}) IS NULL",
+        inner.parameters,
+    )[0]
+    if number:
+        raise DataError(not_counts(name, table.name, number, example))
+    return f"sum({whole.format(f'k{len(asked.keys)}')})"
+
+
+def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
+    """Refuse documents that are there twice, or that have no id."""
+    inner = table.select((name,), where=where)
+    ((rows, known, distinct),) = engine.fetch(
+        f"SELECT count(*), count(k0), count(DISTINCT k0) FROM ({inner.sql})", inner.parameters
+    )
+    if rows != known:
+        raise DataError(f"{rows - known} of {rows} rows of {table.name} have no id in {name!r}")
+    if known != distinct:
+        examples = engine.fetch(
+            f"SELECT CAST(k0 AS VARCHAR), count(*) FROM ({inner.sql}) GROUP BY 1 "
+            "HAVING count(*) > 1 ORDER BY 1 LIMIT 5",
+            inner.parameters,
+        )
+        raise DataError(repeated_ids(table.name, name, rows - distinct, examples))
+
+
+def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[Any, ...]]) -> str:
+    """Return the sentence for ids that occur more than once."""
+    shown = ", ".join(f"{one!r} ({times} times)" for one, times in examples)
+    return (
+        f"every id must be in {table} once, but {surplus} rows repeat an id in {column!r}, "
+        f"e.g. {shown}"
+    )

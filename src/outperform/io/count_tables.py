@@ -1,0 +1,288 @@
+"""Outcomes counted elsewhere: stored outcomes, confusion matrices, fold counts."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray
+from outperform.data.outcomes import Outcomes
+from outperform.data.serialization import FORMAT
+from outperform.data.sources import read_from
+from outperform.errors import DataError, OutperformError, UsageError, unknown_name
+from outperform.findings import Finding, finding
+from outperform.io.engine import workspace
+from outperform.io.formats import Dialect
+from outperform.io.paths import File, find_files
+from outperform.io.text_files import read_records
+
+_JSON = Dialect(format="jsonl")
+
+
+def holds_outcomes(source: Any) -> bool:
+    """Return whether a source is a file of counted outcomes, or a folder or list of them."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(map(holds_outcomes, source))
+    if not isinstance(source, (str, os.PathLike)) or source == "-":
+        return False
+    with workspace() as folder:
+        try:
+            files = find_files(source, _JSON, folder=folder)
+        except DataError:  # whoever reads it as something else says what is wrong
+            return False
+        return _is_shard(files[0])
+
+
+def read_shards(source: Any, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+    """Add up the outcomes of all files, in whatever order they come."""
+    with workspace() as folder:
+        files = find_files(source, _JSON, folder=folder)
+        strange = next((file for file in files if not _is_shard(file)), None)
+        if strange is not None:
+            raise DataError(f"{strange.name} holds no counted outcomes, as {files[0].name} does")
+        whole = _load(files[0])
+        for file in files[1:]:
+            whole = _plus(whole, _load(file), file.name)
+        for file in files:
+            file.refuse_changes()
+    return _chosen(whole, models)
+
+
+def _load(file: File) -> Outcomes:
+    with file.open() as stream:
+        data = stream.read()
+    try:
+        found = Outcomes.from_json(data)
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from error
+    return read_from(found, file.name)
+
+
+def _is_shard(file: File) -> bool:
+    with file.open() as stream:
+        head = stream.read(200)
+    return head.lstrip().startswith(b"{") and f'"{FORMAT}"'.encode() in head
+
+
+def _plus(whole: Outcomes, shard: Outcomes, name: str) -> Outcomes:
+    try:
+        return whole + shard
+    except OutperformError as error:
+        raise DataError(f"{name} does not fit the files before it: {error}") from error
+
+
+def _chosen(whole: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+    if models is None:
+        return whole
+    if not isinstance(models, Mapping):
+        return whole.select(models)
+    if not models:
+        raise UsageError("models must name at least one model")
+    return replace(whole.select(list(models.values())), models=tuple(models))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledMatrix:
+    """A confusion matrix with the class of each row and column.
+
+    Attributes
+    ----------
+    labels
+        The classes, as text, in the order of the rows.
+    counts
+        The counts, rows truth and columns predictions, both in the order of the labels.
+    findings
+        What was noticed.
+    """
+
+    labels: tuple[str, ...]
+    counts: AnyArray
+    findings: tuple[Finding, ...] = ()
+
+
+def read_confusion(
+    source: Any, *, separator: str | None = None, encoding: str = "utf-8"
+) -> LabelledMatrix:
+    r"""Read one confusion matrix: rows are the truth, columns the predictions.
+
+    Parameters
+    ----------
+    source
+        A CSV file with the predicted classes in the first row and the true ones in the first
+        column.
+    separator
+        What stands between the columns; found out by default.
+    encoding
+        How the file is encoded.
+
+    Examples
+    --------
+    >>> import io
+    >>> found = read_confusion(io.StringIO(",ham,spam\nham,50,3\nspam,7,40\n"))
+    >>> found.labels, found.counts.tolist()
+    (('ham', 'spam'), [[50, 3], [7, 40]])
+    """
+    dialect = Dialect(format="csv", separator=separator, encoding=encoding)
+    with workspace() as folder:
+        files = find_files(source, dialect, folder=folder)
+        if len(files) != 1:
+            raise DataError(f"a confusion matrix is one file; got {len(files)}")
+        name, records = files[0].name, list(read_records(files[0], dialect))
+    return _matrix(name, records)
+
+
+def read_confusions(sources: Mapping[str, Any], **options: Any) -> Outcomes:
+    r"""Read one confusion matrix for each model, all of the same classes.
+
+    Parameters
+    ----------
+    sources
+        The file of each model, by name.
+    **options
+        As for :func:`read_confusion`.
+
+    Examples
+    --------
+    >>> import io
+    >>> old = io.StringIO(",ham,spam\nham,50,3\nspam,7,40\n")
+    >>> new = io.StringIO(",spam,ham\nspam,45,2\nham,4,49\n")
+    >>> read_confusions({"old": old, "new": new}).confusion("new").tolist()
+    [[49, 4], [2, 45]]
+    """
+    found = {model: read_confusion(source, **options) for model, source in sources.items()}
+    if not found:
+        return Outcomes.from_confusion({})
+    labels = next(iter(found.values())).labels
+    matrices = {model: _in_order(model, matrix, labels) for model, matrix in found.items()}
+    outcomes = Outcomes.from_confusion(matrices, labels=labels)
+    findings = [finding for matrix in found.values() for finding in matrix.findings]
+    return replace(outcomes, findings=(*findings, *outcomes.findings))
+
+
+def _in_order(model: str, matrix: LabelledMatrix, labels: Sequence[str]) -> AnyArray:
+    if set(matrix.labels) != set(labels):
+        odd = sorted(set(matrix.labels) ^ set(labels))
+        raise DataError(
+            f"confusion matrices must be of the same classes; that of {model!r} and the first one "
+            f"do not share {', '.join(map(repr, odd[:5]))}"
+        )
+    order = [matrix.labels.index(label) for label in labels]
+    return matrix.counts[np.ix_(order, order)]
+
+
+def _matrix(name: str, records: Sequence[list[str]]) -> LabelledMatrix:
+    predicted, true = records[0][1:], [record[0] for record in records[1:]]
+    if len(predicted) != len(true):
+        raise DataError(
+            f"{name}: a confusion matrix must be square; got {len(true)} rows and "
+            f"{len(predicted)} columns of counts"
+        )
+    for what, labels in (("first row", predicted), ("first column", true)):
+        twins = [label for label in labels if labels.count(label) > 1]
+        if twins:
+            raise DataError(f"{name}: the class {twins[0]!r} is in the {what} twice")
+    if set(predicted) != set(true):
+        odd = sorted(set(predicted) ^ set(true))
+        raise DataError(
+            f"{name}: the first row and the first column must name the same classes; they do not "
+            f"share {', '.join(map(repr, odd[:5]))}"
+        )
+    counts = np.array([_counts(name, record, predicted) for record in records[1:]], dtype=object)
+    order = [predicted.index(label) for label in true]
+    return LabelledMatrix(
+        labels=tuple(true), counts=counts[:, order], findings=_ordered(name, predicted, true)
+    )
+
+
+def _counts(name: str, record: Sequence[str], predicted: Sequence[str]) -> list[int]:
+    true, *values = record
+    for value, label in zip(values, predicted, strict=True):
+        if not (value.strip().isascii() and value.strip().isdecimal()):
+            raise DataError(
+                f"{name}: counts must be whole numbers of 0 or more; got {value!r} for the truth "
+                f"{true!r} and the prediction {label!r}"
+            )
+    return [int(value) for value in values]
+
+
+def _ordered(name: str, predicted: Sequence[str], true: Sequence[str]) -> tuple[Finding, ...]:
+    if list(predicted) == list(true):
+        return ()
+    return (finding("confusion_reordered", file=name),)
+
+
+_KINDS = {
+    "tp_fp_fn": ("tp", "fp", "fn"),
+    "gold_predicted_correct": ("gold", "predicted", "correct"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldCounts:
+    """The counts of each model's folds, and what the columns are."""
+
+    kind: str
+    models: Mapping[str, Sequence[Sequence[int]]]
+
+    def rows(self, name: str) -> Sequence[Sequence[int]]:
+        """Return the folds of a model, or say which models there are."""
+        if name not in self.models:
+            raise UsageError(unknown_name("model", name, self.models))
+        return self.models[name]
+
+    def two(self, names: Sequence[str]) -> None:
+        """Refuse to compare any other number of models than two."""
+        if len(names) != 2:
+            raise UsageError(
+                f"two models are compared; the file has {', '.join(self.models)}: "
+                "choose with --a and --b"
+            )
+
+
+def read_fold_counts(path: str | Path) -> FoldCounts:
+    """Read a CSV with the columns model and tp, fp, fn, or gold, predicted, correct."""
+    if str(path) == "-":
+        return _parse(csv.DictReader(sys.stdin), "stdin")
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            return _parse(csv.DictReader(file), str(path))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}") from error
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parse(rows: csv.DictReader[str], name: str) -> FoldCounts:
+    header = [column.strip() for column in rows.fieldnames or ()]
+    rows.fieldnames = header
+    kind = next((one for one, columns in _KINDS.items() if set(columns) <= set(header)), None)
+    if kind is None or "model" not in header:
+        raise DataError(
+            f"{name} needs the columns model and tp, fp, fn, or model and gold, predicted, "
+            f"correct; it has {', '.join(header) or 'none'}"
+        )
+    models: dict[str, list[list[int]]] = {}
+    for row in rows:
+        counts = [_whole(row[column], column, name, rows.line_num) for column in _KINDS[kind]]
+        models.setdefault(row["model"].strip(), []).append(counts)
+    if not models:
+        raise DataError(f"{name} has a header and no rows")
+    return FoldCounts(kind=kind, models=models)
+
+
+def _whole(text: str | None, column: str, name: str, line: int) -> int:
+    try:
+        return int(text or "")
+    except ValueError as error:
+        raise DataError(
+            f"{name}, line {line}: {column} must be a whole number; got {text!r}"
+        ) from error

@@ -1,0 +1,313 @@
+"""How a source is written: compression, the dialect of a file, the address of a database."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, BinaryIO, TypedDict, cast
+from urllib.parse import unquote, unquote_plus, urlsplit
+
+from outperform.errors import DataError, UsageError, require, unknown_name
+
+PACKINGS = {".gz": "gzip", ".zst": "zstd"}
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"PK\x03\x04", "zip (or xlsx)"),
+    (b"PK\x05\x06", "zip (or xlsx)"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\xd0\xcf\x11\xe0", "xls"),
+    (b"SQLite format 3\x00", "SQLite"),
+    (b"ARROW1\0\0", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"FEA1", "Feather (version 1)"),
+    (b"ORC", "ORC"),
+    (b"%PDF", "PDF"),
+)
+# What is packed more tightly than data are is refused, so that a small file cannot keep a machine
+# busy for hours.
+_MOST = 1 << 30  # bytes, unpacked, that any file may have
+_RATIO = 200
+_BLOCK = 1 << 20
+_ORDER_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+def magic(head: bytes) -> str | None:
+    """Return what kind of file the first bytes announce, or None.
+
+    Examples
+    --------
+    >>> magic(b"PAR1...."), magic(b"id,label")
+    ('parquet', None)
+    """
+    return next((kind for start, kind in _MAGIC if head.startswith(start)), None)
+
+
+def order_mark(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark other than UTF-8's announces, or None."""
+    return next((encoding for start, encoding in _ORDER_MARKS if head.startswith(start)), None)
+
+
+@contextmanager
+def unpacked(path: str, packing: str, *, name: str) -> Iterator[BinaryIO]:
+    """Open a file as the bytes that were packed; damage becomes a DataError."""
+    try:
+        with _open(path, packing) as stream:
+            yield _limited(stream, path, packing, name) if packing else stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{name} is a damaged {packing} file: {error}") from error
+    except OSError as error:
+        what = f"is a damaged {packing} file" if packing else "cannot be read"
+        raise DataError(f"{name} {what}: {error.strerror or error}") from error
+
+
+def _limited(stream: BinaryIO, path: str, packing: str, name: str) -> BinaryIO:
+    most = max(_MOST, _RATIO * os.path.getsize(path))
+    message = (
+        f"{name} unpacks to more than {most >> 20} MiB, over {_RATIO} times its size; if that is "
+        "right, unpack it before it is read"
+    )
+    return io.BufferedReader(_Limited(stream, most, message), _BLOCK)
+
+
+class _Limited(io.RawIOBase):
+    """A stream that ends with an error where it is longer than a file of its size can be."""
+
+    def __init__(self, stream: BinaryIO, most: int, message: str) -> None:
+        self._stream, self._left, self._message = stream, most, message
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        number: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self._left -= number
+        if self._left < 0:
+            raise DataError(self._message)
+        return number
+
+
+def _open(path: str, packing: str) -> BinaryIO:
+    if packing == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if packing == "zstd":
+        return _open_zstd(path)
+    return open(path, "rb")
+
+
+def _open_zstd(path: str) -> BinaryIO:
+    try:
+        return cast(BinaryIO, import_module("compression.zstd").open(path, "rb"))
+    except ModuleNotFoundError:  # before Python 3.14
+        arrow = require("pyarrow", extra="all", purpose="reading .zst files")
+        return io.BufferedReader(arrow.input_stream(path, compression="zstd"))
+
+
+def unpack_zstd(data: bytes) -> bytes:
+    """Return the bytes that were packed with zstd."""
+    try:
+        zstd = import_module("compression.zstd")
+    except ModuleNotFoundError:  # before Python 3.14
+        arrow = require("pyarrow", extra="arrow", purpose="reading files packed with zstd")
+        return bytes(arrow.input_stream(arrow.BufferReader(data), compression="zstd").read())
+    try:
+        return bytes(zstd.decompress(data))
+    except zstd.ZstdError as error:
+        raise OSError(f"damaged zstd: {error}") from error
+
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+_UTF8 = {"utf-8", "utf-8-sig"}
+_ODD = {"idna", "punycode"}  # for names of hosts
+
+
+class DialectOptions(TypedDict, total=False):
+    """What may be said of how text files are written."""
+
+    separator: str
+    quote: str | None
+    header: bool
+    encoding: str
+
+
+OPTIONS = tuple(DialectOptions.__annotations__)
+
+
+def check_options(dialect: DialectOptions | None) -> DialectOptions:
+    """Return what was said, or say what may be said."""
+    if dialect is None:
+        return {}
+    if not isinstance(dialect, Mapping):
+        raise UsageError(
+            f"dialect must be a mapping such as {{'separator': ';', 'header': False}}; "
+            f"got {dialect!r}"
+        )
+    for name in dialect:
+        if name not in OPTIONS:
+            raise UsageError(unknown_name("part of dialect", name, OPTIONS))
+    return dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What the caller knows of a file; None where it is to be found out."""
+
+    format: str | None = None
+    separator: str | None = None
+    quote: str | None = '"'
+    header: bool = True
+    encoding: str = "utf-8"
+    columns: tuple[str, ...] | None = None  # those that will be asked for, where that is known
+
+    def __post_init__(self) -> None:
+        if self.format is not None and self.format not in FORMATS:
+            raise UsageError(unknown_name("format", self.format, FORMATS))
+        if self.separator is not None:
+            _check_character("separator", self.separator)
+        if self.quote is not None:
+            _check_character("quote", self.quote)
+        if self.quote is not None and self.quote == self.separator:
+            raise UsageError(f"quote and separator must differ; both are {self.quote!r}")
+        if not isinstance(self.header, bool):
+            raise UsageError(f"header must be True or False; got {self.header!r}")
+        if not _is_of_text(self.encoding):
+            raise UsageError(
+                f"unknown encoding {self.encoding!r}; take one of text that Python knows, e.g. "
+                "'utf-8' or 'latin-1'"
+            )
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the bytes can be handed on as they are."""
+        return codecs.lookup(self.encoding).name in _UTF8
+
+
+def _is_of_text(encoding: object) -> bool:
+    """Return whether text can be written so; Python's codecs also pack, scramble and escape."""
+    try:
+        return (
+            "label".encode(str(encoding)) != b"" and codecs.lookup(str(encoding)).name not in _ODD
+        )
+    except (LookupError, ValueError):
+        return False
+
+
+def _check_character(what: str, value: object) -> None:
+    allowed = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if not allowed or str(value) in "\r\n\0 " or str(value).isalnum():
+        raise UsageError(
+            f"{what} must be one character such as {',' if what == 'separator' else chr(39)!r}, "
+            f"not a letter, digit, blank or line end; got {value!r}"
+        )
+
+
+URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
+_LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but for drives of Windows
+_PLACE = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
+_END = re.compile(r"[?#;&\s]")  # where options begin
+_SHORT = 4  # characters; a shorter value is looked for as a word of its own
+
+
+def masked(address: str) -> str:
+    """Return an address with its user, host, port and database, and nothing else.
+
+    Where it cannot be told what is what, less is shown. What is no address, such as the name of a
+    file, stays what it is.
+
+    Examples
+    --------
+    >>> masked("postgresql://me:secret@host:5432/db?sslmode=require&sslpassword=secret")
+    'postgresql://me:***@host:5432/db?***'
+    >>> masked("postgresql://me:sec?ret@host/db"), masked("runs/preds.csv")
+    ('postgresql://***', 'runs/preds.csv')
+    """
+    if not _is_like_address(address):
+        return address
+    scheme, rest = _apart(address)
+    cut = _END.search(rest)
+    head, options = (rest[: cut.start()], rest[cut.start() :]) if cut else (rest, "")
+    login, at, place = head.rpartition("@")
+    user, colon, _ = login.partition(":")
+    # Where options have an @, they may be the rest of a password.
+    if "@" in options or "/" in user or not _PLACE.fullmatch(place):
+        return f"{scheme}***"
+    return f"{scheme}{user}{':***' if colon else ''}{at}{place}{'?***' if options else ''}"
+
+
+def secrets_in(address: str) -> list[str]:
+    """Return what nobody must read, as it is written and as it is meant.
+
+    Examples
+    --------
+    >>> secrets_in("postgresql://me:a%40b@host/db?sslpassword=private")
+    ['private', 'a%40b', 'a@b']
+    """
+    if not _is_like_address(address):
+        return []
+    _, rest = _apart(address)
+    _, colon, password = rest.rpartition("@")[0].partition(":")
+    found = [password] if colon else []
+    if cut := _END.search(rest):
+        pairs = re.split(r"[?#;&\s]", rest[cut.end() :])
+        found += [value for _, _, value in (pair.partition("=") for pair in pairs)]
+    every = [form for one in found for form in (one, unquote(one), unquote_plus(one)) if form]
+    return sorted(dict.fromkeys(every), key=len, reverse=True)
+
+
+def without_secrets(text: str, address: str) -> str:
+    """Return a text in which nothing is left that is a secret of an address.
+
+    Examples
+    --------
+    >>> without_secrets("no role hunter2 in 5 s", "postgresql://hunter2:hunter2@host?timeout=5")
+    'no role *** in *** s'
+    """
+    for secret in secrets_in(address):
+        pattern = re.escape(secret)
+        text = re.sub(rf"(?<!\w){pattern}(?!\w)" if len(secret) < _SHORT else pattern, "***", text)
+    return text
+
+
+def check_address(address: str) -> None:
+    """Refuse an address of which parts may be taken for others, before any driver quotes them."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port, parts.hostname
+        after = address.partition("://")[2][len(parts.netloc) :]
+        options = parts.query.split("&") if parts.query else []
+        clear = "@" not in after and all("=" in one for one in options)
+    except ValueError:
+        clear = False
+    if not clear or re.search(r"[\s\x00-\x1f\x7f]", address):
+        raise UsageError(
+            f"the address {masked(address)} cannot be read; write it as "
+            "'postgresql://user:password@host:5432/name', and what is special in it with %, such "
+            "as %2F for / and %40 for @"
+        ) from None
+
+
+def _is_like_address(text: str) -> bool:
+    return bool(URL.match(text) or _LOGIN.match(text))
+
+
+def _apart(address: str) -> tuple[str, str]:
+    """Return what stands before the user, and the rest."""
+    found = _SCHEME.match(address)
+    scheme = found[0] if found else ""
+    return scheme, address[len(scheme) :]

@@ -1,0 +1,446 @@
+"""From the rows of a GROUP BY to outcomes: missing values, labels, findings."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.build import of_columns
+from outperform.data.groups import as_counts, total
+from outperform.data.labels import Column, read_column
+from outperform.data.outcomes import Outcomes
+from outperform.data.pool import slice_column
+from outperform.data.views import compare_values
+from outperform.errors import DataError, ResourceError, UsageError
+from outperform.findings import Finding, finding, quoted
+from outperform.io.engine import Engine, EngineFault
+
+if TYPE_CHECKING:
+    from outperform.io.count import TableQuery
+
+
+MOST_CELLS = 5_000_000
+
+
+class Coded(NamedTuple):
+    """One column: its distinct values, None for what is missing, and which one each row has."""
+
+    values: list[Any]
+    codes: IntArray  # (n_rows,)
+
+    @property
+    def missing(self) -> AnyArray:
+        """Whether each row has no value."""
+        return np.array([value is None for value in self.values], dtype=bool)[self.codes]
+
+
+class Grouped(NamedTuple):
+    """Columns of equal length, and how many documents each row stands for."""
+
+    columns: list[Coded]
+    counts: AnyArray  # (n_rows,)
+
+
+def coded(values: Sequence[Any]) -> Coded:
+    """Give each distinct value a code.
+
+    Examples
+    --------
+    >>> coded(["b", None, "b"])
+    Coded(values=['b', None], codes=array([0, 1, 0]))
+    """
+    place = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    codes = np.fromiter(map(place.__getitem__, values), dtype=np.int64, count=len(values))
+    return Coded(list(place), codes)
+
+
+def group(
+    source: str, parameters: Sequence[Any], *, keys: Sequence[str], number: str, engine: Engine
+) -> Grouped:
+    """Count equal rows of a FROM clause inside the engine, and fetch codes instead of values."""
+    named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
+    engine.scan(
+        f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {named}, {number} AS n FROM {source} "
+        f"GROUP BY {', '.join(keys)} LIMIT {MOST_CELLS + 1}",
+        parameters,
+    )
+    values, joins = [], []
+    for place in range(len(keys)):
+        engine.fetch(
+            f"CREATE OR REPLACE TEMP TABLE v{place} AS SELECT value, row_number() OVER () - 1 AS "
+            f"code FROM (SELECT DISTINCT g{place} AS value FROM grouped)"
+        )
+        values.append([one for (one,) in engine.fetch(f"SELECT value FROM v{place} ORDER BY code")])
+        joins.append(f"JOIN v{place} ON g{place} IS NOT DISTINCT FROM v{place}.value")
+    codes = ", ".join(f"v{place}.code AS c{place}" for place in range(len(keys)))
+    # Sums of weights are wider than any type of numpy, so they come as text.
+    arrays = engine.fetch_arrays(
+        f"SELECT {codes}, CASE WHEN n < {2**62} THEN CAST(n AS BIGINT) END AS n, "
+        f"CASE WHEN n >= {2**62} THEN CAST(n AS VARCHAR) END AS wide FROM grouped {' '.join(joins)}"
+    )
+    columns = [Coded(one, arrays[f"c{place}"]) for place, one in enumerate(values)]
+    return Grouped(columns, _counts(arrays["n"], arrays["wide"]))
+
+
+def _counts(narrow: AnyArray, wide: AnyArray) -> AnyArray:
+    if not np.ma.is_masked(narrow):
+        return as_counts(np.asarray(narrow))
+    texts = [None if one is np.ma.masked else one for one in wide]
+    pairs = zip(narrow.tolist(), texts, strict=True)
+    return as_counts([one if text is None else int(text) for one, text in pairs])
+
+
+def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:
+    """Refuse a table of outcomes that is no table of classes."""
+    if n_cells > MOST_CELLS and groups is not None:
+        raise ResourceError(
+            f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
+            f"predictions; does {groups!r} name something coarser than documents?"
+        )
+    if n_cells > MOST_CELLS:
+        raise ResourceError(
+            f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
+            "are all of these columns labels? Name those of the models with models="
+        )
+
+
+OnNull = Literal["raise", "drop"]
+Fault = Literal["missing", "strange"]
+First = Callable[[str, Fault], str]
+"""Say where a column first has no value, or one that is neither right nor wrong."""
+# pandas writes booleans beside missing values as 1.0 and 0.0.
+SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
+
+
+def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
+    """Return the values of one column as Python has them; what is missing becomes None.
+
+    Examples
+    --------
+    >>> decode(['"a"', "1", "null", None], "json", name="label")
+    ['a', 1, None, None]
+    """
+    if family == "json":
+        known = {value: _loaded(value, name) for value in dict.fromkeys(values)}
+        return [known[value] for value in values]
+    if family == "fractions":
+        return [None if value is None or math.isnan(value) else value for value in values]
+    return list(values)
+
+
+def _loaded(value: str | None, name: str) -> Any:
+    try:
+        found = None if value is None else json.loads(value)
+    except (ValueError, RecursionError) as error:  # the reader knows in which line
+        raise EngineFault(f"column {name!r} holds {str(value)[:60]}…: {error}") from error
+    if isinstance(found, (list, dict)):
+        raise DataError(
+            f"column {name!r} holds {str(value)[:60]}; labels must be text, whole numbers or "
+            "booleans"
+        )
+    return None if isinstance(found, float) and math.isnan(found) else found
+
+
+def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) -> None:
+    """Refuse text that is all numbers with fractions, unless these are the true classes too."""
+    classes = set(truth)
+    for name, values in columns.items():
+        distinct = {value for value in values if value is not None}
+        if any(isinstance(one, float) and math.isinf(one) for one in distinct):
+            raise DataError(f"column {name!r} holds an infinite number, which is no label")
+        fraction = next((one for one in distinct if _is_fraction(one)), None)
+        if fraction is None or not all(_is_number(one) for one in distinct):
+            continue
+        if isinstance(fraction, float) or not distinct <= classes:
+            raise DataError(
+                f"column {name!r} holds {fraction!r}, which looks like scores, not labels; turn "
+                "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0, or ask for "
+                "a metric of scores such as roc_auc"
+            )
+
+
+def refuse_no_models(
+    labels: Mapping[str, Coded], counts: AnyArray, asked: TableQuery, table: str
+) -> None:
+    """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
+    (truth, actual), *models = labels.items()
+    found = {
+        name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
+    }
+    is_id = "if it identifies items, give id={0!r}"
+    ids = [name for name, one in found.items() if one.may_be_ids]
+    if asked.named:
+        ids = [name for name in ids if found[name].look_like_ids]
+        if ids:
+            why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+            raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
+        _refuse_truth_of_ids(labels, counts)
+        return
+    odd = [name for name, one in found.items() if name in ids or one.hold_no_label]
+    if odd and len(odd) == len(found) and not ids:
+        raise UsageError(
+            f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
+            f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
+            "true labels with truth= and those of the predictions with models="
+        )
+    rest = [name for name in found if name not in odd]
+    if ids:
+        why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+        raise UsageError(name_models(table, f"{why}; {is_id.format(ids[0])}", rest))
+    if odd:
+        why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
+        raise UsageError(name_models(table, why, rest))
+
+
+def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
+    (truth, actual), *models = labels.items()
+    predicted = [value for _, one in models for value in one.values]
+    found = compare_values(actual.values, actual.codes, predicted, counts)
+    if found.look_like_ids and not found.n_shared:
+        raise UsageError(
+            f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
+            f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
+            "labels with truth="
+        )
+
+
+def name_models(table: str, why: str, rest: Sequence[str]) -> str:
+    """Return the sentence for a column that is taken for a model because none was named."""
+    advice = f"models={list(rest)}" if rest else "models="
+    return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
+
+
+def _some(column: Coded) -> str:
+    known = sorted({str(value) for value in column.values if value is not None})
+    return quoted([one[:30] for one in known], most=3)
+
+
+def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
+    """Return a column that says right or wrong as booleans; the empty text is a missing value."""
+    strange = [code for code, value in enumerate(column.values) if not _says_right(value)]
+    if strange:
+        value = min((column.values[code] for code in strange), key=str)
+        number = total(counts[np.isin(column.codes, strange)])
+        where = f"in {number} of {total(counts)} rows{first(name, 'strange')}"
+        raise DataError(_not_right(name, value, where))
+    return Coded([_right(value) for value in column.values], column.codes)
+
+
+def _not_right(name: str, value: Any, where: str) -> str:
+    """Return the sentence for a value that is neither right nor wrong."""
+    hint = (
+        "if these are grades, read them with op.read_scores and compare metric='mean'"
+        if not isinstance(value, str) or _DECIMAL.fullmatch(value)
+        else "if these are predictions, name the column of the true labels with truth= instead"
+    )
+    return (
+        f"column {name!r} must say right or wrong, as true and false or as 1 and 0, but says "
+        f"something else {where}, e.g. {str(value)[:60]!r}; {hint}"
+    )
+
+
+def _says_right(value: Any) -> bool:
+    try:
+        _right(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _right(value: Any) -> bool | None:
+    """Return whether a value says right; None for what is missing.
+
+    Examples
+    --------
+    >>> [_right(one) for one in (True, 0, 1.0, "TRUE", "false", "1", "")]
+    [True, False, True, True, False, True, None]
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, (bool, int, float)) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, str) and value.lower() in SAYS_RIGHT:
+        return SAYS_RIGHT[value.lower()]
+    raise ValueError(value)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, str) or bool(_DECIMAL.fullmatch(value))
+
+
+def _is_fraction(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(_DECIMAL.fullmatch(value)) and not _number(value).is_integer()
+    return isinstance(value, float) and not value.is_integer()
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))  # half of the world writes 0,73
+
+
+def settle(
+    found: Grouped,
+    asked: TableQuery,
+    *,
+    table: str,
+    findings: Sequence[Finding] = (),
+    first: First = lambda column, fault: "",
+) -> Outcomes:
+    """Return outcomes from what was counted, one column for each of the keys that were asked.
+
+    Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
+    the first such value is.
+    """
+    groups, weight, on_null = asked.groups, asked.weight, asked.on_null
+    labels = dict(zip(asked.columns, found.columns, strict=False))
+    if asked.truth is None:
+        columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
+        found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
+    else:
+        refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
+        refuse_no_models(labels, found.counts, asked, table)
+    refuse_too_many(len(found.counts), table, groups=groups)
+    names = (*asked.columns, *asked.by)
+    missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
+    lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
+    lost = {name: number for name, number in lost.items() if number}
+    number = total(found.counts)
+    if lost and on_null == "raise":
+        raise DataError(_refusal(lost, number, first))
+    kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (found.counts != 0))
+    if not kept.size:
+        raise DataError(f"{table} has no row with a value in each of {list(names)}")
+    left = Grouped(
+        [Coded(one.values, one.codes[kept]) for one in found.columns[: len(names)]],
+        found.counts[kept],
+    )
+    others = [Coded(one.values, one.codes[kept]) for one in found.columns[len(names) :]]
+    together = importance = None
+    if groups is not None:
+        together = group_of_rows(others[0], left.counts, name=groups, table=table)
+    if weight is not None:
+        importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
+    return to_outcomes(
+        left,
+        models=tuple(asked.models),
+        by=asked.by,
+        groups=together,
+        importance=importance,
+        correct=asked.truth is None,
+        findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
+    )
+
+
+def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
+    """Return a code for the group of each counted row, none of which may lack one.
+
+    In text files nothing is missing, so the empty text is no group either.
+    """
+    codes: dict[Any, int] = {}
+    try:
+        places = [codes.setdefault(value, len(codes)) for value in group.values]
+    except TypeError as error:
+        raise DataError(f"groups must be names or numbers; column {name!r} holds others") from error
+    nothing = np.array([value is None or value == "" for value in group.values], dtype=bool)
+    lost = total(counts[nothing[group.codes]])
+    if lost:
+        raise DataError(
+            f"{lost} of {total(counts)} rows of {table} have no group in {name!r}; one that "
+            "belongs to no other needs a group of its own"
+        )
+    return np.array(places, dtype=np.int64)[group.codes]
+
+
+def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -> FloatArray:
+    """Return how much the items of each counted row matter, none of which may lack a weight."""
+    numbers = np.array([_weight(value) for value in weight.values], dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0))[weight.codes])
+    if bad.size:
+        value = weight.values[weight.codes[bad[0]]]
+        raise DataError(
+            "weights say how much an item matters: finite numbers, none below 0; column "
+            f"{name!r} of {table} has {'nothing' if value is None else repr(value)} in "
+            f"{total(counts[bad])} rows"
+        )
+    if not numbers[weight.codes].any():
+        raise DataError(
+            f"the weights in {name!r} of {table} are zero everywhere; at least one item must count"
+        )
+    return numbers[weight.codes]
+
+
+def _weight(value: Any) -> float:
+    try:
+        return math.nan if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def to_outcomes(
+    found: Grouped,
+    *,
+    models: Sequence[str],
+    by: Sequence[str] = (),
+    groups: IntArray | None = None,
+    importance: FloatArray | None = None,
+    correct: bool = False,
+    findings: Sequence[Finding] = (),
+) -> Outcomes:
+    """Return outcomes from counted columns, and put doubts about the reading beside them.
+
+    The columns begin with the truth or, if ``correct``, with whether the first model was right.
+    """
+    names = ["truth", *(f"predictions of {model!r}" for model in models)]
+    if correct:
+        truth = Coded([True], np.zeros(len(found.counts), dtype=np.int64))
+        found = found._replace(columns=[truth, *found.columns])
+    fields = of_columns(
+        tuple(models),
+        [_column(one, read_column, name) for one, name in zip(found.columns, names, strict=False)],
+        counts=found.counts,
+        importance=importance,
+        by={
+            name: _column(one, slice_column, name)
+            for one, name in zip(found.columns[len(names) :], by, strict=True)
+        },
+        groups=groups,
+    )
+    kind = {"kind": "correct"} if correct else {}
+    return Outcomes(**{**fields, **kind, "findings": (*findings, *fields["findings"])})
+
+
+def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
+    """Return the column of labels that a counted column is."""
+    used, codes = np.unique(found.codes, return_inverse=True)
+    distinct = read([_plain(found.values[code], read) for code in used], name=name)
+    return replace(distinct, codes=distinct.codes[codes.ravel()])
+
+
+def _plain(value: Any, read: Callable[..., Column]) -> Any:
+    # Days and times divide documents as well as words do.
+    return value if read is read_column else str(value)
+
+
+def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
+    name = next(iter(lost))
+    others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
+    return (
+        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, 'missing')}"
+        f"{others}. "
+        'Give them a class, or leave these rows out with on_null="drop"'
+    )
+
+
+def _dropped(table: str, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:
+    if not lost:
+        return ()
+    columns = quoted(lost, most=None)
+    return (finding("null_rows_dropped/rows", n=number, total=total, table=table, columns=columns),)

@@ -1,0 +1,322 @@
+"""Samples: what one log says of one model; which score counts; where logs are found."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.io.engine import EngineFault
+
+
+class Item(NamedTuple):
+    """What was asked: the task, and the id of the document within it."""
+
+    task: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """The samples of one model in one log or table, as columns of equal length.
+
+    Parameters
+    ----------
+    model
+        The name of the model.
+    name
+        What to call the log in a message.
+    turn
+        Which run it is, where the caller lists several of one model.
+    origin
+        What wrote the documents; those of another origin cannot be compared.
+    items
+        What each sample answers.
+    epochs
+        Which answer to the item it is.
+    documents
+        What tells one version of a document from another, or None.
+    scores
+        The values of each score, by name.
+    """
+
+    model: str
+    name: str
+    turn: int
+    origin: str
+    items: list[Item]
+    epochs: list[int]
+    documents: list[str | None]
+    scores: dict[str, list[Any]]
+
+
+class FailedLog(NamedTuple):
+    """A log that cannot be used, whose it is as far as that is known, and why."""
+
+    name: str
+    model: str | None
+    reason: str  # a clause that starts with the name
+
+
+_RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_PARTLY_RIGHT = {"P": 0.5}
+
+
+def as_grade(value: Any) -> float | None:
+    """Return a score as a number, or None if it is missing.
+
+    Anything that is no number is a ValueError.
+
+    Examples
+    --------
+    >>> as_grade(7), as_grade("P"), as_grade("C"), as_grade(None)
+    (7.0, 0.5, 1.0, None)
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **_WORDS}
+        found = known.get(text, known.get(text.lower()))
+        value = text or None if found is None else found
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{value!r} is no number") from None
+    return None if math.isnan(number) else number
+
+
+def is_right(value: Any) -> bool | None:
+    """Return whether a score says right or wrong, or None if it is missing.
+
+    Anything in between is a ValueError.
+
+    Examples
+    --------
+    >>> is_right(1.0), is_right("I"), is_right("True"), is_right(None)
+    (True, False, True, None)
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return _of_text(value.strip())
+    if isinstance(value, (bool, int, float)) and value in (0, 1):
+        return bool(value)
+    raise ValueError(f"{value!r} is neither right nor wrong")
+
+
+def _of_text(value: str) -> bool | None:
+    if not value:
+        return None
+    if value in _RIGHT:
+        return _RIGHT[value]
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return is_right(float(value))
+    except ValueError:
+        raise ValueError(f"{value!r} is neither right nor wrong") from None
+
+
+def loaded(values: list[Any]) -> list[Any]:
+    """Return what JSON texts say; a missing one stays None."""
+    try:
+        known = {value: None if value is None else json.loads(value) for value in set(values)}
+    except (ValueError, RecursionError) as error:  # the reader knows in which line
+        raise EngineFault(f"a value cannot be read: {error}") from error
+    return [known[value] for value in values]
+
+
+def as_epoch(value: Any, *, name: str) -> int:
+    """Return which answer to an item a sample is, or refuse what is no number."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise DataError(f"{name}: every 'epoch' must be a whole number; got {value!r}") from None
+
+
+def as_id(value: Any, *, column: str, name: str) -> str:
+    """Return an id as text, or refuse what is none."""
+    if value is None or value == "" or isinstance(value, (float, list, dict)):
+        raise DataError(
+            f"{name}: every sample needs an id in {column!r}, as text or a whole number; "
+            f"got {value!r}"
+        )
+    return str(value)
+
+
+class Part(NamedTuple):
+    """One source: whose it is, if that is said, and which of several runs of the same model."""
+
+    model: str | None
+    turn: int
+    source: Any
+
+
+def parts_of(source: Any) -> list[Part]:
+    """Return the parts of a source: one per model, or several runs of one.
+
+    Examples
+    --------
+    >>> [part.turn for part in parts_of({"llama": ["monday", "tuesday"], "gpt": "friday"})]
+    [0, 1, 0]
+    """
+    if isinstance(source, Mapping):
+        return [part for name, one in source.items() for part in _of_model(name, one)]
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise UsageError("a list of logs must name at least one")
+        return [Part(None, 0, one) for one in source]
+    return [Part(None, 0, source)]
+
+
+def _of_model(name: Any, source: Any) -> list[Part]:
+    if not isinstance(name, str):
+        raise UsageError(f"names of models must be text; got {name!r}")
+    runs = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not runs:
+        raise UsageError(f"model {name!r} needs at least one log")
+    return [Part(name, turn, one) for turn, one in enumerate(runs)]
+
+
+def is_path(source: Any) -> bool:
+    """Return whether a source is a path, and not a frame or an open file."""
+    return isinstance(source, (str, os.PathLike)) and source != "-"
+
+
+def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> list[Path]:
+    """Return the logs that a path, a pattern or a folder stands for, in order."""
+    given = os.fspath(source)
+    if glob.has_magic(given) and not os.path.lexists(given):
+        paths = [Path(one) for one in sorted(glob.glob(given, recursive=True))]
+        if not paths:
+            raise UsageError(f"no file matches {given!r}")
+    else:
+        paths = [Path(given)]
+    found = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(one for one in path.rglob("*") if one.is_file() and is_log(one))
+        if not inside:
+            raise UsageError(f"there is no {what} in the folder {os.fspath(path)}")
+        found += inside
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What the values of a score are, and what to say of those that are not."""
+
+    read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
+    says: str
+    looks: str
+    otherwise: str
+
+
+RIGHT = Kind(
+    read=is_right,
+    says="say right or wrong",
+    looks="right or wrong (1 and 0, true and false, C and I)",
+    otherwise="which is neither right nor wrong. Compare the mean of such grades, read by "
+    "op.read_scores, or decide what is good enough and count that with "
+    "Outcomes.from_correct({'model': score >= 0.5, …})",
+)
+GRADE = Kind(
+    read=as_grade,
+    says="are grades",
+    looks="grades, as numbers",
+    otherwise="which is no number",
+)
+
+
+def spread(scores: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Give every key of scores that are dictionaries a name of its own, ``scorer.key``.
+
+    Examples
+    --------
+    >>> spread({"judge": [{"tone": 3, "right": 1}, None], "match": ["C", "I"]})
+    {'judge.tone': [3, None], 'judge.right': [1, None], 'match': ['C', 'I']}
+    """
+    found: dict[str, list[Any]] = {}
+    for name, values in scores.items():
+        keys = dict.fromkeys(key for one in values if isinstance(one, dict) for key in one)
+        if not keys or any(_is_plain(one) for one in values):
+            found[name] = values
+        for key in keys:
+            found[f"{name}.{key}"] = [
+                one.get(key) if isinstance(one, dict) else None for one in values
+            ]
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and value == value and value != ""
+
+
+def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str:
+    """Return the score that was asked for, or the only one of its kind."""
+    if score is not None:
+        score = _full_name(every, score)
+        for samples in every:
+            if score not in samples.scores:
+                raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
+            _refuse_others(samples, score, kind)
+        return score
+    shared = [name for name in every[0].scores if all(name in one.scores for one in every)]
+    fitting = [name for name in shared if all(_is_of(one, name, kind) for one in every)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        shown = ", ".join(map(repr, fitting))
+        raise UsageError(f"several scores {kind.says}: {shown}; name one with score=")
+    if len(shared) == 1:
+        for samples in every:
+            _refuse_others(samples, shared[0], kind)
+    known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
+    raise UsageError(
+        f"there is no score that all logs have and whose values are {kind.looks}; they have "
+        f"{known or 'none'}. Name one with score=, or read tasks with different scores apart"
+    )
+
+
+def _full_name(every: Sequence[Samples], score: str) -> str:
+    """Return ``scorer.key`` for a key that only one scorer has; any other name as it is."""
+    known = dict.fromkeys(name for samples in every for name in samples.scores)
+    if score in known:
+        return score
+    keys = [name for name in known if name.partition(".")[2] == score]
+    if len(keys) == 1:
+        return keys[0]
+    held = keys or [name for name in known if name.startswith(f"{score}.")]
+    if held:
+        shown = ", ".join(map(repr, held))
+        raise UsageError(f"{score!r} stands for several scores, {shown}; name one with score=")
+    return score
+
+
+def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
+    try:
+        found = {kind.read(value) for value in samples.scores[score]}
+    except ValueError:
+        return False
+    return found != {None}
+
+
+def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
+    for item, value in zip(samples.items, samples.scores[score], strict=True):
+        try:
+            kind.read(value)
+        except ValueError:
+            raise DataError(
+                f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, "
+                f"{kind.otherwise}"
+            ) from None

@@ -1,0 +1,371 @@
+"""Evaluation logs of several models, read and paired on the item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding, clauses, counted, finding
+from outperform.io import inspect_logs
+from outperform.io.group_by import OnNull
+from outperform.io.inspect_logs import read_table
+from outperform.io.join import OnMissing
+from outperform.io.lm_eval_logs import read_lm_eval
+from outperform.io.log_samples import (
+    GRADE,
+    RIGHT,
+    FailedLog,
+    Item,
+    Kind,
+    Part,
+    Samples,
+    choose_score,
+    is_path,
+    logs_under,
+    parts_of,
+)
+from outperform.io.tables import Where
+
+_EXAMPLES = 5
+
+
+class Answer(NamedTuple):
+    """One of the answers to an item, numbered from 1."""
+
+    item: Item
+    number: int
+
+
+Answers = dict[Answer, float | None]
+"""What each answer of a model scored, right being 1; None where it has no score."""
+
+
+class Paired(NamedTuple):
+    """What every model scored on the same answers, side by side."""
+
+    score: str
+    scores: dict[str, list[float]]
+    items: list[Item] | None  # what each answer is to; None where every item has one
+    findings: tuple[Finding, ...]
+
+
+class Naming(NamedTuple):
+    """How to call answers in a message: as shortly as the data allow."""
+
+    several_tasks: bool
+    repeated: bool
+
+    def of(self, answers: Iterable[Answer]) -> str:
+        """Return some answers as examples."""
+        listed = sorted(answers)
+        shown = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
+        return shown + (", …" if len(listed) > _EXAMPLES else "")
+
+    def one(self, answer: Answer) -> str:
+        """Return one answer: its id, and what else tells it from others."""
+        task, number = answer.item.task, f", epoch {answer.number}"
+        text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
+        return text + (number if self.repeated else "")
+
+    @property
+    def noun(self) -> str:
+        """What is counted."""
+        return "samples" if self.repeated else "items"
+
+
+def pair(
+    every: Sequence[Samples], score: str, kind: Kind, *, on_missing: OnMissing, on_null: OnNull
+) -> Paired:
+    """Put side by side what all models answered; repeated answers to one item are a group."""
+    by_model: dict[str, list[Samples]] = {}
+    for samples in every:
+        by_model.setdefault(samples.model, []).append(samples)
+    answers = {model: _answers(runs, score, kind) for model, runs in by_model.items()}
+    known = {answer for one in answers.values() for answer in one}
+    naming = Naming(
+        several_tasks=len({answer.item.task for answer in known}) > 1,
+        repeated=any(answer.number > 1 for answer in known),
+    )
+    _refuse_other_documents(every)
+    findings = _without_score(answers, score, naming, on_null)
+    findings += _without_partner(answers, naming, on_missing)
+    kept = sorted(next(iter(answers.values())))
+    return Paired(
+        score,
+        {model: _known(one, kept) for model, one in answers.items()},
+        [answer.item for answer in kept] if naming.repeated else None,
+        findings,
+    )
+
+
+def _known(answers: Answers, kept: Sequence[Answer]) -> list[float]:
+    values = (answers[answer] for answer in kept)
+    return [value for value in values if value is not None]  # none is missing any more
+
+
+def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
+    """Return the answers of one model, those to the same item numbered in their order."""
+    rows = [
+        (item, samples.turn, epoch, value, samples.name)
+        for samples in runs
+        for item, epoch, value in zip(
+            samples.items, samples.epochs, samples.scores[score], strict=True
+        )
+    ]
+    _refuse_repeated([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
+    numbers: Counter[Item] = Counter()
+    found: Answers = {}
+    for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
+        numbers[item] += 1
+        found[Answer(item, numbers[item])] = kind.read(value)
+    return found
+
+
+def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
+    times = Counter(keys)
+    if len(times) == len(keys):
+        return
+    twice = sorted(key for key, number in times.items() if number > 1)
+    naming = Naming(
+        several_tasks=len({item.task for item, *_ in keys}) > 1,
+        repeated=any(epoch > 1 for *_, epoch in keys),
+    )
+    shown = ", ".join(
+        f"{naming.one(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
+        for item, turn, epoch in twice[:_EXAMPLES]
+    )
+    names = " and ".join(dict.fromkeys(one.name for one in runs[:_EXAMPLES]))
+    model = runs[0].model
+    raise DataError(
+        f"every sample of {model!r} must be there once, but {len(keys) - len(times)} are repeated "
+        f"in {names}, e.g. {shown}. Keep one log, or list them as repeated answers to the same "
+        f"items: {{{model!r}: [first log, second log]}}"
+    )
+
+
+def _refuse_other_documents(every: Sequence[Samples]) -> None:
+    """Refuse logs in which an id stands for different documents."""
+    first: dict[tuple[str, Item], tuple[str, Samples]] = {}
+    for samples in every:
+        other: list[tuple[Item, Samples]] = []
+        for item, document in zip(samples.items, samples.documents, strict=True):
+            if document is None:
+                continue
+            known, where = first.setdefault((samples.origin, item), (document, samples))
+            if known != document:
+                other.append((item, where))
+        if other:
+            ids = ", ".join(repr(item.id) for item, _ in other[:_EXAMPLES])
+            raise DataError(
+                f"{samples.name} and {other[0][1].name} ask something else under the same id in "
+                f"{len(other)} of {len(samples.items)} samples, e.g. {ids}; they are of different "
+                "versions of the data. Evaluate the models on the same one"
+            )
+
+
+def _without_score(
+    answers: Mapping[str, Answers], score: str, naming: Naming, on_null: OnNull
+) -> tuple[Finding, ...]:
+    """Refuse answers without a score, or take them from all models and say so."""
+    lost = {
+        model: [answer for answer, value in one.items() if value is None]
+        for model, one in answers.items()
+    }
+    faults = [
+        f"{model!r} has no {score!r} for {len(gone)} of {len(answers[model])} {naming.noun}, e.g. "
+        f"{naming.of(gone)}"
+        for model, gone in lost.items()
+        if gone
+    ]
+    if not faults:
+        return ()
+    if on_null == "raise":
+        raise DataError(
+            "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or leave them "
+            'out for all models with on_null="drop"'
+        )
+    every = {answer for gone in lost.values() for answer in gone}
+    _drop(answers, every)
+    return (
+        finding(
+            "null_rows_dropped/logs", items=counted(len(every), naming.noun), faults=clauses(faults)
+        ),
+    )
+
+
+def _without_partner(
+    answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
+) -> tuple[Finding, ...]:
+    """Refuse answers that not all models gave, or leave them out and say so."""
+    every = {answer for one in answers.values() for answer in one}
+    lacking = {model: every - one.keys() for model, one in answers.items()}
+    faults = [
+        f"{model!r} lacks {len(gone)}, e.g. {naming.of(gone)}"
+        for model, gone in lacking.items()
+        if gone
+    ]
+    common = len(every) - len(set().union(*lacking.values()))
+    if not common:
+        told = "; ".join(faults) or "no sample is left"
+        raise DataError(f"there is no item that all models answered: {told}")
+    if not faults:
+        return ()
+    told = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
+    if on_missing == "raise":
+        raise DataError(
+            f"{told}. Evaluate the models on the same items{_as_often(naming)}, or keep the "
+            f'{common} that all of them answered with on_missing="drop"'
+        )
+    _drop(answers, set().union(*lacking.values()))
+    return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=told),)
+
+
+def _as_often(naming: Naming) -> str:
+    return ", each as often" if naming.repeated else ""
+
+
+def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:
+    for one in answers.values():
+        for answer in gone:
+            one.pop(answer, None)
+
+
+FORMATS = ("lm-eval", "inspect")
+_READING_EXAMPLES = 5
+
+Models = Sequence[str] | Mapping[str, str] | None
+
+
+def read_evaluations(source: Any, **asked: Any) -> Outcomes:
+    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+    paired = _read(source, RIGHT, **asked)
+    right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
+    seen = Outcomes.from_correct(right, groups=paired.items)
+    return replace(seen, findings=paired.findings + seen.findings)
+
+
+def read_grades(source: Any, **asked: Any) -> Scores:
+    """Return what several models scored, by item; see :func:`outperform.read_scores`."""
+    paired = _read(source, GRADE, **asked)
+    seen = Scores.from_values(paired.scores, groups=paired.items)
+    return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
+
+
+def _read(
+    source: Any,
+    kind: Kind,
+    *,
+    format: str,
+    score: str | None = None,
+    models: Models = None,
+    where: Where = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    skip_failed: bool = False,
+) -> Paired:
+    parts = parts_of(source)
+    wanted = score if format == "lm-eval" or score is None else score.removeprefix("score_")
+    every, failed = (
+        read_lm_eval(parts, score=wanted, where=where)
+        if format == "lm-eval"
+        else _read_inspect(parts, score=wanted, where=where)
+    )
+    findings = _without_failed(every, _asked_for(failed, models), skip_failed)
+    if not every:
+        raise UsageError(f"no log is left after where={dict(where or {})!r}")
+    chosen = _only(every, models)
+    score = choose_score(chosen, wanted, kind)
+    paired = pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
+    return paired._replace(findings=findings + paired.findings)
+
+
+def _read_inspect(
+    parts: Sequence[Part], *, score: str | None, where: Where
+) -> tuple[list[Samples], list[FailedLog]]:
+    found: list[Samples] = []
+    failed: list[FailedLog] = []
+    for part in parts:
+        if is_path(part.source):
+            samples, bad = _read_paths(part, score=score, where=where)
+            found += _under_one_name(part, samples)
+            failed += bad
+        else:
+            found += _under_one_name(part, read_table(part, score=score, where=where))
+    return found, failed
+
+
+def _read_paths(
+    part: Part, *, score: str | None, where: Where
+) -> tuple[list[Samples], list[FailedLog]]:
+    found: list[Samples] = []
+    failed: list[FailedLog] = []
+    for path in logs_under(part.source, inspect_logs.is_log, what="log, *.eval or *.json,"):
+        if path.suffix.lower() not in inspect_logs.ENDINGS:
+            found += read_table(part._replace(source=path), score=score, where=where)
+            continue
+        log = inspect_logs.read_log(part, path, where=where)
+        if isinstance(log, FailedLog):
+            failed.append(log)
+        elif log is not None:
+            found.append(log)
+    return found, failed
+
+
+def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
+    """Keep the failed logs of models that were asked for, or that may be theirs."""
+    if not models or isinstance(models, (str, bytes)):
+        return list(failed)
+    asked = models.values() if isinstance(models, Mapping) else models
+    return [one for one in failed if one.model is None or one.model in asked]
+
+
+def _without_failed(
+    every: Sequence[Samples], failed: Sequence[FailedLog], skip: bool
+) -> tuple[Finding, ...]:
+    """Refuse failed logs, all of them at once, or leave them out and say so."""
+    if not failed:
+        return ()
+    reasons = clauses([one.reason for one in failed], most=_READING_EXAMPLES)
+    n_logs = len(failed) + len({one.name for one in every})
+    if not skip or not every:
+        told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
+        rest = ", or leave it out with skip_failed=True" if every else ""
+        raise DataError(f"{told}{reasons}. Run the evaluation again, or mend the file{rest}")
+    return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
+
+
+def _under_one_name(part: Part, found: Sequence[Samples]) -> list[Samples]:
+    """Give the samples of a part the name that the caller gave it, if that is one model."""
+    if part.model is None:
+        return list(found)
+    own = dict.fromkeys(one.model for one in found)
+    if len(own) > 1:
+        raise UsageError(
+            f"what is given as {part.model!r} has the models {', '.join(map(repr, own))}; leave "
+            "the name out and choose with models="
+        )
+    return [replace(one, model=part.model) for one in found]
+
+
+def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
+    """Keep the models that were asked for, under the names that they should have."""
+    if models is None:
+        return list(every)
+    if isinstance(models, (str, bytes)) or not models:
+        raise UsageError(f"models must be a list of names, e.g. ['llama', 'gpt']; got {models!r}")
+    asked = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    known = dict.fromkeys(one.model for one in every)
+    for name in asked.values():
+        if name not in known:
+            raise UsageError(unknown_name("model", name, known))
+    return [
+        replace(one, model=shown)
+        for shown, name in asked.items()
+        for one in every
+        if one.model == name
+    ]

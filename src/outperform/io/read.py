@@ -1,0 +1,377 @@
+"""``read`` and ``read_scores``: outcomes and scores from files, frames, databases and logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from outperform._typing import FloatArray, Source, Where
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.io import group_by
+from outperform.io.count import refuse_repeated_ids
+from outperform.io.engine import Engine
+from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.frames import known_frame
+from outperform.io.group_by import OnNull
+from outperform.io.join import OnMissing
+from outperform.io.logs import FORMATS as LOGS
+from outperform.io.logs import read_grades
+from outperform.io.sources import Request, read_by_door
+from outperform.io.tables import Table, check_family, check_where, opened
+
+
+def read_scores(
+    source: Source,
+    *,
+    models: Sequence[str] | Mapping[str, str] | None = None,
+    truth: str | None = None,
+    id: str | None = None,
+    groups: str | None = None,
+    score: str | None = None,
+    where: Where | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    skip_failed: bool = False,
+    format: str | None = None,
+    dialect: DialectOptions | None = None,
+) -> Scores:
+    r"""Read the scores of models from files; unlike labels, they have to come into memory.
+
+    Parameters
+    ----------
+    source
+        A path, a folder, a pattern, ``"-"`` for standard input, an open file, or a list of these
+        with the same columns, as for :func:`read`; or logs of evaluations, with ``format``.
+    models
+        The columns of the scores, or columns by name of the model; of logs the models to keep.
+    truth
+        The column of the true labels; None for grades, which have no truth.
+    id
+        The column that names the documents; no id may repeat.
+    groups
+        The column that names the group of each row, such as the item that was answered.
+    score
+        Of logs the score to read; the only one whose values are numbers by default. A key of a
+        score that is a dictionary is ``"scorer.key"``.
+    where
+        The rows to keep: a value, or a list of them, for each column.
+    on_missing, on_null
+        Of logs what to do with items that not all models answered, and with answers that have
+        no score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
+    skip_failed
+        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
+        out, with a finding, instead of refused.
+    format
+        What the file is, whatever its name says; ``"lm-eval"`` or ``"inspect"`` for logs, whose
+        grades are paired on the item, several answers to one item being a group.
+    dialect
+        How text files are written, as for :func:`read`.
+
+    Examples
+    --------
+    >>> import io
+    >>> import outperform as op
+    >>> file = io.StringIO("item,gpt,llama\n1,7,6.5\n1,8,7\n2,3,4\n")
+    >>> op.read_scores(file, models=["gpt", "llama"], groups="item")
+    Scores(n=3, models=('gpt', 'llama'), groups=2)
+    """
+    check_where(where)
+    if isinstance(source, Mapping) and format not in LOGS:
+        raise UsageError(
+            f"read_scores reads one table with a column for each model, not a file for each; got "
+            f"{', '.join(map(repr, source))}. Join the files on their id first, e.g. with pandas' "
+            "merge, and give the columns to Scores.from_values or Scores.from_arrays; files that "
+            "say right or wrong are joined by op.read(…, id=…, correct=…)"
+        )
+    if format in LOGS:
+        _refuse_of_logs(truth=truth, id=id, groups=groups, dialect=dialect)
+        return read_grades(
+            source,
+            format=format,
+            score=score,
+            models=models,
+            where=where,
+            on_missing=on_missing,
+            on_null=on_null,
+            skip_failed=skip_failed,
+        )
+    _refuse_of_tables(
+        source,
+        format=format,
+        score=score,
+        on_missing=on_missing,
+        on_null=on_null,
+        skip_failed=skip_failed,
+    )
+    named = _named(models)
+    columns = [*named.values(), *(one for one in (truth, groups) if one is not None)]
+    if len(set(columns)) != len(columns):
+        raise UsageError(f"every column has one role; got {columns}")
+    wanted = [*columns, *(() if id is None else (id,)), *(where or ())]
+    asked = replace(Dialect(format=format, **check_options(dialect)), columns=tuple(wanted))
+
+    def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
+        if id is not None:
+            refuse_repeated_ids(found[""], id, where, engine)
+        return _fetch(found[""], columns, where, engine)
+
+    with opened({"": source}, wanted, asked) as tables:
+        rows = tables.ask(ask)
+    scores = {name: _numbers(rows[column], column) for name, column in named.items()}
+    # In text files nothing is missing, so the empty text is no group either.
+    grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
+    if truth is None:
+        seen = Scores.from_values(scores, groups=grouped)
+    else:
+        seen = Scores.from_arrays(rows[truth], scores, groups=grouped)
+    return replace(seen, sources=tuple(named.values()))
+
+
+def _refuse_of_logs(**given: Any) -> None:
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise UsageError(
+            f"{', '.join(names)} cannot be asked of logs of evaluations, which know their own "
+            "columns; choose with models=, score= and where="
+        )
+
+
+def _refuse_of_tables(
+    source: Any,
+    *,
+    format: str | None,
+    score: str | None,
+    on_missing: str,
+    on_null: str,
+    skip_failed: bool,
+) -> None:
+    """Refuse what only logs have, and say what to do with a table."""
+    if format is not None and format not in FORMATS:
+        raise UsageError(unknown_name("format", format, (*FORMATS, *LOGS)))
+    if isinstance(source, Mapping):
+        raise UsageError(
+            "read_scores reads one table with a column of scores for each model, and a mapping of "
+            "models to files only of logs, with format='lm-eval' or 'inspect'; join the files first"
+        )
+    if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
+        raise UsageError(
+            "read_scores reads files; give the columns of a frame to op.Scores.from_values"
+            "({'bert': frame['bert'], …}), or with the truth to op.Scores.from_arrays"
+        )
+    if score is not None:
+        raise UsageError(
+            "score= chooses a score of evaluation logs, read with format='lm-eval' or 'inspect'. "
+            "In a table name the column of each model, models=['bert', 'gpt']; if it has one row "
+            "for each item and model, make it wide first, e.g. table.pivot(index='id', "
+            "columns='model', values='score')"
+        )
+    for name, given in (("on_missing", on_missing), ("on_null", on_null)):
+        if given != "raise":
+            raise UsageError(
+                f"{name}= is for evaluation logs, read with format='lm-eval' or 'inspect'; in a "
+                "table remove rows that lack a score first, e.g. with dropna()"
+            )
+    if skip_failed:
+        raise UsageError(
+            "skip_failed= is for evaluation logs, read with format='lm-eval' or 'inspect'"
+        )
+
+
+def _named(models: Any) -> dict[str, str]:
+    if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
+        raise UsageError(f"models must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}")
+    named = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    if not named or not all(isinstance(one, str) for one in (*named, *named.values())):
+        raise UsageError(f"models must name at least one column, as text; got {models!r}")
+    return named
+
+
+def _fetch(
+    table: Table, columns: Sequence[str], where: Mapping[str, Any] | None, engine: Engine
+) -> dict[str, list[Any]]:
+    for name in columns:
+        check_family(table, name)
+    query = table.select(columns, where=where)
+    rows = engine.fetch(query.sql, query.parameters)
+    if not rows:
+        raise DataError(f"{table.name} has no rows" + (" left after where" if where else ""))
+    return {
+        name: group_by.decode(values, table.family(name), name=name)
+        for name, values in zip(columns, map(list, zip(*rows, strict=True)), strict=True)
+    }
+
+
+def _numbers(values: list[Any], name: str) -> FloatArray:
+    """Return scores as numbers; in CSV they come as text."""
+    found = np.empty(len(values))
+    for row, value in enumerate(values):
+        try:
+            found[row] = np.nan if value is None or value == "" else float(value)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"column {name!r} must hold scores; row {row + 1} holds {value!r}"
+            ) from None
+    return found
+
+
+class Reading(TypedDict, total=False):
+    """What else may be said of the rows of two models."""
+
+    id: str | None
+    label: str | None
+    score: str | None
+    where: Where | None
+    count: str | None
+    weight: str | None
+    groups: str | None
+    table: str | None
+    query: str | None
+    on_missing: OnMissing
+    on_null: OnNull
+    skip_failed: bool
+    format: str | None
+    dialect: DialectOptions | None
+
+
+def read(
+    source: Source,
+    *,
+    truth: str | None = None,
+    models: Sequence[str] | Mapping[str, str] | None = None,
+    correct: str | Sequence[str] | Mapping[str, str] | None = None,
+    id: str | None = None,
+    label: str | None = None,
+    score: str | None = None,
+    by: str | Sequence[str] | None = None,
+    where: Where | None = None,
+    count: str | None = None,
+    weight: str | None = None,
+    groups: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    skip_failed: bool = False,
+    format: str | None = None,
+    dialect: DialectOptions | None = None,
+) -> Outcomes:
+    r"""Count predictions in files, frames or databases; the rows themselves are never loaded.
+
+    The files are CSV, TSV or JSON Lines, perhaps packed as ``.gz`` or ``.zst``, Parquet or Arrow,
+    or folders of these; frames are those of pandas, polars, pyarrow, DuckDB and whatever else
+    narwhals knows, eager or lazy.
+    Either one table has the truth and a column per model, or there is a file of gold labels and
+    one for each model, which are joined on an id. Where only right or wrong is known of each
+    model, ``correct`` names these columns and there is no truth. In CSV and TSV every value is
+    text, so that ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values
+    keep their types.
+
+    Parameters
+    ----------
+    source
+        A path, a folder, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an
+        open file, or a list of these with the same columns. For a join, a mapping of names to files
+        or a list of paths; gold is the one called ``gold``, ``truth``, ``ground_truth``,
+        ``y_true``, ``labels`` or ``reference``, or named by ``truth``. Or a frame, or a database:
+        the file of SQLite or DuckDB, or an address such as ``"postgresql://user@host/name"``. Or
+        files of outcomes that ``outperform count`` or ``Outcomes.to_json`` wrote, which are added
+        up; they need no ``truth``. Or logs of LLM evaluations, a file or folder for each model,
+        with ``format``.
+    truth
+        The column of the true labels. For a join, the column that some files have them in, or the
+        name of the file that is gold.
+    models
+        The columns of the predictions, or columns by name of the model; by default all others,
+        which must then hold labels of the truth.
+    correct
+        Instead of ``truth`` and ``models``: the columns of one table that say right or wrong, one
+        for each model, or columns by name of the model; for a join, the one column that says so
+        in every file. Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
+    id
+        The column that names the documents: needed for a join; in one table, no id may repeat.
+    label
+        The column of the labels in every file of a join. With ``truth`` as well, a file that
+        has both columns is a model, and all that have the truth must agree on it.
+    score
+        In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
+        the only one that does. A key of a score that is a dictionary is ``"scorer.key"``.
+    by
+        The columns that divide the documents into slices; see ``Outcomes.slices``.
+    where
+        The rows to keep: a value, or a list of them, for each column.
+    count
+        The column that says how many items a row stands for; one each by default.
+    weight
+        The column that says how much an item matters, such as one over the probability with
+        which it was sampled; as ``sample_weight`` of :func:`compare`.
+    groups
+        The column that names the group of each document, such as its author or its prompt, if
+        groups rather than documents should get one weight each; of a join, a column of the gold
+        file, or of the first file if none is gold. Where it is left out and a column that looks
+        like one repeats, a finding says so.
+    table
+        The table of a database, perhaps with its schema.
+    query
+        A SELECT of a database, instead of a table.
+    on_missing
+        What to do with ids that not all files have: ``"raise"``, or ``"drop"`` with a finding.
+    on_null
+        What to do with rows that have no label: ``"raise"``, or ``"drop"`` with a finding.
+    skip_failed
+        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
+        out, with a finding, instead of refused.
+    format
+        ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
+        it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
+        sample tables of inspect_ai.
+    dialect
+        How text files are written, where it is not as usual: ``separator``, what stands between
+        the columns, found out by default; ``quote``, what stands around values with separators in
+        them, None if quotes are ordinary; ``header``, False if the first row names no columns,
+        which are then ``"0"``, ``"1"``, …; ``encoding``, UTF-8 by default.
+
+    Examples
+    --------
+    >>> import io
+    >>> import outperform as op
+    >>> file = io.StringIO("label,old,new\nspam,ham,spam\nham,ham,ham\nspam,spam,spam\n")
+    >>> op.read(file, truth="label", models=["old", "new"])
+    Outcomes(n=3, models=('old', 'new'), labels=('ham', 'spam'), paired=True, cells=3)
+    >>> file = io.StringIO("question,bert,gpt\n1,true,false\n2,true,true\n3,false,true\n")
+    >>> op.read(file, correct=["bert", "gpt"]).kind
+    'correct'
+    """
+    request = Request(
+        truth=truth,
+        models=models,
+        correct=correct,
+        id=id,
+        label=label,
+        score=score,
+        by=by,
+        where=where,
+        count=count,
+        weight=weight,
+        groups=groups,
+        table=table,
+        query=query,
+        on_missing=on_missing,
+        on_null=on_null,
+        skip_failed=skip_failed,
+        format=format,
+        **check_options(dialect),
+    )
+    return read_by_door(source, request)
+
+
+def _options(request: Request) -> dict[str, Any]:
+    """Return a request as arguments."""
+    given = request.given()
+    dialect = {name: given.pop(name) for name in OPTIONS if name in given}
+    return {**given, "dialect": dialect} if dialect else given

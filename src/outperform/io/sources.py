@@ -1,0 +1,461 @@
+"""The table of sources: how each is recognized and read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple, get_args
+
+from outperform.data.outcomes import Outcomes
+from outperform.data.sources import row_findings, source_of
+from outperform.errors import UsageError, unknown_name
+from outperform.io.columnar import listed
+from outperform.io.count import TableQuery, count
+from outperform.io.count_tables import holds_outcomes, read_shards
+from outperform.io.databases import Database, count_database, known_database
+from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.frames import Frame, count_frame, known_frame
+from outperform.io.group_by import OnNull, name_models
+from outperform.io.join import GOLD, Join, OnMissing, join
+from outperform.io.logs import FORMATS as LOGS
+from outperform.io.logs import read_evaluations
+from outperform.io.paths import stem
+from outperform.io.tables import Table, Where, check_where, opened
+
+Models = Sequence[str] | Mapping[str, str] | None
+Correct = str | Models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The arguments of ``read`` beside the source."""
+
+    truth: str | None = None
+    models: Models = None
+    correct: Correct = None
+    id: str | None = None
+    label: str | None = None
+    score: str | None = None
+    by: str | Sequence[str] | None = None
+    where: Where = None
+    count: str | None = None
+    weight: str | None = None
+    groups: str | None = None
+    table: str | None = None
+    query: str | None = None
+    on_missing: OnMissing = "raise"
+    on_null: OnNull = "raise"
+    skip_failed: bool = False
+    format: str | None = None
+    separator: str | None = None
+    quote: str | None = '"'
+    header: bool = True
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            _check_choice("format", self.format, (*FORMATS, *LOGS))
+        _check_choice("on_missing", self.on_missing, get_args(OnMissing))
+        _check_choice("on_null", self.on_null, get_args(OnNull))
+        check_where(self.where)
+        self._check_correct()
+        self._check_groups()
+        if self.weight is not None and self.weight == self.count:
+            raise UsageError(
+                f"{self.weight!r} is either how many items a row stands for, count=, or how much "
+                "an item matters, weight=; give one of them"
+            )
+        self.dialect()
+
+    def _check_correct(self) -> None:
+        if self.correct is None:
+            return
+        if not isinstance(self.correct, str):
+            check_columns(self.correct, "correct")
+        others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
+        if others:
+            names = " and ".join(f"{name}=" for name in others)
+            raise UsageError(
+                "correct= names columns that say right or wrong, which have neither a truth nor "
+                f"predictions; leave {names} out"
+            )
+
+    def _check_groups(self) -> None:
+        if self.groups is None:
+            return
+        if not isinstance(self.groups, str):
+            raise UsageError(
+                f"groups must name a column, e.g. groups='user_id'; got {self.groups!r}"
+            )
+        if self.by is not None:
+            raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+        named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
+        if self.groups in named:
+            raise UsageError(
+                f"every column has one role; groups={self.groups!r} has another one already"
+            )
+
+    @property
+    def is_of_logs(self) -> bool:
+        """Whether the source is said to be logs of evaluations."""
+        return self.format in LOGS
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """Return what differs from the default, by name."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in without and getattr(self, field.name) != field.default
+        }
+
+    def dialect(self, columns: Sequence[str] | None = None) -> Dialect:
+        """Return how files are to be read, and which of their columns."""
+        return Dialect(
+            format=None if self.is_of_logs else self.format,
+            separator=self.separator,
+            quote=self.quote,
+            header=self.header,
+            encoding=self.encoding,
+            columns=None if columns is None else tuple(columns),
+        )
+
+    @property
+    def slice_names(self) -> tuple[str, ...]:
+        """The columns that divide the documents."""
+        names = (self.by,) if isinstance(self.by, str) else self.by
+        if names is None:
+            return ()
+        if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
+            raise UsageError(f"by must name columns, e.g. by=['country']; got {self.by!r}")
+        if not names or len(set(names)) != len(names):
+            raise UsageError(f"by must name each column once; got {self.by!r}")
+        return tuple(names)
+
+    @property
+    def columns_by_model(self) -> dict[str, str]:
+        """The columns of the models that were named: predictions, or right or wrong."""
+        named = self.models if self.correct is None else self.correct
+        if isinstance(named, Mapping):
+            return dict(named)
+        return {name: name for name in ([named] if isinstance(named, str) else named or ())}
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns of one table that were named."""
+        models = self.columns_by_model.values()
+        others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
+        named = [name for name in others if name is not None]
+        return [*named, *self.slice_names, *(self.where or ())]
+
+    def of(self, table: Table | Frame) -> TableQuery:
+        """Return which columns of one table are what."""
+        if self.correct is None:
+            check_names(self.models, self.truth, table)
+        for name in self.wanted:
+            table.column(name)
+        models = self.columns_by_model
+        named = self.models is not None or self.correct is not None
+        if not named:
+            wanted = {*self.wanted}
+            models = {name: name for name in table.names if name not in wanted}
+            odd = [name for name in models if table.column(name).family == "other"]
+            if odd:
+                why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
+                rest = [name for name in models if name not in odd]
+                raise UsageError(name_models(table.name, why, rest))
+        if not models:
+            raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
+        return TableQuery(
+            truth=self.truth,
+            models=models,
+            named=named,
+            id=self.id,
+            by=self.slice_names,
+            where=self.where,
+            count=self.count,
+            weight=self.weight,
+            groups=self.groups,
+            on_null=self.on_null,
+        )
+
+    def join(self) -> Join:
+        """Return how files are to be joined."""
+        label = self.label if self.correct is None else self.correct
+        if self.id is None or label is None:
+            raise UsageError(
+                "files of several models are joined on an id: name the columns with id= and "
+                "label=, or with id= and correct= if they say right or wrong"
+            )
+        if not isinstance(label, str):
+            raise UsageError(
+                "files that are joined have one column each that says right or wrong: name it, "
+                f"e.g. correct='correct'; got {self.correct!r}"
+            )
+        return Join(
+            id=self.id,
+            label=label,
+            truth=self.truth,
+            correct=self.correct is not None,
+            groups=self.groups,
+            on_missing=self.on_missing,
+            on_null=self.on_null,
+        )
+
+
+def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
+    """Refuse names of columns that are none, or that are given twice."""
+    if truth is None:
+        raise UsageError(_no_truth(table))
+    if models is None:
+        return
+    check_columns(models, "models")
+    columns = list(models.values() if isinstance(models, Mapping) else models)
+    if truth in columns:
+        models = ", ".join(map(repr, columns))
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
+
+
+def check_columns(named: Any, what: str) -> None:
+    """Refuse what is no list of columns, or names one of them twice."""
+    if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
+        raise UsageError(f"{what} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}")
+    columns = list(named.values() if isinstance(named, Mapping) else named)
+    if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
+        raise UsageError(f"{what} must name at least one column, as text; got {named!r}")
+    if len(set(columns)) != len(columns):
+        raise UsageError(f"every column has one role; got {what}={columns}")
+
+
+def _no_truth(table: Table | Frame) -> str:
+    """Return the sentence for a truth that nobody named: which columns there are."""
+    names = list(table.names)
+    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
+    return (
+        f"name the column of the true labels, e.g. truth={guess!r}; if the models' columns say "
+        f"right or wrong, name these with correct=. Columns of {table.name}: {listed(names)}"
+    )
+
+
+def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UsageError(unknown_name(what, value, known))
+
+
+_FEW = 4  # files that a source names
+_FILES = {"format", "separator", "quote", "header", "encoding"}
+_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", "on_null"}
+
+
+class Door(NamedTuple):
+    """One kind of source: how to tell it, how to read it, and what can be asked of it."""
+
+    find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
+    read: Callable[[Any, Request], Outcomes]
+    knows: set[str]
+    sentence: str  # for arguments that it does not know
+
+    def refuse_others(self, request: Request) -> None:
+        """Refuse arguments that mean nothing here."""
+        others = [name for name in request.given() if name not in self.knows]
+        if others:
+            called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
+            names = " and ".join(f"{name}=" for name in called)
+            raise UsageError(self.sentence.format(names=names))
+
+
+def read_by_door(source: Any, request: Request) -> Outcomes:
+    """Read a source by the first door that knows it."""
+    for door in DOORS:
+        found = door.find(source, request)
+        if found is not None:
+            break
+    door.refuse_others(request)
+    seen = door.read(found, request)
+    if seen.sources:  # which outcomes that were counted before know themselves
+        return seen
+    name = found.name if isinstance(found, (Database, Frame)) else _called(source)
+    doubts = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
+    return replace(
+        seen,
+        sources=(source_of(seen, name),),
+        findings=tuple(dict.fromkeys(seen.findings + doubts)),
+    )
+
+
+def _called(source: Any) -> str:
+    """Return what to call files: as they were named, of many the first and the last."""
+    if isinstance(source, Mapping):
+        return _called(list(source.values()))
+    if isinstance(source, (list, tuple)):
+        names = [_called(one) for one in source]
+        shown = names if len(names) <= _FEW else [names[0], "…", names[-1]]
+        return ", ".join(shown)
+    if isinstance(source, (str, os.PathLike)):
+        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
+        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
+        return "standard input" if name == "-" else name
+    return "a stream"
+
+
+def columns_of(
+    source: Any, *, format: str | None = None, dialect: DialectOptions | None = None
+) -> str | None:
+    """Return the names of the columns of files for a message; None for what is read only once.
+
+    Parameters
+    ----------
+    source
+        A path, a folder or a pattern, as for :func:`outperform.read`.
+    format, dialect
+        As for :func:`outperform.read`.
+    """
+    if source == "-" or known_database(source, table=None, query=None) is not None:
+        return None
+    with opened({"": source}, [], Dialect(format=format, **check_options(dialect))) as tables:
+        return listed(tables.tables[""].names)
+
+
+# Logs of evaluations
+
+
+def _logs(source: Any, request: Request) -> Any:
+    return source if request.is_of_logs else None
+
+
+def _read_logs(source: Any, request: Request) -> Outcomes:
+    return read_evaluations(
+        source,
+        format=str(request.format),
+        score=request.score,
+        models=request.models,
+        where=request.where,
+        on_missing=request.on_missing,
+        on_null=request.on_null,
+        skip_failed=request.skip_failed,
+    )
+
+
+# Gold and a file per model
+
+
+def _joined(source: Any, request: Request) -> tuple[Join, Any] | None:
+    is_list = isinstance(source, (list, tuple)) and len(source) > 1
+    of_files = isinstance(request.correct, str) and is_list
+    is_join = request.label is not None or isinstance(source, Mapping) or of_files
+    return (request.join(), source) if is_join else None
+
+
+def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
+    asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
+    named = (asked.id, asked.label, asked.truth, asked.groups)
+    columns = [name for name in named if name is not None]
+    # Which columns tell the separator is not the same for gold and for models.
+    with opened(sources, [asked.id], request.dialect(columns)) as tables:
+        return tables.ask(lambda found, engine: join(found, asked, engine))
+
+
+def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
+    if isinstance(source, Mapping):
+        for name in source:
+            if not isinstance(name, str):
+                raise UsageError(f"names of files must be text; got {name!r}")
+        sources: Mapping[str, Any] = source
+    elif isinstance(source, (list, tuple)):
+        names = [stem(one) for one in source]
+        if len(set(names)) != len(names):
+            raise UsageError(
+                f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
+            )
+        sources = dict(zip(names, source, strict=True))
+    else:
+        raise UsageError("label= is for a join: give gold and one file per model")
+    if len(sources) < fewest:
+        raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
+    return sources
+
+
+# Outcomes that were counted before
+
+
+def _shards(source: Any, request: Request) -> Any:
+    return source if request.truth is None and holds_outcomes(source) else None
+
+
+def _read_shards(source: Any, request: Request) -> Outcomes:
+    return read_shards(source, request.models)
+
+
+# One table: of a database, in a frame, in files
+
+
+def _database(source: Any, request: Request) -> Database | None:
+    if request.models is not None:
+        check_columns(request.models, "models")
+    return known_database(source, table=request.table, query=request.query)
+
+
+def _read_database(database: Database, request: Request) -> Outcomes:
+    return count_database(database, request.of)
+
+
+def _frame(source: Any, request: Request) -> Frame | None:
+    is_path = isinstance(source, (str, os.PathLike, list, tuple))
+    return None if is_path else known_frame(source)
+
+
+def _read_frame(frame: Frame, request: Request) -> Outcomes:
+    return count_frame(frame, request.of(frame))
+
+
+def _files(source: Any, request: Request) -> Any:
+    return source
+
+
+def _read_files(source: Any, request: Request) -> Outcomes:
+    named = request.models is not None or request.correct is not None
+    dialect = request.dialect(request.wanted if named else None)
+    with opened({"": source}, request.wanted, dialect) as tables:
+        return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
+
+
+DOORS = (
+    Door(
+        _logs,
+        _read_logs,
+        {"format", "score", "models", "where", "on_missing", "on_null", "skip_failed"},
+        "{names} cannot be asked of logs of evaluations, which know their own columns; choose "
+        "with score=, models= and where=",
+    ),
+    Door(
+        _joined,
+        _read_join,
+        {"id", "label", "correct", "truth", "groups", "on_missing", "on_null", *_FILES},
+        "{names} can be given for one table; in a join every file is a model",
+    ),
+    Door(
+        _shards,
+        _read_shards,
+        {"models"},
+        "{names} must be asked before outcomes are counted",
+    ),
+    Door(
+        _database,
+        _read_database,
+        {"table", "query", *_TABLE},
+        "{names} are for files and logs, not for a database",
+    ),
+    Door(
+        _frame,
+        _read_frame,
+        _TABLE,
+        "{names} are for files and logs, not for a frame",
+    ),
+    Door(
+        _files,
+        _read_files,
+        _TABLE | _FILES,
+        "{names} is for joins or logs, not for one table; files are joined with id= and label=, "
+        "and logs read with format='lm-eval' or format='inspect'",
+    ),
+)

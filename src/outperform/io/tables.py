@@ -1,0 +1,296 @@
+"""Tables: the files of one source as one table, and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeVar
+
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding
+from outperform.io import columnar, text_files
+from outperform.io.columnar import Column, Family, Reader, Scan, merged
+from outperform.io.engine import Engine, EngineFault, start, workspace
+from outperform.io.formats import Dialect
+from outperform.io.paths import File, find_files, paths_of
+
+READERS: dict[str, Reader] = {
+    "csv": Reader(text_files.scan_csv, text_files.rescue_csv),
+    "tsv": Reader(text_files.scan_csv, text_files.rescue_csv),
+    "jsonl": Reader(text_files.scan_json_lines, text_files.rescue_json_lines),
+    "parquet": Reader(columnar.scan_parquet, columnar.rescue_parquet, columnar.scan_all),
+    "arrow": Reader(columnar.scan_arrow, columnar.rescue_arrow),
+}
+
+
+Where = Mapping[str, Any] | None
+SEVERAL = (list, tuple, set, frozenset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A part of a statement and what is bound in it."""
+
+    sql: str
+    parameters: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Files of the same columns."""
+
+    scans: tuple[Scan, ...]
+
+    @property
+    def name(self) -> str:
+        """What to call the table in a message."""
+        first = self.scans[0].file.name
+        return first if len(self.scans) == 1 else f"{first} and {len(self.scans) - 1} more"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.scans[0].columns)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed when the files were opened."""
+        return tuple(finding for scan in self.scans for finding in scan.findings)
+
+    def column(self, name: str) -> Column:
+        """Return a column of the first file, or say which ones there are."""
+        return self.scans[0].column(name)
+
+    def family(self, name: str) -> Family:
+        """Return what a column holds."""
+        return self.column(name).family
+
+    def is_alike(self, name: str) -> bool:
+        """Return whether all files have a column, and hold the same in it."""
+        every = [scan.columns.get(name) for scan in self.scans]
+        return all(one is not None and one.family == self.family(name) for one in every)
+
+    def select(self, columns: Sequence[str], *, where: Where = None) -> Query:
+        """Return the statement for some columns, as k0, k1, …"""
+        return _together(
+            [_select(scan, columns, rest) for scan, rest in self._parts(columns, where)]
+        )
+
+    def select_with_id(self, id: str, columns: Sequence[str]) -> Query:
+        """Return the statement for an id as text, as id, and some columns, as k0, k1, …"""
+        parts = self._parts((id, *columns), None)
+        return _together([_select(scan, columns, None, id=id) for scan, _ in parts])
+
+    def _parts(self, columns: Sequence[str], where: Where) -> list[tuple[Scan, Where]]:
+        """Return the scans in as few parts as possible, and what of where is left to ask."""
+        told = {name: value for name, value in (where or {}).items() if self._is_told(name)}
+        rest = {name: value for name, value in (where or {}).items() if name not in told}
+        kept = [scan for scan in self.scans if _holds(scan.partition, told)]
+        if not kept:  # a statement without a file would not know the types
+            return [(self.scans[0], where)]
+        return [(scan, rest) for scan in merged(kept, columns)]
+
+    def _is_told(self, name: str) -> bool:
+        return all(name in scan.partition for scan in self.scans)
+
+
+def numbered(scan: Scan, column: str, where: Where) -> Query:
+    """Return the statement for one column, as k0, its row numbers r, and whether where holds, f."""
+    condition = _condition(scan, where)
+    relation, parameters = scan.reaching((column, *(where or ())))
+    return Query(
+        sql=f"SELECT {scan.column(column).expression} AS k0, row_number() OVER () AS r, "
+        f"{condition.sql or 'true'} AS f FROM {relation}",
+        parameters=condition.parameters + parameters,
+    )
+
+
+def open_table(
+    files: Sequence[File], wanted: Sequence[str], dialect: Dialect, engine: Engine
+) -> Table:
+    """Let the reader of each file look at it, and see that all have the same columns."""
+    told = {name for name, _ in files[0].partition}
+    inside = [name for name in wanted if name not in told]
+    scans: list[Scan] = []
+    for kind, some in groupby(files, key=lambda file: file.kind):
+        reader = READERS[kind]
+        if reader.scan_all is None:
+            scans += [reader.scan(file, inside, dialect, engine) for file in some]
+        else:
+            scans += reader.scan_all(list(some), inside, dialect, engine)
+    _refuse_differences(scans)
+    return Table(scans=tuple(scans))
+
+
+def rescued(
+    table: Table, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: EngineFault
+) -> Table:
+    """Return a table that is read more slowly, or say what is wrong with its files."""
+    scans = tuple(
+        READERS[scan.file.kind].rescue(scan.file, wanted, dialect, engine, str(fault))
+        for scan in table.scans
+    )
+    return Table(scans=scans)
+
+
+def check_family(table: Table, name: str) -> None:
+    """Refuse a column that cannot hold labels, and files that disagree on what it holds."""
+    for scan in table.scans:
+        column = scan.column(name)
+        if column.family == "other":
+            raise no_label(column, name, scan.file.name)
+        if column.family != table.family(name):
+            raise DataError(
+                f"column {name!r} holds {table.family(name)} in {table.scans[0].file.name} and "
+                f"{column.family} in {scan.file.name}; make them one type first"
+            )
+
+
+def no_label(column: Column, name: str, file: str) -> Exception:
+    """Return the error for a column that cannot hold labels."""
+    if column.type in ("FLOAT[]", "DOUBLE[]"):
+        return UsageError(
+            f"column {name!r} of {file} holds lists of numbers; if these are probabilities, store "
+            "the class of the largest one, or of those above a threshold"
+        )
+    return DataError(
+        f"column {name!r} of {file} is of type {column.type}; labels must be text, whole numbers "
+        "or booleans"
+    )
+
+
+def _refuse_differences(scans: Sequence[Scan]) -> None:
+    first = scans[0]
+    for scan in scans[1:]:
+        lacking = set(first.columns) ^ set(scan.columns)
+        # Keys of JSON objects come and go; a missing one is a missing value.
+        if lacking and "jsonl" not in (first.file.kind, scan.file.kind):
+            raise DataError(
+                f"files of one table must have the same columns; {first.file.name} and "
+                f"{scan.file.name} do not share {', '.join(map(repr, sorted(lacking)[:5]))}. "
+                "To join files of several models, name the columns with id= and label="
+            )
+
+
+def _together(parts: Sequence[Query]) -> Query:
+    return Query(
+        sql=" UNION ALL ".join(part.sql for part in parts),
+        parameters=tuple(value for part in parts for value in part.parameters),
+    )
+
+
+def _select(scan: Scan, columns: Sequence[str], where: Where, *, id: str | None = None) -> Query:
+    parts = [f"{scan.column(name).expression} AS k{place}" for place, name in enumerate(columns)]
+    if id is not None:
+        parts.insert(0, f"{scan.column(id).as_text} AS id")
+    condition = _condition(scan, where)
+    ids = () if id is None else (id,)
+    relation, parameters = scan.reaching((*columns, *ids, *(where or ())))
+    return Query(
+        sql=f"SELECT {', '.join(parts)} FROM {relation}"
+        + (f" WHERE {condition.sql}" if condition.sql else ""),
+        parameters=parameters + condition.parameters,
+    )
+
+
+def _condition(scan: Scan, where: Where) -> Query:
+    tests = [_test(scan.column(name), name, value) for name, value in (where or {}).items()]
+    return Query(
+        sql=" AND ".join(test.sql for test in tests),
+        parameters=tuple(value for test in tests for value in test.parameters),
+    )
+
+
+def _holds(told: Mapping[str, str | None], where: Mapping[str, Any]) -> bool:
+    """Return whether what the folders tell is what is asked for."""
+    for name, value in where.items():
+        _test(Column("", "text"), name, value)
+        values = list(value) if isinstance(value, SEVERAL) else [value]
+        if told[name] not in [None if one is None else _as_text(one) for one in values]:
+            return False
+    return True
+
+
+def _test(column: Column, name: str, value: Any) -> Query:
+    values = list(value) if isinstance(value, SEVERAL) else [value]
+    given = tuple(_as_text(one) for one in values if one is not None)
+    if column.family == "text" and any(isinstance(one, bool) for one in values):
+        raise UsageError(f"{name!r} holds text, so where must compare it with text; got {value!r}")
+    typed = column.family in ("whole numbers", "fractions", "booleans")
+    mark = f"TRY_CAST(? AS {column.type})" if typed else "?"
+    side = column.expression if typed else column.as_text
+    tests = [f"{side} IN ({', '.join([mark] * len(given))})"] if given else []
+    if None in values:
+        tests.append(f"{side} IS NULL")
+    return Query(sql=f"({' OR '.join(tests) or 'false'})", parameters=given)
+
+
+def _as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def check_where(where: Where) -> None:
+    """Refuse conditions that are not columns and the values to keep."""
+    if where is None:
+        return
+    if not isinstance(where, Mapping) or not where:
+        raise UsageError(
+            "where must give the values to keep by column, e.g. {'country': 'DE', 'year': "
+            f"[2025, 2026]}}; got {where!r}"
+        )
+    for name, value in where.items():
+        for one in value if isinstance(value, SEVERAL) else [value]:
+            if not isinstance(one, (str, bool, int, float, type(None))):
+                raise UsageError(
+                    f"where can compare {name!r} with text, numbers, booleans and None; "
+                    f"got {type(one).__name__}"
+                )
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """Tables by name, and the engine that reaches them."""
+
+    tables: Mapping[str, Table]
+    wanted: Sequence[str]
+    dialect: Dialect
+    engine: Engine
+
+    def ask(self, question: Callable[[Mapping[str, Table], Engine], T]) -> T:
+        """Ask; where the engine fails, let the readers say why or find a slower way."""
+        try:
+            return question(self.tables, self.engine)
+        except EngineFault as fault:
+            tables = {
+                name: rescued(table, self.wanted, self.dialect, self.engine, fault)
+                for name, table in self.tables.items()
+            }
+        try:
+            return question(tables, self.engine)
+        except EngineFault as fault:
+            names = ", ".join(table.name for table in tables.values())
+            raise DataError(f"{names} cannot be counted: {fault}") from fault
+
+
+@contextmanager
+def opened(
+    sources: Mapping[str, Any],
+    wanted: Sequence[str],
+    dialect: Dialect,
+) -> Iterator[Opened]:
+    """Open sources, and see in the end that nobody wrote to them meanwhile."""
+    with workspace() as folder:
+        files = {name: find_files(one, dialect, folder=folder) for name, one in sources.items()}
+        every = [file for some in files.values() for file in some]
+        with start(paths_of(every), folder=folder) as engine:
+            tables = {
+                name: open_table(some, wanted, dialect, engine) for name, some in files.items()
+            }
+            yield Opened(tables=tables, wanted=wanted, dialect=dialect, engine=engine)
+        for file in every:
+            file.refuse_changes()

@@ -1,0 +1,470 @@
+"""CSV, TSV and JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, TextIO
+from uuid import uuid4
+
+import numpy as np
+
+from outperform.errors import DataError
+from outperform.findings import Finding, finding
+from outperform.io.columnar import Column, Scan, places, refuse_twins, refuse_unreadable
+from outperform.io.engine import Engine, EngineFault, Spool, text
+from outperform.io.formats import Dialect
+from outperform.io.paths import File
+
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_BLOCK = 1 << 20
+_LONGEST = 1 << 24  # characters of a line; what is packed may be a line of any length
+_ENDS = (b"\n", b"\r")
+_NO_HEADER = ". If the first row is data, say dialect={'header': False} (--no-header)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """How one file is laid out."""
+
+    separator: str
+    quote: str | None
+    header: bool
+    names: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Glance:
+    """What one look at all bytes tells; the engine is more lenient than it should be."""
+
+    quoted: bool
+    padded: bool  # blanks beside quotes, which the engine would strip
+    trailing: bool  # rows that end with a separator, which the engine may swallow
+    unusual: bool  # several kinds of line ends, blank lines first, or lines of megabytes
+    separators: int
+
+
+def scan_csv(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
+    """Look at a file and hand it to the engine, or read it in Python where that is safer."""
+    layout = _layout(file, wanted, dialect)
+    glance = _look(file, layout)
+    if glance.padded or glance.unusual or (glance.quoted and glance.trailing):
+        return _rewritten(file, layout, engine)
+    found = _scan(file, layout)
+    if glance.trailing and not _fits(glance, layout, found, engine):
+        return _rewritten(file, layout, engine)
+    return found
+
+
+def rescue_csv(
+    file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
+) -> Scan:
+    """Read a file in Python: either it says which line is wrong, or the file is in order."""
+    return _rewritten(file, _layout(file, wanted, dialect), engine)
+
+
+def read_records(file: File, dialect: Dialect) -> Iterator[list[str]]:
+    """Yield the records of a small file, the first one included."""
+    yield from _records(file, _layout(file, (), replace(dialect, header=False)))
+
+
+def _scan(file: File, layout: _Layout) -> Scan:
+    width = len(layout.names)
+    # A quote or an escape of no length switches quoting off.
+    quote = layout.quote or ""
+    relation = (
+        "read_csv(?, columns = ?, delim = ?, quote = ?, escape = ?, header = ?, compression = ?, "
+        "auto_detect = false, strict_mode = true, null_padding = false, ignore_errors = false, "
+        "hive_partitioning = false)"
+    )
+    return Scan(
+        file=file,
+        relation=relation,
+        parameters=(
+            file.path,
+            {f"c{place}": "VARCHAR" for place in range(width)},
+            layout.separator,
+            quote,
+            quote,
+            layout.header,
+            file.packing or "none",
+        ),
+        # The engine takes the empty text for a missing value, but in text nothing is missing.
+        columns={
+            name: Column(f"coalesce(c{place}, '')", "text")
+            for place, name in enumerate(layout.names)
+        },
+        findings=layout.findings,
+        hint=_NO_HEADER if layout.header else "",
+        merges=True,
+    )
+
+
+# What is in the first row
+
+
+def _layout(file: File, wanted: Sequence[str], dialect: Dialect) -> _Layout:
+    usual = "\t" if file.kind == "tsv" else ","
+    candidates = [dialect.separator] if dialect.separator else [usual, *set(_NAMES) - {usual}]
+    rows = {one: _first_row(file, one, dialect.quote) for one in sorted(candidates)}
+    if not any(rows.values()):
+        raise DataError(f"{file.name} has no rows")
+    if dialect.header:
+        fitting = [one for one in candidates if rows[one] and set(wanted) <= set(rows[one])]
+    else:
+        fitting = []
+    best = max(candidates, key=lambda one: (len(rows[one]), one == usual))
+    separator = fitting[0] if fitting and wanted else best
+    names = rows[separator] if dialect.header else [str(place) for place in range(len(rows[best]))]
+    refuse_twins(names, file.name, _NO_HEADER if dialect.header else "")
+    return _Layout(
+        separator=separator,
+        quote=dialect.quote,
+        header=dialect.header,
+        names=tuple(names),
+        findings=_separated(file, separator, usual) if dialect.separator is None else (),
+    )
+
+
+def _first_row(file: File, separator: str, quote: str | None) -> list[str]:
+    try:
+        with _opened(file) as stream:
+            return next((row for row in _parser(stream, separator, quote) if row), [])
+    except csv.Error:
+        return []
+
+
+def _separated(file: File, separator: str, usual: str) -> tuple[Finding, ...]:
+    if separator == usual:
+        return ()
+    return (finding("separator_detected", file=file.name, separator=_NAMES[separator]),)
+
+
+# One look at all bytes
+
+
+def _look(file: File, layout: _Layout) -> _Glance:
+    mark = layout.separator.encode()
+    quote = layout.quote.encode() if layout.quote else b""
+    beside = _beside(quote, mark)
+    quoted = padded = trailing = cut = False
+    separators, block, ends = 0, b"\n", _LineEnds()
+    with file.open() as stream:
+        head = stream.read(4).removeprefix(b"\xef\xbb\xbf")
+        leading = head[:1] in (b"\n", b"\r")
+        for following in _blocks(stream, head):
+            # What lies across the end of a block would be missed.
+            cut = cut or not block.endswith(b"\n")
+            block = following
+            if b"\0" in block:
+                raise DataError(_zero_byte(file))
+            if quote and quote in block:
+                quoted = True
+                padded = padded or bool(beside.search(block))
+                trailing = trailing or any(mark + 2 * quote + end in block for end in _ENDS)
+            number, last = _separators(block, mark)
+            separators, trailing = separators + number, trailing or last
+            ends.add(block)
+    return _Glance(
+        quoted=quoted,
+        padded=padded,
+        trailing=trailing or block.endswith((mark, mark + 2 * quote)),
+        unusual=leading or cut or ends.are_mixed,
+        separators=separators,
+    )
+
+
+def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
+    """Return how many separators there are, and whether one stands at the end of a line."""
+    codes = np.frombuffer(block, dtype=np.uint8)
+    found = codes == mark[0]
+    at_ends = found[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
+    return int(np.count_nonzero(found)), bool(at_ends.any())
+
+
+class _LineEnds:
+    """Counts line ends, but only in files that have carriage returns."""
+
+    def __init__(self) -> None:
+        self.feeds = self.returns = self.both = 0
+
+    def add(self, block: bytes) -> None:
+        if self.returns or b"\r" in block:
+            self.returns += block.count(b"\r")
+            self.both += block.count(b"\r\n")
+            self.feeds += block.count(b"\n")
+        else:
+            self.feeds += b"\n" in block
+
+    @property
+    def are_mixed(self) -> bool:
+        return bool(self.returns) and self.feeds > 0 and not self.feeds == self.returns == self.both
+
+
+def _blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """Yield blocks that end with a line wherever lines are not absurdly long."""
+    while block := head + stream.read(_BLOCK):
+        if not block.endswith(b"\n"):
+            block += stream.readline(_BLOCK)
+        yield block
+        head = b""
+
+
+def _beside(quote: bytes, mark: bytes) -> re.Pattern[bytes]:
+    quote, mark = re.escape(quote), re.escape(mark)
+    return re.compile(rb"(?:^|[\r\n]|%b) +%b|%b +(?:[\r\n]|%b|$)" % (mark, quote, quote, mark))
+
+
+def _zero_byte(file: File) -> str:
+    with file.open() as stream:
+        line = next(number for number, text in _numbered(stream) if b"\0" in text)
+    return (
+        f"{file.name} has a zero byte in line {line}, so it is not text in UTF-8; it may be "
+        'damaged, or in another encoding: dialect={"encoding": "utf-16"}'
+    )
+
+
+def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield lines and their numbers; a very long one comes in pieces."""
+    number, piece = 0, b"\n"
+    while following := stream.readline(_LONGEST):
+        number += piece.endswith(b"\n")
+        piece = following
+        yield number, piece
+
+
+def _fits(glance: _Glance, layout: _Layout, found: Scan, engine: Engine) -> bool:
+    """Return whether the separators are as many as the rows that the engine sees need."""
+    try:
+        ((rows,),) = engine.fetch(f"SELECT count(*) FROM {found.relation}", found.parameters)
+    except EngineFault:
+        return False
+    return bool(glance.separators == (rows + layout.header) * (len(layout.names) - 1))
+
+
+# The slow way
+
+
+def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
+    """Return a scan of a plain copy of the file, every value quoted."""
+    path = os.path.join(engine.folder, uuid4().hex)
+    with Spool(path) as copy:
+        writer = csv.writer(copy, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerows(_records(file, layout))
+    plain = replace(file, path=path, packing="", stamp=file.stamp)
+    found = _scan(plain, replace(layout, separator=",", quote='"'))
+    return replace(found, file=file)
+
+
+def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
+    """Yield the records of a file; the first that is wrong is refused with its line."""
+    width = len(layout.names)
+    with _opened(file) as stream:
+        parser = _parser(stream, layout.separator, layout.quote)
+        line = 1
+        try:
+            for row in parser:
+                if row and len(row) != width:
+                    raise DataError(
+                        f"{file.name}: every row must have {width} values as the first one has; "
+                        f"line {line} has {len(row)}: {_shown(row, layout.separator)}"
+                    )
+                if row:
+                    yield row
+                line = parser.line_num + 1
+        except csv.Error as error:
+            raise DataError(_malformed(file, line, parser.line_num, error)) from None
+
+
+def _parser(lines: Iterator[str], separator: str, quote: str | None) -> Any:
+    if quote is None:
+        return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, strict=True)
+    return csv.reader(lines, delimiter=separator, quotechar=quote, strict=True)
+
+
+@contextmanager
+def _opened(file: File) -> Iterator[Iterator[str]]:
+    try:
+        with file.open() as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+            yield _lines(file, text)
+    except UnicodeDecodeError:
+        raise DataError(undecodable(file)) from None
+
+
+def _lines(file: File, text: TextIO) -> Iterator[str]:
+    number = 0
+    while line := text.readline(_LONGEST):
+        number += 1
+        if len(line) == _LONGEST:
+            raise DataError(f"{file.name}: line {number} is longer than {_LONGEST} characters")
+        yield line
+
+
+def undecodable(file: File) -> str:
+    """Return where a file is not UTF-8, and what to do about it."""
+    with file.open() as stream:
+        for number, line in _numbered(stream):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return (
+                    f"{file.name} must be text in UTF-8, but line {number} has the byte "
+                    f"0x{line[error.start]:02x} that is none; give the encoding it was written "
+                    'in, e.g. dialect={"encoding": "latin-1"} or "cp1252"'
+                )
+    return f"{file.name} must be text in UTF-8"
+
+
+def _malformed(file: File, first: int, last: int, error: csv.Error) -> str:
+    where = f"line {first}" if first >= last else f"lines {first} to {last}"
+    if "unexpected end" in str(error):
+        return (
+            f"{file.name}: the row that begins in line {first} has a quote that is never closed; "
+            "close it, or say dialect={'quote': None} if quotes are ordinary characters"
+        )
+    if "field larger" in str(error):
+        return f"{file.name}: {where}: a value is longer than {csv.field_size_limit()} characters"
+    return (
+        f"{file.name}: {where}: text follows a closing quote; quotes inside of quotes must be "
+        "doubled, or say dialect={'quote': None} if quotes are ordinary characters"
+    )
+
+
+def _shown(row: Sequence[str], separator: str) -> str:
+    line = separator.join(row)
+    return repr(line if len(line) <= 80 else line[:80] + "…")
+
+
+_SAMPLE = 1_000  # lines whose keys are the columns
+_LINE_BLOCK = 1 << 20
+_LONGEST_LINE = 1 << 24  # bytes of a line, as the engine has it
+
+
+def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
+    """Find the keys in the first lines and hand the file to the engine."""
+    names = _keys(file)
+    if file.packing:
+        _refuse_endless(file)
+    if len({name.lower() for name in names}) < len(names):
+        return _by_pointer(file, names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_json(?, columns = ?, compression = ?, format = 'newline_delimited', "
+            "auto_detect = false, ignore_errors = false, hive_partitioning = false) "
+            f"AS t({places(len(names))})"
+        ),
+        parameters=(file.path, dict.fromkeys(names, "JSON"), file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(c{place} AS VARCHAR)", "json") for place, name in enumerate(names)
+        },
+        merges=True,
+    )
+
+
+def _by_pointer(file: File, names: Sequence[str]) -> Scan:
+    """Return a scan for keys that differ only in case, which the engine cannot tell apart."""
+    pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_ndjson_objects(?, compression = ?, ignore_errors = false, "
+            "hive_partitioning = false) AS t(c0)"
+        ),
+        parameters=(file.path, file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(json_extract(c0, {text(pointer)}) AS VARCHAR)", "json")
+            for name, pointer in zip(names, pointers, strict=True)
+        },
+    )
+
+
+def rescue_json_lines(
+    file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
+) -> Scan:
+    """Say which line is no object, if it is this file."""
+    for _ in _objects(file):
+        pass
+    found = scan_json_lines(file, wanted, dialect, engine)
+    refuse_unreadable(found, engine, _unreadable)
+    return found
+
+
+def _unreadable(file: File, fault: str) -> str:
+    return f"{file.name} cannot be read as JSON Lines: {fault.replace(file.path, file.name)}"
+
+
+def _refuse_endless(file: File) -> None:
+    """Unpack the file once, because the engine would go on for as long as there is something."""
+    with file.open() as stream:
+        while stream.read(_LINE_BLOCK):
+            pass
+
+
+def _keys(file: File) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for number, one in enumerate(_objects(file)):
+        if number >= _SAMPLE:
+            break
+        found.update(dict.fromkeys(one))
+    if not found:
+        raise DataError(f"{file.name} has no rows")
+    for name in found:
+        if any("\ud800" <= one <= "\udfff" for one in name):
+            raise DataError(f"{file.name}: the key {name!r} holds half of a character")
+    return tuple(found)
+
+
+def _objects(file: File) -> Iterator[dict[str, object]]:
+    """Yield the objects of a file; the first line that is none is refused with its number."""
+    with file.open() as stream:
+        number = 0
+        while line := stream.readline(_LONGEST_LINE):
+            number += 1
+            if line.strip():
+                yield _object(file, number, line)
+
+
+def _object(file: File, number: int, line: bytes) -> dict[str, object]:
+    try:
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=_distinct)
+    except UnicodeDecodeError:
+        raise DataError(undecodable(file)) from None
+    except RecursionError:
+        raise DataError(f"{file.name}: line {number} nests too deeply to be read") from None
+    except ValueError as error:
+        raise DataError(f"{file.name}: line {number} {_reason(error)}") from None
+    if isinstance(found, dict):
+        return found
+    hint = "; write one object a line instead of one list" if isinstance(found, list) else ""
+    raise DataError(
+        f'{file.name}: every line must be an object such as {{"label": "x"}}; line {number} '
+        f"holds {line[:60].decode('utf-8', 'replace').strip()!r}{hint}"
+    )
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, (json.JSONDecodeError, _TwinError)):
+        return f"is not JSON: {error}"
+    return f"has a number of more than {sys.get_int_max_str_digits()} digits"
+
+
+class _TwinError(ValueError):
+    """A key occurs twice in one object."""
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        (twin, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise _TwinError(f"the key {twin!r} occurs twice")
+    return found

@@ -1,0 +1,427 @@
+"""Metrics from the diagonal and margins of a table: per class, averaged, and of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Self, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.errors import DataError, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Margins:
+    """Hits, true and predicted weight of every class, class axis first.
+
+    Every further axis (draws, simulations) is carried along untouched. Whole
+    numbers of any size are accepted; they are kept as float64, but the misses
+    and the false alarms are taken before that, so that they stay exact even
+    beside a count of 10¹⁸.
+
+    Parameters
+    ----------
+    hits
+        Weight whose truth and prediction are both the class.
+    actual
+        Weight whose truth is the class.
+    predicted
+        Weight whose prediction is the class.
+
+    Examples
+    --------
+    >>> margins = Margins(hits=[8, 5], actual=[10, 6], predicted=[9, 7])
+    >>> margins.total
+    array(16.)
+    >>> margins.missed, margins.spurious
+    (array([2., 1.]), array([1., 2.]))
+    """
+
+    hits: FloatArray
+    actual: FloatArray
+    predicted: FloatArray
+    _missed: FloatArray | None = field(init=False, repr=False, default=None)
+    _spurious: FloatArray | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        hits, actual, predicted = (
+            _as_counts(values) for values in (self.hits, self.actual, self.predicted)
+        )
+        if hits.ndim == 0 or not hits.shape == actual.shape == predicted.shape:
+            raise UsageError(
+                "hits, actual and predicted must have one shape, classes first; "
+                f"got {hits.shape}, {actual.shape} and {predicted.shape}"
+            )
+        if any(values.dtype.kind != "f" for values in (hits, actual, predicted)):
+            object.__setattr__(self, "_missed", _whole_difference(actual, hits))
+            object.__setattr__(self, "_spurious", _whole_difference(predicted, hits))
+        object.__setattr__(self, "hits", _as_float(hits))
+        object.__setattr__(self, "actual", _as_float(actual))
+        object.__setattr__(self, "predicted", _as_float(predicted))
+
+    @classmethod
+    def from_confusion(cls, confusion: ArrayLike) -> Self:
+        """Sum a table of shape (n_classes, n_classes, ...), rows the truth.
+
+        Parameters
+        ----------
+        confusion
+            Counts or weights of every pair of true and predicted class.
+
+        Examples
+        --------
+        >>> Margins.from_confusion([[8, 2], [1, 5]]).predicted
+        array([9., 7.])
+        """
+        table = as_confusion(confusion)
+        diagonal = np.arange(len(table))
+        hits = table[diagonal, diagonal]
+        errors = table.copy()
+        errors[diagonal, diagonal] = 0.0
+        missed, spurious = errors.sum(axis=1), errors.sum(axis=0)
+        margins = cls(hits=hits, actual=hits + missed, predicted=hits + spurious)
+        object.__setattr__(margins, "_missed", missed)
+        object.__setattr__(margins, "_spurious", spurious)
+        return margins
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.hits)
+
+    @property
+    def total(self) -> FloatArray:
+        """All weight, summed over the classes."""
+        return np.asarray(self.actual.sum(axis=0))
+
+    @property
+    def missed(self) -> FloatArray:
+        """Weight of the class that was called something else (false negatives)."""
+        return _difference(self.actual, self.hits) if self._missed is None else self._missed
+
+    @property
+    def spurious(self) -> FloatArray:
+        """Weight of other classes that was called the class (false positives)."""
+        return _difference(self.predicted, self.hits) if self._spurious is None else self._spurious
+
+    @property
+    def negatives(self) -> FloatArray:
+        """Weight whose truth is another class."""
+        return others(self.actual)
+
+
+def others(weights: FloatArray) -> FloatArray:
+    """Return, for every class, the weight of all the other classes.
+
+    Examples
+    --------
+    >>> others(np.array([1e18, 3.0, 4.0]))
+    array([7.e+00, 1.e+18, 1.e+18])
+    """
+    total = weights.sum(axis=0)
+    rest: FloatArray = total - weights
+    # The difference cancels only where one class holds most of the weight, and
+    # no more than one can: there the sum over the others is taken instead.
+    heavy = weights > 0.5 * total
+    if heavy.any():
+        light = np.where(heavy, 0.0, weights).sum(axis=0)
+        rest = np.where(heavy, light, rest)
+    return rest
+
+
+def as_confusion(confusion: ArrayLike) -> FloatArray:
+    """Return a table (n_classes, n_classes, ...) as float64, or say what is wrong with it."""
+    table = _as_float(_as_counts(confusion))
+    if table.ndim < 2 or table.shape[0] != table.shape[1] or not len(table):
+        raise DataError(
+            "a confusion array must be square, rows the true and columns the predicted "
+            f"classes, further axes behind; got shape {table.shape}"
+        )
+    return table
+
+
+def _as_counts(values: ArrayLike) -> AnyArray:
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+        # numpy rounds a list of whole numbers to floats as soon as one reaches 2⁶³.
+        array = np.array(values, dtype=object)
+    if array.dtype.kind not in "biufO":
+        raise DataError(f"counts and weights must be numbers; got an array of {array.dtype}")
+    return array
+
+
+def _as_float(array: AnyArray) -> FloatArray:
+    try:
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"counts and weights must be finite numbers: {error}") from error
+
+
+def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
+    rest = whole - part
+    # Sums of the same weights in another order may differ in the last digit.
+    return np.maximum(rest, 0.0, out=rest)
+
+
+def _whole_difference(whole: AnyArray, part: AnyArray) -> FloatArray:
+    if whole.dtype != part.dtype or whole.dtype.kind == "b":
+        whole, part = whole.astype(object), part.astype(object)
+    return _as_float(np.asarray(whole - part))
+
+
+Sums: TypeAlias = Literal["hits", "actual", "predicted", "missed", "spurious", "negatives"]
+
+
+def precision(hits: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return tp / (tp + fp) of each class; 0 where nothing was predicted."""
+    return ratio(hits, predicted)
+
+
+def recall(hits: FloatArray, actual: FloatArray) -> FloatArray:
+    """Return tp / (tp + fn) of each class; 0 where there is nothing to find."""
+    return ratio(hits, actual)
+
+
+def specificity(spurious: FloatArray, negatives: FloatArray) -> FloatArray:
+    """Return tn / (tn + fp) of each class; 0 where there is no other class."""
+    return ratio(negatives - spurious, negatives)
+
+
+def fbeta(
+    hits: FloatArray, actual: FloatArray, predicted: FloatArray, *, beta: float
+) -> FloatArray:
+    """Return (1+β²) tp / ((1+β²) tp + β² fn + fp) of each class; 0 for 0/0."""
+    if beta == 1.0:
+        bottom = actual + predicted
+        bottom *= 0.5
+    else:
+        bottom = actual * miss_weight(beta)
+        bottom += predicted * miss_weight(1.0 / beta)
+    return ratio(hits, bottom)
+
+
+def miss_weight(beta: float) -> float:
+    """Return β²/(1+β²), the weight of a miss where a false alarm has 1/(1+β²).
+
+    Examples
+    --------
+    >>> miss_weight(2.0)
+    0.8
+    """
+    inverse = 1.0 / beta
+    return 1.0 / (1.0 + inverse * inverse)
+
+
+def jaccard(hits: FloatArray, actual: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Return tp / (tp + fp + fn) of each class; 0 for 0/0."""
+    bottom = actual + predicted
+    bottom -= hits
+    return ratio(hits, bottom)
+
+
+def informedness(
+    hits: FloatArray, actual: FloatArray, spurious: FloatArray, negatives: FloatArray
+) -> FloatArray:
+    """Return recall + specificity − 1 of each class; 0 where either is 0/0."""
+    value = ratio(hits, actual)
+    value -= ratio(spurious, negatives)
+    undefined = (actual == 0.0) | (negatives == 0.0)
+    return np.where(undefined, 0.0, value) if undefined.any() else value
+
+
+def hamming_loss(missed: FloatArray, spurious: FloatArray, *, n_labels: int) -> FloatArray:
+    """Return the share of the labels that are wrong: missed, or there without reason."""
+    return np.asarray((missed + spurious) / n_labels)
+
+
+def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Divide, with 0 for 0/0; the top must be 0 where the bottom is.
+
+    Examples
+    --------
+    >>> ratio(np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    array([0.  , 0.25])
+    """
+    empty = bottom == 0.0
+    if empty.any():
+        bottom = np.where(empty, 1.0, bottom)
+    return top / bottom
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScore:
+    """A function and the sums that it takes, in the order of its arguments."""
+
+    function: Callable[..., FloatArray]
+    sums: tuple[Sums, ...]
+
+
+CLASS_SCORES: dict[str, ClassScore] = {
+    "precision": ClassScore(precision, ("hits", "predicted")),
+    "recall": ClassScore(recall, ("hits", "actual")),
+    "specificity": ClassScore(specificity, ("spurious", "negatives")),
+    "fbeta": ClassScore(fbeta, ("hits", "actual", "predicted")),
+    "jaccard": ClassScore(jaccard, ("hits", "actual", "predicted")),
+    "informedness": ClassScore(informedness, ("hits", "actual", "spurious", "negatives")),
+}
+
+SET_SCORES: dict[str, ClassScore] = {
+    **{name: CLASS_SCORES[name] for name in ("precision", "recall", "fbeta", "jaccard")},
+    "hamming_loss": ClassScore(hamming_loss, ("missed", "spurious")),
+}
+"""Scores of a document's set of labels, by how many labels it has and is given."""
+
+
+Average: TypeAlias = Literal["binary", "micro", "macro", "weighted"]
+AVERAGES: tuple[Average, ...] = get_args(Average)
+
+Samples: TypeAlias = Literal["samples"]
+"""The mean over documents, of what the sets of labels of each are worth."""
+
+Rows: TypeAlias = slice | IntArray
+
+
+def score_classes(
+    margins: Margins, score: str, *, average: Average, rows: Rows, beta: float | None = None
+) -> FloatArray:
+    """Return the average of a per-class score over the chosen classes.
+
+    ``"micro"`` adds up the chosen classes' sums before the score is taken;
+    ``"macro"`` is the mean of their scores; ``"weighted"`` weighs the scores
+    with the classes' true weight, and is the mean where that is 0 for all of
+    them; ``"binary"`` is the value of the one class chosen.
+
+    Examples
+    --------
+    >>> margins = Margins.from_confusion([[8, 2], [1, 5]])
+    >>> print(score_classes(margins, "recall", average="micro", rows=slice(None)))
+    0.8125
+    """
+    row = CLASS_SCORES[score]
+    extra = {} if beta is None else {"beta": beta}
+    sums = [getattr(margins, name)[rows] for name in row.sums]
+    if average == "micro":
+        return row.function(*(values.sum(axis=0) for values in sums), **extra)
+    values = row.function(*sums, **extra)
+    if average == "weighted":
+        return _weighted_mean(values, margins.actual[rows])
+    value: FloatArray = values[0] if average == "binary" else values.sum(axis=0) / len(values)
+    return value
+
+
+def choose_rows(classes: IntArray | Sequence[int] | None, n_classes: int) -> Rows:
+    """Return the rows of the chosen classes, all of them for None."""
+    if classes is None:
+        return slice(None)
+    chosen = np.asarray(classes)
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        raise UsageError(
+            "classes must be a list of class numbers, at least one; "
+            f"got {chosen.dtype} of shape {chosen.shape}"
+        )
+    if chosen.min() < 0 or chosen.max() >= n_classes:
+        raise UsageError(
+            f"classes must lie between 0 and {n_classes - 1} in a table of {n_classes} classes; "
+            f"got {chosen.tolist()}"
+        )
+    if len(set(chosen.tolist())) < len(chosen):
+        raise UsageError(f"classes must be distinct; got {chosen.tolist()}")
+    if len(chosen) == n_classes:
+        return slice(None)
+    if len(chosen) == 1:
+        return slice(int(chosen[0]), int(chosen[0]) + 1)
+    return chosen
+
+
+def _weighted_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
+    total = weights.sum(axis=0)
+    if np.any(total == 0.0):
+        weights = np.where(total == 0.0, 1.0, weights)
+        total = weights.sum(axis=0)
+    value: FloatArray = (values * weights).sum(axis=0) / total
+    return value
+
+
+# Below this share of differing pairs, 1 − Σ share² has lost two digits to
+# cancellation, and the slower sums without a difference take over.
+_UNEVEN = 1e-2
+
+
+def accuracy(margins: Margins) -> FloatArray:
+    """Return the share of the weight that lies on the diagonal."""
+    return ratio(_sum(margins.hits), margins.total)
+
+
+def balanced_accuracy(margins: Margins, rows: Rows = slice(None)) -> FloatArray:
+    """Return the mean recall of the classes that occur in the truth, or of those chosen."""
+    hits, actual = margins.hits[rows], margins.actual[rows]
+    occurring = np.count_nonzero(actual, axis=0)
+    return ratio(_sum(recall(hits, actual)), np.asarray(occurring, np.float64))
+
+
+def matthews_corrcoef(margins: Margins) -> FloatArray:
+    """Return the correlation of truth and prediction; 0 where either is constant.
+
+    In shares of the total it is (Σ hits − Σ actual·predicted) /
+    sqrt((1 − Σ actual²)(1 − Σ predicted²)).
+    """
+    total = margins.total
+    actual, predicted = ratio(margins.actual, total), ratio(margins.predicted, total)
+    spread_actual = 1.0 - _dot(actual, actual)
+    spread_predicted = 1.0 - _dot(predicted, predicted)
+    if np.any(np.minimum(spread_actual, spread_predicted) < _UNEVEN):
+        return _matthews_of_uneven(margins)
+    covariance = accuracy(margins) - _dot(actual, predicted)
+    return ratio(covariance, np.sqrt(spread_actual * spread_predicted))
+
+
+def cohen_kappa(margins: Margins) -> FloatArray:
+    """Return 1 − disagreement / disagreement by chance; NaN where chance has none.
+
+    Chance cannot disagree where truth and prediction are one and the same
+    class throughout; scikit-learn answers NaN there, and so does this.
+    """
+    total = margins.total
+    actual = ratio(margins.actual, total)
+    by_chance = total - _dot(actual, margins.predicted)
+    if np.any(by_chance <= _UNEVEN * total):
+        by_chance = _dot(actual, others(margins.predicted))
+    wrong = _sum(margins.missed)
+    unknown = np.full_like(by_chance, np.nan)
+    return np.asarray(1.0 - np.divide(wrong, by_chance, out=unknown, where=by_chance != 0.0))
+
+
+def _matthews_of_uneven(margins: Margins) -> FloatArray:
+    """Return the same number from Σ (tp·tn − fp·fn), each class against the rest.
+
+    Only tn is a difference, and taken from the smaller of the two sums that
+    contain it its error is at most a rounding of the denominator: the result
+    is right to a few units in the last place however uneven the classes are.
+    """
+    total = _sum(margins.hits) + _sum(margins.missed)
+    tp, fn, fp = (ratio(x, total) for x in (margins.hits, margins.missed, margins.spurious))
+    actual, predicted = tp + fn, tp + fp
+    not_actual, not_predicted = others(actual), others(predicted)
+    tn = np.where(not_actual <= not_predicted, not_actual - fp, not_predicted - fn)
+    spread = np.sqrt(_dot(actual, not_actual)) * np.sqrt(_dot(predicted, not_predicted))
+    covariance = np.where(spread == 0.0, 0.0, _dot(tp, tn) - _dot(fp, fn))
+    return ratio(covariance, spread)
+
+
+def _sum(weights: FloatArray) -> FloatArray:
+    return np.asarray(weights.sum(axis=0))
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("i...,i...->...", left, right))
+
+
+WHOLE_SCORES: dict[str, Callable[[Margins], FloatArray]] = {
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "matthews_corrcoef": matthews_corrcoef,
+    "cohen_kappa": cohen_kappa,
+}

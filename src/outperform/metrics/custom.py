@@ -1,0 +1,321 @@
+"""Users' own metrics: functions of a confusion array or of scores, and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import AnyArray, CostsLike, FloatArray, Label
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import quoted
+from outperform.metrics.score_metrics import Evaluate, Units
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import CostFacts
+
+
+ConfusionFunction: TypeAlias = Callable[[FloatArray], ArrayLike]
+
+
+def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
+    """Call the function once per table; it returns one number.
+
+    Examples
+    --------
+    >>> call_each(np.trace, "trace", np.ones((2, 2, 3)))
+    array([2., 2., 2.])
+    """
+    tables = confusion.reshape(*confusion.shape[:2], -1)
+    values = np.empty(tables.shape[2])
+    for i in range(len(values)):
+        # A copy, so that a function that changes its argument harms nobody.
+        answer = np.asarray(function(tables[:, :, i].copy()))
+        if answer.ndim or answer.dtype.kind not in "biuf":
+            raise UsageError(f"{_asked(name)} one number; it returned {_shown(answer)}")
+        values[i] = answer
+    _refuse_nan(name, values)
+    return values.reshape(confusion.shape[2:])
+
+
+def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
+    """Call the function on all tables at once; it returns one number for each.
+
+    Examples
+    --------
+    >>> call_once(lambda c: c[0, 0] + c[1, 1], "trace", np.ones((2, 2, 3)))
+    array([2., 2., 2.])
+    """
+    tables = confusion.reshape(*confusion.shape[:2], -1).view()
+    tables.flags.writeable = False
+    answer = np.asarray(function(tables))
+    if answer.shape != tables.shape[2:] or answer.dtype.kind not in "biuf":
+        raise UsageError(
+            f"{_asked(name)} an array of shape ({tables.shape[2]},), one number for each table "
+            f"of its argument {tables.shape}, because it was declared vectorized; "
+            f"it returned {_shown(answer)}"
+        )
+    values = answer.astype(np.float64)
+    _refuse_nan(name, values)
+    return values.reshape(confusion.shape[2:])
+
+
+def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> None:
+    """Refuse values that lie outside the bounds by more than rounding."""
+    low, high = bounds
+    slack = 1e-9
+    outside = (values < low - slack) | (values > high + slack)
+    if np.any(outside):
+        raise UsageError(
+            f"{_asked(name)} numbers within its bounds ({low}, {high}); "
+            f"it returned {float(values[outside].flat[0])!r}; widen bounds= or mend the function"
+        )
+
+
+def _asked(name: str) -> str:
+    return f"the metric function {name!r} must return"
+
+
+def _shown(answer: AnyArray) -> str:
+    if answer.ndim:
+        return f"an array of shape {answer.shape} and type {answer.dtype}"
+    return f"{answer.item()!r}"
+
+
+def _refuse_nan(name: str, values: FloatArray) -> None:
+    n_nan = int(np.count_nonzero(np.isnan(values)))
+    if n_nan:
+        raise UsageError(
+            f"{_asked(name)} a number for every table; it returned NaN for {n_nan} of "
+            f"{values.size}; decide in the function what 0/0 is, for instance 0.0"
+        )
+
+
+ScoreFunction: TypeAlias = Callable[[AnyArray, FloatArray, FloatArray], ArrayLike]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Called:
+    """A user's function and what it is called with; the weights add up to the documents."""
+
+    name: str
+    function: Callable[..., ArrayLike]  # truth is None where there is none
+    truth: AnyArray | None
+    score: FloatArray
+    units: Units
+    bounds: tuple[float, float]
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        n = len(self.score)
+        pick = self.units.picker(np.arange(n))
+        truth = None if self.truth is None else _locked(self.truth)
+        score = _locked(self.score)
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            values = np.empty(len(weights))
+            for place in range(len(weights)):
+                weight = pick(weights[place : place + 1])[0]
+                weight = weight * (n / weight.sum())  # a copy: the function may change it
+                values[place] = self._number(self.function(truth, score, weight))
+            check_bounds(self.name, values, self.bounds)
+            return np.clip(values, *self.bounds)
+
+        return evaluate
+
+    def _number(self, answer: ArrayLike) -> float:
+        number = np.asarray(answer)
+        if number.ndim or number.dtype.kind not in "biuf" or np.isnan(number):
+            shown = f"an array of shape {number.shape}" if number.ndim else repr(answer)
+            raise UsageError(
+                f"the metric function {self.name!r}(y_true, score, weight) must return one number; "
+                f"it returned {shown}"
+            )
+        return float(number)
+
+
+def _locked(array: AnyArray) -> AnyArray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """A cost for every pair of true and predicted class; called with a confusion array.
+
+    Parameters
+    ----------
+    matrix
+        The cost of each pair, rows the truth; None where pairs are given by name.
+    labels
+        The class of each row and column; None for those of the data, in their order.
+    pairs
+        Truth, prediction and cost of some pairs; all others cost nothing.
+    unit
+        What the costs are counted in, such as ``"EUR"``.
+
+    Examples
+    --------
+    >>> costs = Costs.from_param({("fraud", "ok"): 100, ("ok", "fraud"): 5}, unit="EUR")
+    >>> costs.aligned(("fraud", "ok")).matrix
+    ((0.0, 100.0), (5.0, 0.0))
+    """
+
+    matrix: tuple[tuple[float, ...], ...] | None = None
+    labels: tuple[Label, ...] | None = None
+    pairs: tuple[tuple[Label, Label, float], ...] = ()
+    unit: str | None = None
+
+    @classmethod
+    def from_param(
+        cls, costs: CostsLike, *, labels: Sequence[Label] | None = None, unit: str | None = None
+    ) -> Costs:
+        """Take a square matrix, or costs by (truth, prediction).
+
+        Parameters
+        ----------
+        costs
+            What the user gave.
+        labels
+            The class of each row and column of a matrix.
+        unit
+            What the costs are counted in.
+        """
+        if unit is not None and (not isinstance(unit, str) or not unit.strip()):
+            raise UsageError(f"unit must be text such as 'EUR'; got {unit!r}")
+        if isinstance(costs, Mapping):
+            if labels is not None:
+                raise UsageError("costs by (truth, prediction) name their classes; drop labels=")
+            return cls(pairs=_pairs(costs), unit=unit)
+        matrix = _matrix(costs)
+        named = None if labels is None else tuple(_plain(label) for label in labels)
+        if named is not None and (len(named) != len(matrix) or len(set(named)) != len(named)):
+            raise UsageError(
+                f"a cost matrix of {len(matrix)} rows needs as many different labels; got "
+                f"{list(named)}"
+            )
+        return cls(matrix=matrix, labels=named, unit=unit)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest cost of a document."""
+        values = [cost for *_, cost in self.pairs] + [0.0] if self.matrix is None else self.matrix
+        return float(np.min(values)), float(np.max(values))
+
+    @property
+    def per_document(self) -> str:
+        """What the value is in, in words."""
+        return "per document" if self.unit is None else f"{self.unit} per document"
+
+    def aligned(self, labels: tuple[Label, ...]) -> Costs:
+        """Return the matrix in the order of the classes of some data.
+
+        Parameters
+        ----------
+        labels
+            All classes of the data.
+        """
+        if self.matrix is None:
+            return self._of_pairs(labels)
+        if self.labels is None:
+            if len(self.matrix) != len(labels):
+                raise UsageError(
+                    f"the cost matrix is {len(self.matrix)}×{len(self.matrix)}, but there are "
+                    f"{len(labels)} classes, in this order: {_listed(labels)}; name the rows with "
+                    "labels="
+                )
+            return replace(self, labels=labels)
+        known = [_key(label) for label in self.labels]
+        unpriced = [label for label in labels if _key(label) not in known]
+        if unpriced:
+            raise UsageError(
+                f"the cost matrix has rows for {_listed(self.labels)}, but the data also have "
+                f"{_listed(unpriced)}"
+            )
+        order = [known.index(_key(label)) for label in labels]
+        matrix = tuple(tuple(self.matrix[row][column] for column in order) for row in order)
+        return replace(self, matrix=matrix, labels=labels)
+
+    def _of_pairs(self, labels: tuple[Label, ...]) -> Costs:
+        place = {_key(label): code for code, label in enumerate(labels)}
+        matrix = np.zeros((len(labels), len(labels)))
+        for truth, prediction, cost in self.pairs:
+            for label in (truth, prediction):
+                if _key(label) not in place:
+                    known = unknown_name("class", label, map(str, labels))
+                    raise UsageError(
+                        f"{known}; a class that could have occurred is named with labels="
+                    )
+            matrix[place[_key(truth)], place[_key(prediction)]] = cost
+        return replace(self, matrix=_rows(matrix), labels=labels, pairs=())
+
+    def __call__(self, confusion: FloatArray) -> FloatArray:
+        """Return the mean cost of each table ``(n_classes, n_classes, n)``, rows the truth."""
+        total = np.einsum("jkn,jk->n", confusion, np.array(self.matrix))
+        return np.asarray(total / confusion.sum(axis=(0, 1)))
+
+    def to_dict(self) -> CostFacts:
+        """Return the costs as plain JSON-able values."""
+        if self.matrix is None:
+            return {"pairs": [list(pair) for pair in self.pairs], "unit": self.unit}
+        labels = None if self.labels is None else list(self.labels)
+        return {"labels": labels, "matrix": [list(row) for row in self.matrix], "unit": self.unit}
+
+
+def _matrix(costs: Any) -> tuple[tuple[float, ...], ...]:
+    try:
+        array = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"costs must be a square matrix of numbers; got {costs!r}") from error
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
+        raise UsageError(
+            "costs must be a square matrix, rows the truth and columns the predictions, or a "
+            f"mapping such as {{('fraud', 'ok'): 100}}; got shape {array.shape}"
+        )
+    return _checked(array, array)
+
+
+def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
+    pairs = []
+    for pair, cost in costs.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise UsageError(f"costs are given by (truth, prediction); got {pair!r}")
+        try:
+            pairs.append((_plain(pair[0]), _plain(pair[1]), float(cost)))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"the cost of {pair!r} must be a number; got {cost!r}") from error
+    _checked(np.array([[cost for *_, cost in pairs] + [0.0]]), costs)
+    return tuple(sorted(pairs, key=lambda pair: (_key(pair[0]), _key(pair[1]))))
+
+
+def _checked(array: FloatArray, costs: Any) -> tuple[tuple[float, ...], ...]:
+    if not np.isfinite(array).all():
+        raise UsageError(f"costs must be finite; got {costs!r}")
+    if array.min() == array.max():
+        raise UsageError("the costs are all the same, so no model could cost less than another")
+    return _rows(array)
+
+
+def _rows(array: FloatArray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in array.tolist())
+
+
+def _plain(label: Any) -> Label:
+    plain: Label = label.item() if isinstance(label, np.generic) else label
+    return plain
+
+
+def _key(label: Label) -> tuple[str, str]:
+    """Return what tells labels apart: True == 1, and they are not the same class."""
+    return type(label).__name__, str(label)
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return quoted(labels, most=_MOST_NAMED)

@@ -1,0 +1,388 @@
+"""The registry of confusion metrics, by scikit-learn's scorer names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import cast
+
+from outperform._typing import CostsLike, Label, MetricLike
+from outperform.errors import UsageError, unknown_name
+from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
+from outperform.metrics.custom import ConfusionFunction, Costs
+from outperform.metrics.metric import Metric, Share
+from outperform.metrics.score_registry import is_of_scores, score_names
+
+_ADJECTIVES: dict[Average | Samples, str] = {
+    "binary": "",
+    "micro": "micro-averaged ",
+    "macro": "macro-averaged ",
+    "weighted": "prevalence-weighted ",
+    "samples": "samples-averaged ",
+}
+
+# Names that scikit-learn has for them.
+_OF_SEVERAL_CLASSES = (
+    "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
+)  # fmt: skip
+_ACCURACY = Share("correct", (("wrong", 1.0),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """What the four averages of one score have in common."""
+
+    word: str
+    of_class: Share | None
+    pooled: Share | None
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+
+_FAMILIES: dict[str, _Family] = {
+    "precision": _Family("precision", Share("tp", (("fp", 1.0),)), _ACCURACY),
+    "recall": _Family("recall", Share("tp", (("fn", 1.0),)), _ACCURACY),
+    "specificity": _Family("specificity", Share("tn", (("fp", 1.0),)), None),
+    "jaccard": _Family(
+        "Jaccard index",
+        Share("tp", (("fn", 1.0), ("fp", 1.0))),
+        Share("correct", (("wrong", 2.0),)),
+    ),
+    "informedness": _Family("informedness", None, None, (-1.0, 1.0)),
+}
+
+_AVERAGED = (*AVERAGES[1:], "samples")
+_FBETA_NAME = re.compile(
+    rf"f(?P<beta>\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_(?P<average>{'|'.join(_AVERAGED)}))?"
+)
+
+
+def get(metric: MetricLike) -> Metric:
+    """Return a metric by its name, as itself, or made of a function.
+
+    Parameters
+    ----------
+    metric
+        A name such as ``"f1_macro"`` or ``"f2_macro"``, a :class:`Metric`, or
+        a function of one confusion array, see :func:`from_function`.
+
+    Examples
+    --------
+    >>> get("balanced_accuracy").bounds
+    (0.0, 1.0)
+    >>> get("f1macro")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    outperform.errors.UsageError: unknown metric 'f1macro'; did you mean 'f1_macro'? ...
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        return _by_name(metric)
+    if callable(metric):
+        return from_function(cast(ConfusionFunction, metric))
+    raise UsageError(
+        "a metric must be a name, a Metric or a function of a confusion array; "
+        f"got {type(metric).__name__}"
+    )
+
+
+def names() -> list[str]:
+    """Return the names of all metrics of the table.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ['accuracy', 'balanced_accuracy', 'f1']
+    """
+    return list(_METRICS)
+
+
+def check_name(metric: MetricLike | None, known: Sequence[str] | None = None) -> None:
+    """Refuse a name that no metric has, before anything is read or trained.
+
+    Parameters
+    ----------
+    metric
+        What was asked for; anything but a name passes.
+    known
+        The names to list; by default those of labels and of scores.
+
+    Examples
+    --------
+    >>> check_name("f0.5_macro")
+    >>> check_name("acuracy", ["accuracy"])
+    Traceback (most recent call last):
+    outperform.errors.UsageError: unknown metric 'acuracy'; did you mean 'accuracy'? Known: accuracy
+    """
+    if not isinstance(metric, str) or is_of_scores(metric) or metric in (*_METRICS, *_OF_SETS):
+        return
+    if _as_fbeta(metric) is None:
+        every = names() + set_names() + score_names()
+        raise _unknown(metric, every if known is None else known)
+
+
+def _unknown(name: str, known: Sequence[str]) -> UsageError:
+    if name in _OF_SEVERAL_CLASSES:
+        return UsageError(
+            f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
+            "a time with metric='roc_auc', pos_label= and the scores of that class, or use "
+            "log_loss or brier_score, which read one probability a class"
+        )
+    return UsageError(unknown_name("metric", name, known))
+
+
+def set_names() -> list[str]:
+    """Return the names of metrics that only documents with several labels have.
+
+    Examples
+    --------
+    >>> set_names()[0]
+    'f1_samples'
+    """
+    return list(_OF_SETS)
+
+
+def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
+    """Return F-beta, (1+β²) tp / ((1+β²) tp + β² fn + fp).
+
+    Parameters
+    ----------
+    beta
+        How many times as much recall counts as precision.
+    average
+        How the classes' values become one.
+
+    Examples
+    --------
+    >>> fbeta(2, average="macro").name
+    'f2_macro'
+    >>> fbeta(1) == get("f1")
+    True
+    """
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.0 < beta < math.inf:
+        raise UsageError(
+            f"beta must be a positive number; got {beta!r}; "
+            "for 0 take precision, for infinity recall"
+        )
+    beta = float(beta)
+    word = f"F{int(beta) if beta.is_integer() else beta}"
+    share = Share("tp", (("fn", miss_weight(beta)), ("fp", miss_weight(1.0 / beta))))
+    return _averaged("fbeta", word.lower(), average, _Family(word, share, _ACCURACY), beta=beta)
+
+
+def from_function(
+    function: ConfusionFunction,
+    *,
+    name: str | None = None,
+    vectorized: bool = False,
+    bounds: tuple[float, float] | None = None,
+    greater_is_better: bool = True,
+) -> Metric:
+    """Make a metric of a function of a confusion array.
+
+    The function gets one array of shape (n_classes, n_classes), rows the
+    truth, and returns one number. For posterior draws the entries are
+    proportions that sum to 1, for the observed value they are counts, so a
+    metric must not depend on the scale.
+
+    Parameters
+    ----------
+    function
+        The function; one defined in a module, not a lambda, if the metric is
+        to be pickled.
+    name
+        What to call it; the function's own name by default.
+    vectorized
+        Whether the function takes (n_classes, n_classes, n) and returns (n,),
+        which is faster by far.
+    bounds
+        The least and the greatest value; unbounded by default.
+    greater_is_better
+        Whether the larger of two values is the better one.
+
+    Examples
+    --------
+    >>> def error_rate(confusion):
+    ...     return 1 - confusion.trace() / confusion.sum()
+    >>> metric = from_function(error_rate, bounds=(0, 1), greater_is_better=False)
+    >>> metric.evaluate([[8, 2], [1, 5]])
+    array(0.1875)
+    """
+    if not callable(function):
+        raise UsageError(
+            f"function must be a function of a confusion array; got {type(function).__name__}"
+        )
+    own = str(getattr(function, "__name__", type(function).__name__))
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "sklearn":
+        raise UsageError(
+            f"{own} takes labels, not a confusion array; give the metric by its name, "
+            f"one of {', '.join(names())}"
+        )
+    name = name or own.replace("<lambda>", "custom")
+    return Metric(
+        name=name,
+        label=name,
+        function=function,
+        vectorized=vectorized,
+        greater_is_better=greater_is_better,
+        bounds=_as_bounds(bounds),
+    )
+
+
+def cost(
+    costs: CostsLike,
+    *,
+    labels: Sequence[Label] | None = None,
+    unit: str | None = None,
+    name: str = "cost",
+) -> Metric:
+    """Return the cost per document, Σ_jk p_jk · cost_jk; less is better.
+
+    Parameters
+    ----------
+    costs
+        A square matrix, rows the truth and columns the predictions; or costs by
+        (truth, prediction), where every pair that is left out costs nothing.
+    labels
+        The class of each row and column of a matrix; by default the classes of the data in
+        their order, which is sorted.
+    unit
+        What the costs are counted in, such as ``"EUR"``.
+    name
+        What to call it.
+
+    Examples
+    --------
+    >>> metric = cost({("fraud", "ok"): 100, ("ok", "fraud"): 5}, unit="EUR")
+    >>> metric.label, metric.bounds, metric.greater_is_better
+    ('cost (EUR per document)', (0.0, 100.0), False)
+    """
+    return _priced(Costs.from_param(costs, labels=labels, unit=unit), name, greater=False)
+
+
+def utility(
+    utilities: CostsLike,
+    *,
+    labels: Sequence[Label] | None = None,
+    unit: str | None = None,
+    name: str = "utility",
+) -> Metric:
+    """Return what the answers are worth per document, Σ_jk p_jk · utility_jk; more is better.
+
+    Parameters
+    ----------
+    utilities
+        As the costs of :func:`cost`; negative where an answer does harm.
+    labels
+        The class of each row and column of a matrix.
+    unit
+        What the utilities are counted in.
+    name
+        What to call it.
+
+    Examples
+    --------
+    >>> utility([[0, -5], [-100, 20]], unit="EUR").bounds
+    (-100.0, 20.0)
+    """
+    return _priced(Costs.from_param(utilities, labels=labels, unit=unit), name, greater=True)
+
+
+def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
+    return Metric(
+        name=name,
+        label=f"{name} {costs.per_document if costs.unit is None else f'({costs.per_document})'}",
+        function=costs,
+        vectorized=True,
+        greater_is_better=greater,
+        bounds=costs.bounds,
+    )
+
+
+def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    if bounds is None:
+        return (-math.inf, math.inf)
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
+    return (low, high)
+
+
+def _by_name(name: str) -> Metric:
+    if name in _METRICS or name in _OF_SETS:
+        return _METRICS[name] if name in _METRICS else _OF_SETS[name]
+    if is_of_scores(name):
+        raise UsageError(
+            f"{name!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
+            "what was asked needs a metric of labels"
+        )
+    match = _as_fbeta(name)
+    if match is None:
+        raise _unknown(name, names() + set_names() + score_names())
+    average = cast(Average | Samples, match["average"] or "binary")
+    return fbeta(float(match["beta"]), average=average)
+
+
+def _as_fbeta(name: str) -> re.Match[str] | None:
+    match = _FBETA_NAME.fullmatch(name)
+    return match if match is not None and 0.0 < float(match["beta"]) < math.inf else None
+
+
+def _averaged(
+    score: str,
+    name: str,
+    average: Average | Samples,
+    family: _Family,
+    *,
+    beta: float | None = None,
+) -> Metric:
+    if average not in _ADJECTIVES:
+        raise UsageError(unknown_name("average", average, _ADJECTIVES))
+    # The weights of the weighted recall are its denominators: what is left is accuracy.
+    pooled = average == "micro" or (score, average) == ("recall", "weighted")
+    return Metric(
+        name=name if average == "binary" else f"{name}_{average}",
+        label=_ADJECTIVES[average] + family.word,
+        score=score,
+        average=average,
+        beta=beta,
+        bounds=family.bounds,
+        share=family.of_class if average == "binary" else family.pooled if pooled else None,
+    )
+
+
+def _all_metrics() -> Iterator[Metric]:
+    yield Metric(name="accuracy", label="accuracy", score="accuracy", share=_ACCURACY)
+    yield Metric(name="balanced_accuracy", label="balanced accuracy", score="balanced_accuracy")
+    for average in AVERAGES:
+        yield fbeta(1.0, average=average)
+    for score, family in _FAMILIES.items():
+        for average in AVERAGES:
+            yield _averaged(score, score, average, family)
+    for score, label in (
+        ("matthews_corrcoef", "Matthews correlation"),
+        ("cohen_kappa", "Cohen's kappa"),
+    ):
+        yield Metric(name=score, label=label, score=score, bounds=(-1.0, 1.0))
+
+
+_METRICS: dict[str, Metric] = {metric.name: metric for metric in _all_metrics()}
+
+
+def _metrics_of_sets() -> Iterator[Metric]:
+    yield fbeta(1.0, average="samples")
+    for score in ("precision", "recall", "jaccard"):
+        yield _averaged(score, score, "samples", _FAMILIES[score])
+    yield Metric(
+        name="hamming_loss",
+        label="Hamming loss",
+        score="hamming_loss",
+        average="samples",
+        greater_is_better=False,
+    )
+
+
+_OF_SETS: dict[str, Metric] = {metric.name: metric for metric in _metrics_of_sets()}

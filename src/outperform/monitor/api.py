@@ -1,0 +1,438 @@
+"""``Monitor``: labels arrive in batches, each brings the next decision."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, overload
+
+from outperform._typing import (
+    Axes,
+    Label,
+    LabelsLike,
+    MetricLike,
+    ModelsLike,
+    OfTwo,
+    PrevalenceLike,
+    RopeLike,
+    Seed,
+)
+from outperform.comparison.api import compare
+from outperform.data.labels import is_frame
+from outperform.data.outcomes import Outcomes
+from outperform.data.sources import TWINS
+from outperform.display.formats import latex_label
+from outperform.display.table import Table
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding, counted, finding, listed
+from outperform.inference.summary import SCHEMA, finding_facts
+from outperform.inference.views import chosen_metric
+from outperform.monitor.batches import History, check_key
+from outperform.monitor.result import Look, Stop, StopLike, look_at
+from outperform.monitor.text import (
+    looks_table,
+    monitor_headline,
+    monitor_paragraph,
+    monitor_text,
+    plot_looks,
+)
+from outperform.posterior.registry import PriorLike
+from outperform.posterior.rng import child, seed_sequence
+from outperform.results.base import Tabular
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import MonitorFacts
+
+
+_SHOWN = 3
+
+
+def folder_findings(left_out: Mapping[str, str], unfinished: int) -> list[Finding]:
+    """Say which files of the folder are not counted."""
+    found = []
+    if left_out:
+        files = counted(len(left_out), "files are", one="file is")
+        found.append(finding("batches_not_counted", files=files, reasons=_reasons(left_out)))
+    if unfinished:
+        files = counted(unfinished, "unfinished files are", one="unfinished file is")
+        found.append(finding("unfinished_batches", files=files))
+    return found
+
+
+def look_findings(
+    looks: Sequence[Look],
+    unanswered: Mapping[str, str],
+    stop: Stop | None,
+    n_classes: tuple[int | None, int | None],
+) -> list[Finding]:
+    """Say what stands between the looks and what they seem to promise."""
+    found = []
+    if unanswered:
+        reasons = _reasons(unanswered)
+        found.append(finding("looks_left_out", n=len(unanswered), reasons=reasons))
+    if n_classes[0] != n_classes[1]:
+        found.append(finding("classes_grew", before=n_classes[0], now=n_classes[1]))
+    return [*found, *_coarse_findings(looks, stop), *_stop_findings(looks, stop)]
+
+
+def _coarse_findings(looks: Sequence[Look], stop: Stop | None) -> list[Finding]:
+    """Say that draws cannot show a Bayes factor as large as the rule wants."""
+    factor = looks[-1].bayes_factor if looks else None
+    if stop is None or stop.rule != "bayes_factor" or factor is None:
+        return []
+    if factor.bound is None or looks[-1].holds:
+        return []
+    return [finding("monte_carlo_too_coarse/factor", factor=factor)]
+
+
+def _stop_findings(looks: Sequence[Look], stop: Stop | None) -> list[Finding]:
+    first = next((look for look in looks if look.holds), None)
+    if stop is None or first is None:
+        return []
+    found = []
+    if stop.rule == "verdict" and first is not looks[0]:
+        found.append(finding("stopped_by_verdict", n=first.number))
+    after = looks[-1].number - first.number
+    if after:
+        batches = counted(after, "batches were", one="batch was")
+        found.append(finding("looks_after_stop", batches=batches, n=first.number))
+    return found
+
+
+def _reasons(reasons: Mapping[str, str]) -> str:
+    return listed([f"{name} ({reason})" for name, reason in reasons.items()], most=_SHOWN)
+
+
+class _Asked(OfTwo, total=False):
+    metric: MetricLike | None
+
+
+class Monitor(Tabular):
+    """A comparison of two models that is watched while labels come in.
+
+    The folder is all there is: one file of counted outcomes for each batch, and the order in
+    which they arrived. Any number of processes may add to it, each batch under a key of its
+    own; what is added again under its key is counted once. Every property reads what has
+    arrived since, and a look once made never changes.
+
+    Parameters
+    ----------
+    folder
+        Where the batches are.
+    a, b
+        The names of the two models in the batches.
+    metric
+        As for :func:`compare`, but not a metric of scores; the default is that of the first batch.
+    rope
+        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+    stop
+        When to stop: a :class:`Stop`, or ``"width"``, ``"verdict"`` or ``"bayes_factor"``, or
+        a pair such as ``("width", 0.02)``; never, if None.
+    hdi_prob
+        The mass of the interval.
+    prior, paired
+        As for :func:`compare`.
+    n_draws
+        How many draws a look; 20,000 by default.
+    random_state
+        The seed; each look has a stream of its own, so that a history is the same whenever and
+        however often it is read.
+    labels
+        The classes averaged over. Name all that can occur, even if none has yet.
+    pos_label
+        The positive class of a binary metric.
+    prevalence
+        The class proportions at which to answer, if not those of the batches; as for
+        :meth:`Outcomes.at_prevalence`.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> monitor = op.Monitor(folder.name, "new", "old", metric="accuracy", rope=0.05,
+    ...                      stop=("width", 0.2))
+    >>> right, wrong = [1, 0] * 50, [0, 1] * 10 + [1, 0] * 40
+    >>> for day in ("Mon", "Tue", "Wed"):
+    ...     monitor.add(right, {"new": right, "old": wrong}, key=day)
+    >>> for look in monitor.looks:
+    ...     print(look.key, look.n, round(look.hdi.width, 2), look.decision.symbol)
+    Mon 100 0.16 ≫
+    Tue 200 0.12 ≫
+    Wed 300 0.09 ≫
+    >>> monitor.stopped.key
+    'Mon'
+    >>> folder.cleanup()
+    """
+
+    __slots__ = ("_asked", "_classes", "_history", "_kept", "_looks", "_made", "_prevalence",
+                 "_seed", "_unanswered", "a", "b", "folder", "stop")  # fmt: skip
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        a: str,
+        b: str,
+        *,
+        metric: MetricLike | None = None,
+        rope: RopeLike | None = None,
+        stop: StopLike | None = None,
+        hdi_prob: float = 0.95,
+        prior: PriorLike | None = None,
+        paired: bool = True,
+        n_draws: int | None = None,
+        random_state: Seed = 0,
+        labels: Sequence[Label] | None = None,
+        pos_label: Label | None = None,
+        prevalence: PrevalenceLike | None = None,
+    ) -> None:
+        if a == b:
+            raise UsageError(f"a and b must be two different models; got {a!r} twice")
+        self.folder = Path(folder)
+        self.a, self.b = a, b
+        self.stop = Stop.from_param(stop)
+        self._asked: _Asked = {
+            "metric": metric, "rope": rope, "hdi_prob": hdi_prob, "prior": prior,
+            "paired": paired, "n_draws": n_draws, "labels": labels, "pos_label": pos_label,
+            "n_jobs": -1,
+        }  # fmt: skip
+        self._prevalence = prevalence
+        self._seed = seed_sequence(random_state)
+        self._history = History(self.folder, (a, b))
+        self._looks: list[Look] = []
+        self._unanswered: dict[str, str] = {}
+        self._made = 0  # batches looked at
+        self._kept: dict[int, Comparison] = {}  # of the stop and of the last look
+        self._classes: list[int | None] = []  # at the first and at the last look
+
+    # What comes in
+
+    @overload
+    def add(self, y_true: Outcomes, *, key: str | int) -> None: ...
+
+    @overload
+    def add(self, y_true: LabelsLike, predictions: ModelsLike, *, key: str | int) -> None: ...
+
+    def add(
+        self,
+        y_true: Outcomes | LabelsLike,
+        predictions: ModelsLike | None = None,
+        *,
+        key: str | int,
+    ) -> None:
+        """Store a batch of outcomes; it is counted once, however often it is added.
+
+        When this returns, the batch is on disk. A process that was killed on the way adds it
+        again under the same key.
+
+        Parameters
+        ----------
+        y_true
+            :class:`Outcomes`, or the true labels.
+        predictions
+            With true labels, each model's predicted labels, by name or as a frame.
+        key
+            What names this batch and no other: a date, a range of rows, the name of a file.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> from tempfile import TemporaryDirectory
+        >>> folder = TemporaryDirectory()
+        >>> monitor = op.Monitor(folder.name, "new", "old", metric="accuracy", rope=0.05)
+        >>> for _ in range(2):
+        ...     monitor.add([1, 0], {"new": [1, 0], "old": [1, 1]}, key="rows 0 to 1")
+        >>> monitor.outcomes.n
+        2
+        >>> folder.cleanup()
+        """
+        outcomes = _counted(y_true, predictions)
+        if outcomes.prevalence is not None:
+            raise UsageError("a monitor has its own prevalence=; add the batch at_prevalence(None)")
+        if outcomes.pool is not None:
+            raise UsageError(
+                "a monitor adds batches up, and labels of one pool do not add up; give all of them "
+                "that there are to Outcomes.from_pool, and compare"
+            )
+        outcomes.select([self.a, self.b])
+        self._history.store(check_key(key), outcomes)
+
+    # What it says
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The sum of all batches; a DataError before the first."""
+        return self._sum(self.n_batches)
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """What all documents said after each batch, in the order in which batches arrived."""
+        self._look()
+        return tuple(self._looks)
+
+    def _look(self) -> None:
+        """Look at what has arrived since."""
+        for number in range(self._made + 1, self.n_batches + 1):
+            key = self._history.batches[number - 1].key
+            try:
+                found = self._compare(number)
+            except DataError as error:  # such as one class only; the next batch may help
+                self._unanswered[key] = str(error)
+            else:
+                self._note(found, number, key)
+                self._classes = [*self._classes[:1], found.spec.data.n_classes]
+            self._made = number
+
+    def _note(self, found: Comparison, number: int, key: str) -> None:
+        self._looks.append(look_at(found, number=number, key=key, stop=self.stop))
+        stopped = next((look.number for look in self._looks if look.holds), None)
+        self._kept = {one: self._kept[one] for one in self._kept if one == stopped}
+        self._kept[number] = found
+
+    @property
+    def n_batches(self) -> int:
+        """How many batches are counted."""
+        self._history.refresh()
+        return len(self._history.batches)
+
+    @property
+    def latest(self) -> Comparison:
+        """The comparison on all documents so far; a DataError before the first."""
+        number = self.n_batches
+        return self._kept[number] if number in self._kept else self._compare(number)
+
+    @property
+    def stopped(self) -> Look | None:
+        """The first look at which the rule to stop held; what comes after does not unsay it."""
+        return next((look for look in self.looks if look.holds), None)
+
+    def at(self, number: int) -> Comparison:
+        """Return the comparison as it was after so many batches.
+
+        Parameters
+        ----------
+        number
+            How many batches.
+        """
+        if type(number) is int and number in self._kept:
+            return self._kept[number]
+        self._history.refresh()
+        return self._compare(number)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Doubts about the folder, about the looks and about the latest of them."""
+        self._look()
+        return self._doubts()
+
+    def _doubts(self) -> tuple[Finding, ...]:
+        ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
+        # A copy that came after the look that is shown is a doubt about the folder all the same.
+        counted = () if self._history.total is None else self._history.total.findings
+        shown = self._shown().findings if self._looks else ()
+        return (
+            *folder_findings(self._history.left_out, self._history.unfinished),
+            *(one for one in counted if one.name == TWINS),
+            *look_findings(self._looks, self._unanswered, self.stop, ends),
+            *(one for one in shown if one.name != TWINS),
+        )
+
+    def _compare(self, number: int) -> Comparison:
+        seen, asked = self._with_classes(self._sum(number)), self._asked.copy()
+        if asked["metric"] is None:
+            asked["metric"] = chosen_metric(
+                self._with_classes(self._sum(1)),
+                None,
+                labels=asked["labels"],
+                pos_label=asked["pos_label"],
+            )
+        seen = seen.at_prevalence(self._prevalence, pos_label=asked["pos_label"])
+        asked["random_state"] = child(self._seed, number)
+        return compare(seen, self.a, self.b, **asked)
+
+    def _with_classes(self, seen: Outcomes) -> Outcomes:
+        """Add the classes that were named, even if none has occurred yet."""
+        labels, positive = self._asked["labels"], self._asked["pos_label"]
+        named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
+        return seen.with_labels(named) if named and seen.kind != "correct" else seen
+
+    def _sum(self, number: int) -> Outcomes:
+        known = len(self._history.batches)
+        if not known:
+            raise DataError(self._nothing_yet())
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= known:
+            raise UsageError(f"a look is a number from 1 to {known}; got {number!r}")
+        return self._history.upto(number)
+
+    def _nothing_yet(self) -> str:
+        doubts = folder_findings(self._history.left_out, self._history.unfinished)
+        reasons = (f"; {one.message.rstrip('.')}" for one in doubts if one.level == "warning")
+        return f"no batch of {self.a!r} and {self.b!r} has arrived in {self.folder} yet" + "".join(
+            reasons
+        )
+
+    def _shown(self) -> Comparison:
+        """Return the comparison to report: where it stopped, or else the latest."""
+        shown = next((look for look in self._looks if look.holds), self._looks[-1])
+        return self._kept[shown.number]
+
+    # Words, tables, pictures
+
+    def to_dict(self) -> MonitorFacts:
+        """Return all looks, and the comparison to report, as plain values."""
+        self._look()  # once, or a batch that comes meanwhile would be in one part only
+        first = next((look.number for look in self._looks if look.holds), None)
+        shown = self._shown() if self._looks else None
+        return {
+            "schema": SCHEMA,
+            "kind": "monitor",
+            "names": [self.a, self.b],
+            "n_batches": self._made,
+            "stop": None if self.stop is None else self.stop.to_dict(shown),
+            "stopped": first,
+            "looks": [look.to_dict() for look in self._looks],
+            "comparison": None if shown is None else shown.to_dict(),
+            "findings": finding_facts(self._doubts()),
+        }
+
+    def table(self) -> Table:
+        """Return one row a look."""
+        return looks_table(self.to_dict())
+
+    def report(self) -> str:
+        """Return a paragraph for a paper: how it was watched, and what it said where it stopped."""
+        return monitor_paragraph(self.to_dict())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the interval closing in, look by look, against the ROPE.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return plot_looks(facts=self.to_dict(), ax=ax)
+
+    def _latex_label(self) -> str:
+        return latex_label(self.a, self.b, "looks")
+
+    def __repr__(self) -> str:
+        return f"Monitor({monitor_headline(self.to_dict())})"
+
+    def __str__(self) -> str:
+        return monitor_text(self.to_dict())
+
+
+def _counted(y_true: Outcomes | LabelsLike, predictions: ModelsLike | None) -> Outcomes:
+    if isinstance(y_true, Outcomes):
+        if predictions is not None:
+            raise UsageError("outcomes hold the predictions already; leave predictions= out")
+        return y_true
+    if not isinstance(predictions, Mapping) and not is_frame(predictions):
+        raise UsageError(
+            "a batch must be outcomes, or true labels and each model's predictions by its name, "
+            f"e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"
+        )
+    return Outcomes.from_labels(y_true, cast(ModelsLike, predictions))

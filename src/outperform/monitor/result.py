@@ -1,0 +1,230 @@
+"""One look, and when to stop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from outperform.data.sources import DOUBLED
+from outperform.decision.bayes_factor import BayesFactor
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision
+from outperform.errors import UsageError, unknown_name
+from outperform.gates.rule import Judgement, judge, withheld
+from outperform.inference.summary import decision_facts, factor_facts, interval_facts
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import LookFacts, StopFacts
+
+
+Rule = Literal["width", "verdict", "bayes_factor"]
+StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
+_OF_ROPE = 0.8  # an interval of that share of the ROPE can lie inside it
+_STRONG = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """When a monitored experiment may stop.
+
+    A look whose verdict is withheld by a serious finding never stops it.
+
+    Parameters
+    ----------
+    rule
+        ``"width"``: the HDI is at most so wide. ``"verdict"``: the verdict is ≫, ≈ or ≪.
+        ``"bayes_factor"``: BF10 or BF01 is at least so large.
+    at
+        How wide, or how large; by default 0.8 of the ROPE's width, and 10. A verdict takes none.
+
+    Examples
+    --------
+    >>> Stop.from_param(("width", 0.02))
+    Stop(rule='width', at=0.02)
+    >>> Stop.from_param("verdict")
+    Stop(rule='verdict', at=None)
+    """
+
+    rule: Rule
+    at: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in get_args(Rule):
+            raise UsageError(unknown_name("rule to stop by", self.rule, get_args(Rule)))
+        if self.at is None:
+            return
+        least = {"width": 0.0, "bayes_factor": 1.0}.get(self.rule)
+        if least is None:
+            raise UsageError(f"a verdict is decided or not; leave {self.at!r} out")
+        if not isinstance(self.at, Real) or not least < self.at < math.inf:
+            what = self.rule.replace("_", " ")
+            raise UsageError(f"a {what} to stop at must be above {least:g}; got {self.at!r}")
+
+    @classmethod
+    def from_param(cls, stop: StopLike | None) -> Stop | None:
+        """Return a rule from its name, from a pair of name and number, or None from None.
+
+        Parameters
+        ----------
+        stop
+            The rule.
+        """
+        if stop is None or isinstance(stop, cls):
+            return stop
+        if isinstance(stop, str):
+            return cls(rule=stop)
+        if isinstance(stop, (tuple, list)) and len(stop) == 2:
+            return cls(rule=stop[0], at=stop[1])
+        raise UsageError(
+            f"stop must be one of {', '.join(get_args(Rule))}, a pair such as ('width', 0.02), or "
+            f"None; got {stop!r}"
+        )
+
+    def threshold(self, comparison: Comparison) -> float | None:
+        """Return how wide or how large, the default where none was given.
+
+        Parameters
+        ----------
+        comparison
+            Whose ROPE gives the default.
+        """
+        if self.at is not None or self.rule == "verdict":
+            return self.at
+        if self.rule == "bayes_factor":
+            return _STRONG
+        if not comparison.rope.width:
+            raise UsageError(
+                f"a width to stop at is {_OF_ROPE} of the ROPE's by default, and the ROPE is "
+                f"{comparison.rope}; give one, such as ('width', 0.02)"
+            )
+        return _OF_ROPE * comparison.rope.width
+
+    def to_dict(self, comparison: Comparison | None) -> StopFacts:
+        """Return rule and number as plain values.
+
+        Parameters
+        ----------
+        comparison
+            Whose ROPE gives the default, if there is one yet.
+        """
+        at = self.at if comparison is None else self.threshold(comparison)
+        return {"rule": self.rule, "at": at}
+
+    def holds(self, comparison: Comparison) -> bool:
+        """Return whether the rule holds of a comparison.
+
+        Parameters
+        ----------
+        comparison
+            A − B on all documents so far.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
+        >>> op.results.Stop(rule="verdict").holds(c), op.results.Stop(rule="width", at=0.1).holds(c)
+        (True, False)
+        """
+        if withheld(comparison):
+            return False
+        if self.rule == "verdict":
+            return comparison.decision.decided
+        at = self.threshold(comparison)
+        assert at is not None
+        if self.rule == "width":
+            return comparison.hdi.width <= at
+        factor = comparison.bayes_factor
+        if factor is None:
+            raise UsageError(
+                "there is no Bayes factor to stop by: it needs a ROPE of some width and a "
+                f"proper prior, and the ROPE is {comparison.rope}, the prior "
+                f"{comparison.spec.prior.name!r}"
+            )
+        return abs(factor.log_bf01) >= math.log(at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a comparison said after a batch; the comparison itself is ``monitor.at(number)``.
+
+    Parameters
+    ----------
+    number
+        How many batches there were.
+    key
+        The last of them.
+    n
+        How many documents there were.
+    observed
+        The plug-in difference; NaN where it is undefined.
+    mean, sd
+        Of A − B.
+    hdi
+        The narrowest interval.
+    p_worse, p_equivalent, p_better
+        The probability that A is worse than B by more than the ROPE, that the difference lies
+        in it, and that A is better by more.
+    decision
+        The verdict.
+    bayes_factor
+        Of the interval null, where it exists.
+    judgement
+        What a gate would say: may A replace B?
+    holds
+        Whether the rule to stop by holds.
+    """
+
+    number: int
+    key: str
+    n: int
+    observed: float
+    mean: float
+    sd: float
+    hdi: Interval
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    decision: Decision
+    bayes_factor: BayesFactor | None
+    judgement: Judgement
+    holds: bool
+
+    def to_dict(self) -> LookFacts:
+        """Return everything as plain values."""
+        return {
+            "number": self.number,
+            "key": self.key,
+            "n": self.n,
+            "mean": self.mean,
+            "sd": self.sd,
+            "p_worse": self.p_worse,
+            "p_equivalent": self.p_equivalent,
+            "p_better": self.p_better,
+            "observed": None if np.isnan(self.observed) else self.observed,
+            "hdi": interval_facts(self.hdi),
+            "width": self.hdi.width,
+            "decision": decision_facts(self.decision),
+            "bayes_factor": factor_facts(self.bayes_factor),
+            "judgement": self.judgement.value,
+            "holds": self.holds,
+        }
+
+
+def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None) -> Look:
+    """Note what a comparison says, without its draws."""
+    names = ("n", "observed", "mean", "sd", "hdi", "decision", "bayes_factor")
+    shares = ("p_worse", "p_equivalent", "p_better")
+    doubled = any(one.name in DOUBLED for one in comparison.findings)  # no gate passes with these
+    return Look(
+        number=number,
+        key=key,
+        **{name: getattr(comparison, name) for name in (*names, *shares)},
+        judgement=Judgement.UNDECIDED if doubled else judge(comparison),
+        holds=stop is not None and stop.holds(comparison),
+    )

@@ -1,0 +1,317 @@
+"""A monitored experiment in words, tables and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from outperform.display import facts as read
+from outperform.display import figure_style, numbers
+from outperform.display.facts import Facts
+from outperform.display.formats import (
+    count_column,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_text
+from outperform.display.paragraphs import paragraph
+from outperform.display.sentences import headline
+from outperform.display.table import Table
+from outperform.errors import UsageError
+from outperform.findings import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from outperform.results.feature_schemas import LookFacts, MonitorFacts, StopFacts
+    from outperform.results.schemas import Ends
+
+
+WIDTH = 100
+_LONGEST_KEY = 24
+_IN_TEXT = ("look", "batch", "n", "mean", "hdi_low", "hdi_high", "bayes_factor", "decision", "stop")
+
+
+def looks_table(facts: MonitorFacts) -> Table:
+    """Return one row a look.
+
+    Examples
+    --------
+    >>> look = {"number": 1, "key": "Mon", "n": 100, "observed": 0.02, "mean": 0.02, "sd": 0.01,
+    ...         "hdi": {"low": 0.0, "high": 0.04, "prob": 0.95}, "width": 0.04, "p_worse": 0.0,
+    ...         "p_equivalent": 0.3, "p_better": 0.7, "bayes_factor": None, "holds": True,
+    ...         "decision": {"symbol": ">", "words": "leaning better, not decided"}}
+    >>> table = looks_table({"names": ["bert", "gpt"], "looks": [look], "stopped": 1})
+    >>> table["batch"], table["stop"]
+    (('Mon',), ('stop',))
+    """
+    columns = (
+        count_column("look"),
+        text_column("batch"),
+        count_column("n", "documents"),
+        signed_column("observed"),
+        signed_column("mean"),
+        number_column("sd"),
+        signed_column("hdi_low", "HDI low"),
+        signed_column("hdi_high", "HDI high"),
+        number_column("width"),
+        probability_column("p_worse", "P(worse)"),
+        probability_column("p_equivalent", "P(ROPE)"),
+        probability_column("p_better", "P(better)"),
+        number_column("log10_bf10", "log10 BF10", 2),
+        text_column("bayes_factor", "Bayes factor"),
+        text_column("decision", "verdict"),
+        text_column("stop"),
+    )
+    rows = tuple(_row(look, facts) for look in facts["looks"])
+    return Table(columns, rows, title=f"{read.difference(facts)}, look by look")
+
+
+def _row(look: LookFacts, facts: MonitorFacts) -> dict[str, Any]:
+    factor = look["bayes_factor"]
+    return {
+        "look": look["number"],
+        "batch": for_text(look["key"]),
+        "n": look["n"],
+        "observed": look["observed"],
+        "mean": look["mean"],
+        "sd": look["sd"],
+        "width": look["width"],
+        "p_worse": look["p_worse"],
+        "p_equivalent": look["p_equivalent"],
+        "p_better": look["p_better"],
+        "hdi_low": look["hdi"]["low"],
+        "hdi_high": look["hdi"]["high"],
+        "log10_bf10": None if factor is None else factor["log10_bf10"],
+        "bayes_factor": None if factor is None else numbers.bayes_factor(factor),
+        "decision": f"{look['decision']['symbol']} {look['decision']['words']}",
+        "stop": "stop" if look["number"] == facts["stopped"] else None,
+    }
+
+
+def look_line(look: LookFacts) -> str:
+    """Return one look as a line for a terminal.
+
+    Examples
+    --------
+    >>> print(look_line({"number": 3, "key": "Wed", "n": 1200, "mean": 0.021, "sd": 0.008,
+    ...     "hdi": {"low": 0.005, "high": 0.037, "prob": 0.95}, "bayes_factor": {"bf01": 0.2},
+    ...     "decision": {"symbol": ">", "words": "leaning better, not decided"}}))
+    look 3 (Wed): 1,200 documents, +0.0210, 95% HDI +0.0050 to +0.0370, BF10 = 5.00, > leaning better, not decided
+    """  # noqa: E501
+    digits, hdi, factor = numbers.decimals(look["sd"]), look["hdi"], look["bayes_factor"]
+    parts = [
+        counted(look["n"], "documents"),
+        numbers.signed(look["mean"], digits),
+        f"{numbers.percent(hdi['prob'])} HDI "
+        f"{numbers.interval(hdi['low'], hdi['high'], digits, sign=True)}",
+        *([] if factor is None else [numbers.bayes_factor(factor)]),
+        f"{look['decision']['symbol']} {look['decision']['words']}",
+    ]
+    return f"look {look['number']} ({for_text(look['key'], limit=_LONGEST_KEY)}): " + ", ".join(
+        parts
+    )
+
+
+def stop_words(stop: StopFacts) -> str:
+    """Return a rule to stop by in words.
+
+    Examples
+    --------
+    >>> stop_words({"rule": "width", "at": 0.016}), stop_words({"rule": "verdict", "at": None})
+    ('the HDI is at most 0.016 wide', 'the verdict is decided')
+    """
+    if stop["rule"] == "verdict":
+        return "the verdict is decided"
+    if stop["rule"] == "width":
+        return (
+            "the HDI is narrow" if stop["at"] is None else f"the HDI is at most {stop['at']:g} wide"
+        )
+    return f"the Bayes factor is at least {stop['at'] or 10:g} for or against the ROPE"
+
+
+def monitor_headline(facts: MonitorFacts, *, limit: int | None = None) -> str:
+    """Return how far it is and what it says.
+
+    Examples
+    --------
+    >>> monitor_headline({"looks": [], "names": ["bert", "gpt"], "n_batches": 0})
+    'bert − gpt: no batch has arrived'
+    """
+    if not facts["looks"] or facts["comparison"] is None:
+        arrived = "no batch has arrived" if not facts["n_batches"] else "no answer yet"
+        return f"{read.difference(facts, limit=limit)}: {arrived}"
+    return f"{_where(facts)}: {headline(facts['comparison'], limit=limit)}"
+
+
+def _where(facts: MonitorFacts) -> str:
+    """Say at which look the answer stands, and why."""
+    if facts["stopped"] is not None and facts["stop"] is not None:
+        return f"stopped at look {facts['stopped']}, when {stop_words(facts['stop'])}"
+    number = facts["looks"][-1]["number"]
+    waiting = "" if facts["stop"] is None else f"; it stops when {stop_words(facts['stop'])}"
+    return f"look {number}{waiting}"
+
+
+def monitor_text(facts: MonitorFacts) -> str:
+    """Return the headline, the looks and the doubts."""
+    lines = wrap(monitor_headline(facts, limit=30), WIDTH)
+    if facts["looks"]:
+        lines += ["", *_brief(looks_table(facts)).to_text().splitlines()]
+    for level, message, name in read.findings(facts):
+        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _brief(table: Table) -> Table:
+    rows = tuple(
+        {
+            **row,
+            "batch": for_text(row["batch"], limit=_LONGEST_KEY),
+            "decision": str(row["decision"]).partition(" ")[0],
+        }
+        for row in table.rows
+    )
+    return replace(table.only(_IN_TEXT), rows=rows, title=None)
+
+
+def monitor_paragraph(facts: MonitorFacts) -> str:
+    """Return how it was watched, and the comparison where it stopped, for a paper."""
+    if not facts["looks"] or facts["comparison"] is None:
+        return f"{monitor_headline(facts)}."
+    looks, stop = len(facts["looks"]), facts["stop"]
+    told = counted(looks, "looks")
+    if stop is None:
+        told += " and no rule to stop"
+    elif facts["stopped"] is None:
+        told += f"; it was to stop when {stop_words(stop)}, which it is not yet"
+    else:
+        told += f"; it was to stop when {stop_words(stop)}, as it was at look {facts['stopped']}"
+    watched = "Labels came in batches, and the comparison was looked at after each"
+    return f"{watched}: {told}. {paragraph(facts['comparison'])}"
+
+
+_TALLEST = 5.0  # times the last interval's width; what is wider runs out of the picture
+_BARS = 40  # more of them are one black area
+_APART = 0.05  # of the picture's width, for two verdicts
+
+
+def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
+    """Draw mean and HDI after each batch, the ROPE, and where the rule to stop first held.
+
+    Parameters
+    ----------
+    facts
+        The facts of a monitored experiment.
+    ax
+        The axes to draw in; a new figure of one column's width if None.
+
+    Examples
+    --------
+    >>> looks = [{"number": k, "n": 100 * k, "mean": 0.02, "decision": {"symbol": ">"},
+    ...           "hdi": {"low": 0.02 - 0.1 / k, "high": 0.02 + 0.1 / k, "prob": 0.95}}
+    ...          for k in (1, 2, 3)]
+    >>> facts = {"names": ["bert", "gpt"], "looks": looks, "stopped": 3, "comparison":
+    ...          {"metric": "f1", "names": ["bert", "gpt"], "rope": {"low": -0.01, "high": 0.01}}}
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_looks(facts=facts, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'documents'
+    """
+    looks = facts["looks"]
+    if not looks or facts["comparison"] is None:
+        raise UsageError("there is no look to draw yet; the figure needs one batch at least")
+    ax = figure_style.new_axes(ax, purpose="plot()", height=2.6)
+    rope, colour = facts["comparison"]["rope"], figure_style.ink(ax)
+    _draw_rope(ax, rope)
+    n = [look["n"] for look in looks]
+    low, high = ([look["hdi"][end] for look in looks] for end in ("low", "high"))
+    mean = [look["mean"] for look in looks]
+    ax.fill_between(n, low, high, **figure_style.LIGHT, zorder=2)
+    some = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # and the last in any case
+    at, bottom, top = ([values[place] for place in some] for values in (n, low, high))
+    ax.vlines(at, bottom, top, color=colour, lw=0.8, zorder=3)
+    dots: dict[str, Any] = {"marker": "o", "ms": 3.5, "mec": ax.get_facecolor(), "mew": 0.6}
+    ax.plot(n, mean, color=colour, lw=1.0, zorder=4, markevery=list(some), **dots)
+    _limit(ax, looks, rope)
+    _write_verdicts(ax, looks)
+    _mark_stop(ax, facts)
+    _finish(ax, facts)
+    return ax
+
+
+def _draw_rope(ax: Axes, rope: Facts) -> None:
+    if rope["low"] < rope["high"]:
+        ax.axhspan(rope["low"], rope["high"], **figure_style.BAND, zorder=0)
+    ax.axhline(0, color=figure_style.BAND["edgecolor"], lw=0.7, ls=":", zorder=1)
+
+
+def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
+    """Show the ROPE and all intervals but the first wide ones in full."""
+    last = looks[-1]["hdi"]
+    most = _TALLEST * max(last["high"] - last["low"], rope["high"] - rope["low"])
+    shown = [look["hdi"] for look in looks if look["hdi"]["high"] - look["hdi"]["low"] <= most]
+    low = min([rope["low"], *(one["low"] for one in shown)])
+    high = max([rope["high"], *(one["high"] for one in shown)])
+    margin = 0.12 * (high - low or 1.0)
+    ax.set_ylim(low - margin, high + 1.6 * margin)
+
+
+def _write_verdicts(ax: Axes, looks: list[LookFacts]) -> None:
+    """Write the verdict over the looks at which it changed."""
+    for n, symbol in _changes(looks):
+        ax.annotate(
+            symbol,
+            (n, 1.0),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(0, -2),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            family=figure_style.family(ax),
+            **figure_style.SMALL,
+        )
+
+
+def _changes(looks: list[LookFacts]) -> list[tuple[int, str]]:
+    """Return where the verdict became another; of those close together the one that stayed."""
+    kept: list[tuple[int, str]] = []
+    for look in looks:
+        n, symbol = look["n"], look["decision"]["symbol"]
+        if kept and symbol == kept[-1][1]:
+            continue
+        if kept and n - kept[-1][0] < _APART * looks[-1]["n"]:
+            kept.pop()
+        if not kept or symbol != kept[-1][1]:
+            kept.append((n, symbol))
+    return kept
+
+
+def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
+    if facts["stopped"] is None:
+        return
+    n = next(look["n"] for look in facts["looks"] if look["number"] == facts["stopped"])
+    ax.axvline(n, color=figure_style.ink(ax), ls=figure_style.DASHES, lw=1.0, zorder=1)
+    text = f"stop, look {facts['stopped']}"
+    right = n > 0.6 * max(look["n"] for look in facts["looks"])
+    side: dict[str, Any] = {"ha": "right" if right else "left", "va": "bottom"}
+    at = ax.get_xaxis_transform()
+    figure_style.veiled(
+        ax, text, (n, 0.0), (-3 if right else 3, 3), xycoords=at, **side, **figure_style.TINY
+    )
+
+
+def _finish(ax: Axes, facts: MonitorFacts) -> None:
+    ax.set_xlim(left=0)
+    ax.set_xlabel("documents", **figure_style.SMALL)
+    assert facts["comparison"] is not None  # or there would be nothing to draw
+    ax.set_ylabel(figure_style.subject(facts["comparison"]), **figure_style.SMALL)
+    ax.tick_params(axis="y", labelsize="small")
+    hdi = read.hdi_label(facts["looks"][-1])
+    ax.set_title(f"● mean, │ {hdi}, grey band: ROPE", **figure_style.TINY)
+    figure_style.number_ticks(ax)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    figure_style.bare(ax, sides=("top", "right"))

@@ -1,0 +1,1 @@
+"""PLANNING: how many items, in which world, for which decision."""

@@ -1,0 +1,350 @@
+"""``plan``: how many items does a decision take?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import Label, MetricLike, RopeLike, Seed
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import Decision, Rope
+from outperform.errors import UsageError, unknown_name
+from outperform.inference.engine import check_draws
+from outperform.inference.score_spec import selected
+from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
+from outperform.planning.goals import firm_goal
+from outperform.planning.result import Plan, summarize_plan
+from outperform.planning.sample_size import Search, check_most, check_target
+from outperform.planning.worlds import (
+    RatesWorld,
+    TableWorld,
+    World,
+    binary_metric,
+    check_probability,
+    check_theta,
+    posterior_world,
+)
+from outperform.posterior.predictive import certain
+from outperform.posterior.registry import PriorLike, dirichlet_shapes
+from outperform.posterior.rng import seed_sequence
+from outperform.progress import in_steps
+
+_RATES_DRAWS = 4_000
+_TABLE_DRAWS = 1_000
+# So many documents that the prior does not show.
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """How the new documents will be compared, as the user said it."""
+
+    metric: MetricLike | None
+    rope: RopeLike | None
+    paired: bool
+    hdi_prob: float
+    prior: PriorLike | None
+    labels: Sequence[Label] | None
+    pos_label: Label | None
+    n_draws: int | None
+
+    @property
+    def prob(self) -> float:
+        """The mass of the interval."""
+        return check_prob(self.hdi_prob)
+
+    def draws(self, default: int) -> int:
+        """Return the number of draws, or the default."""
+        return default if self.n_draws is None else check_draws(self.n_draws)
+
+    def ask(self, seen: Outcomes, metric: str | None = None) -> LabelSpec:
+        """Ask outcomes."""
+        return make_label_spec(
+            seen,
+            metric=metric if self.metric is None else self.metric,
+            prior=self.prior,
+            default_prior="unit",
+            paired=self.paired,
+            labels=self.labels,
+            pos_label=self.pos_label,
+        )
+
+    def refuse(self, *names: str, what: str) -> None:
+        """Say which arguments mean nothing for a world."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise UsageError(f"{name}= is for a pilot, and {what} know none; leave it out")
+
+
+def pilot_world(
+    pilot: Any, a: str | None, b: str | None, analysis: Analysis
+) -> tuple[TableWorld, Rope]:
+    """Return the world that a pilot's posterior draws anew for every project."""
+    if isinstance(pilot, Scores):
+        raise UsageError("a pilot must be outcomes, counted labels; plans for scores are not made")
+    if not isinstance(pilot, Outcomes):
+        raise UsageError(f"pilot must be op.Outcomes; got {type(pilot).__name__}")
+    refuse_prevalence(pilot, "plan")
+    if pilot.pool is not None:
+        raise UsageError(
+            "a pilot must be drawn as the new documents will be, and these were chosen from a pool "
+            "by their predictions; give documents that were drawn blindly"
+        )
+    if (a is None or b is None) and len(pilot.models) != 2:
+        raise UsageError(f"name two models of the pilot with a= and b=; it has {pilot.models}")
+    names = [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
+    seen = selected(pilot, names, verb="plan")
+    assert isinstance(seen, Outcomes)
+    spec = analysis.ask(seen)
+    rope = rope_for(spec, analysis.rope)
+    world = posterior_world(
+        spec,
+        rope=rope,
+        documents="new",
+        prob=analysis.prob,
+        n_draws=analysis.draws(_TABLE_DRAWS),
+        origin=f"pilot={seen.n}",
+    )
+    return world, rope
+
+
+def accuracies_world(
+    accuracies: Any, agreement: Any, analysis: Analysis
+) -> tuple[TableWorld, Rope]:
+    """Return the world of two accuracies and the share of documents on which they agree."""
+    shares = _right_and_wrong(accuracies, agreement)
+    analysis.refuse("labels", "pos_label", what="accuracies")
+    if analysis.metric is not None and metrics.get(analysis.metric).name != "accuracy":
+        raise UsageError(f"accuracies are about metric='accuracy'; got {analysis.metric!r}")
+    example = Outcomes.from_correct({"A": [1, 1, 0, 0], "B": [1, 0, 1, 0]})
+    (table,) = example.tables
+    # Cells come in the order of A, then B: neither, only B, only A, both.
+    probabilities = np.array(shares[::-1])
+    counts = np.rint(_MANY * probabilities).astype(np.int64)
+    spec = analysis.ask(replace(example, tables=(replace(table, counts=counts),)), "accuracy")
+    rope = rope_for(spec, analysis.rope)
+    world = TableWorld(
+        spec=spec,
+        make_predict=lambda: certain(example, probabilities),
+        documents="certain",
+        rope=rope,
+        n_draws=analysis.draws(_TABLE_DRAWS),
+        prob=analysis.prob,
+        origin=f"accuracies={'/'.join(f'{one:g}' for one in accuracies)} | agreement={agreement:g}",
+    )
+    return world, rope
+
+
+def _right_and_wrong(accuracies: Any, agreement: Any) -> tuple[float, float, float, float]:
+    """Return the shares that both, only A, only B and neither get right.
+
+    ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give
+    ``both = (g + p + q − 1) / 2``.
+    """
+    if accuracies is None:
+        raise UsageError("agreement is of two models; give accuracies in world, of A and of B, too")
+    if not isinstance(accuracies, Sequence | np.ndarray) or len(accuracies) != 2:
+        raise UsageError(f"accuracies must be two, of A and of B; got {accuracies!r}")
+    p, q = (check_probability(one) for one in accuracies)
+    lowest, highest = abs(p + q - 1), 1 - abs(p - q)
+    if agreement is None:
+        raise UsageError(
+            "give agreement in world, the share of documents that both get right or both wrong: "
+            f"from {lowest:g} to {highest:g} for these accuracies"
+        )
+    g = check_probability(agreement)
+    if not lowest - 1e-12 <= g <= highest + 1e-12:
+        raise UsageError(
+            f"models with accuracies {p:g} and {q:g} are both right or both wrong on {lowest:g} "
+            f"to {highest:g} of the documents; got agreement {g:g}"
+        )
+    both = (g + p + q - 1) / 2
+    found = both, p - both, q - both, 1 - p - q + both
+    both, only_a, only_b, neither = (max(share, 0.0) for share in found)
+    return both, only_a, only_b, neither
+
+
+def rates_world(
+    theta_pos: Mapping[str, float] | None,
+    theta_neg: Mapping[str, float] | None,
+    prevalence: float | None,
+    analysis: Analysis,
+) -> tuple[RatesWorld, Rope]:
+    """Return the world of the papers' outcome probabilities."""
+    analysis.refuse("labels", "pos_label", what="outcome probabilities")
+    measured = binary_metric("f1" if analysis.metric is None else analysis.metric, "this world")
+    if theta_pos is None or theta_neg is None or prevalence is None:
+        raise UsageError("give all three of theta_pos, theta_neg and prevalence")
+    world = RatesWorld(
+        theta=check_theta(theta_pos, theta_neg),
+        prevalence=check_probability(prevalence),
+        prior=dirichlet_shapes(analysis.prior),
+        paired=analysis.paired,
+        metric=measured,
+        n_draws=analysis.draws(_RATES_DRAWS),
+        prob=analysis.prob,
+    )
+    return world, Rope.from_param(analysis.rope, bounds=measured.bounds)
+
+
+MOST = 1_000_000
+
+
+class Accuracies(TypedDict):
+    """A world of which only the accuracies are known."""
+
+    accuracies: tuple[float, float]
+    agreement: float
+
+
+class Rates(TypedDict):
+    """A world of two classes, by the probabilities of each pair of answers."""
+
+    theta_pos: Mapping[str, float]
+    theta_neg: Mapping[str, float]
+    prevalence: float
+
+
+_ACCURACIES = tuple(Accuracies.__annotations__)
+_RATES = tuple(Rates.__annotations__)
+
+
+def plan(
+    *,
+    pilot: Outcomes | None = None,
+    a: str | None = None,
+    b: str | None = None,
+    world: Accuracies | Rates | None = None,
+    goal: str | Decision = "decided",
+    metric: MetricLike | None = None,
+    rope: RopeLike | None = None,
+    target: float = 0.8,
+    most: int = MOST,
+    paired: bool = True,
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    n_simulations: int = 4_000,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> Plan:
+    """Find the number of test documents at which the wanted verdict probably comes.
+
+    The world is what you have: a pilot's outcomes, two accuracies and how often the two agree, or
+    the outcome probabilities of the papers. Test sets are drawn from it and compared. With a
+    pilot every simulated project draws its world from the pilot's posterior first, so the plan
+    carries what the pilot does not know; the other worlds are taken as they are.
+
+    Parameters
+    ----------
+    pilot
+        Outcomes of documents like those to come; the new test set will be analysed alone.
+    a, b
+        The names of two models in the pilot; may be left out if it has two.
+    world
+        Instead of a pilot a mapping: ``accuracies``, that of A and that of B, and ``agreement``,
+        the share of documents that both get right or both wrong; or ``theta_pos``, ``theta_neg``
+        and ``prevalence``, the outcome probabilities of two classes, as for :func:`power`.
+    goal
+        The wanted verdict: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
+        names, or ``"not_worse"`` for a gate that passes.
+    metric
+        As for :func:`compare`. Accuracies are about accuracy.
+    rope
+        The region of practical equivalence.
+    target
+        The wanted probability of the goal.
+    most
+        No test set larger than this is considered.
+    paired
+        Whether the comparison will use that the documents are the same.
+    hdi_prob
+        The mass of the interval.
+    prior, labels, pos_label
+        As for :func:`compare`: how the pilot is read, and how the new documents will be.
+    n_simulations
+        The most test sets that are simulated; fewer where the answer is precise before.
+    n_draws
+        Draws a test set.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> found = op.plan(world={"accuracies": (0.90, 0.86), "agreement": 0.9}, rope=0.01,
+    ...                 goal="better", n_simulations=1_000, random_state=0)
+    >>> found.reachable, 700 < found.n < 1_000
+    (True, True)
+    """
+    analysis = Analysis(
+        metric=metric,
+        rope=rope,
+        paired=paired,
+        hdi_prob=hdi_prob,
+        prior=prior,
+        labels=labels,
+        pos_label=pos_label,
+        n_draws=n_draws,
+    )
+    there, region = _the_world({"pilot": pilot, "a": a, "b": b}, _given(world), analysis)
+    search = Search(
+        goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
+        target=check_target(target),
+        most=check_most(most),
+        n_simulations=check_draws(n_simulations, name="n_simulations"),
+        n_jobs=n_jobs,
+    )
+    seed = seed_sequence(random_state)
+    with in_steps() as progress:
+        curve, points = search.run(there, seed, progress)
+    return summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
+
+
+def _given(world: Accuracies | Rates | None) -> dict[str, Any]:
+    """Return what was said of a world, or say what may be said."""
+    if world is None:
+        return {}
+    if not isinstance(world, Mapping):
+        raise UsageError(
+            "world must be a mapping such as {'accuracies': (0.9, 0.86), 'agreement': 0.9}; "
+            f"got {world!r}"
+        )
+    for name in world:
+        if name not in (*_ACCURACIES, *_RATES):
+            raise UsageError(unknown_name("part of a world", name, (*_ACCURACIES, *_RATES)))
+    return {name: value for name, value in world.items() if value is not None}
+
+
+def _the_world(
+    pilot: dict[str, Any], world: dict[str, Any], analysis: Analysis
+) -> tuple[World, Rope]:
+    """Return the one world that was given."""
+    accuracies, rates = ({name: world.get(name) for name in part} for part in (_ACCURACIES, _RATES))
+    given = [any(one is not None for one in part.values()) for part in (pilot, accuracies, rates)]
+    if sum(given) != 1:
+        parts = [
+            word
+            for word, there in zip(("a pilot", "accuracies", "theta"), given, strict=True)
+            if there
+        ]
+        raise UsageError(
+            "give exactly one world: pilot=, or world= with accuracies and agreement, or with "
+            f"theta_pos, theta_neg and prevalence; got {' and '.join(parts) or 'none'}"
+        )
+    if given[0]:
+        return pilot_world(**pilot, analysis=analysis)
+    if given[1]:
+        return accuracies_world(**accuracies, analysis=analysis)
+    return rates_world(**rates, analysis=analysis)

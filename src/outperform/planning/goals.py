@@ -1,0 +1,307 @@
+"""Goals, and how probably more items reach them by normal theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from outperform._typing import AnyArray, FloatArray
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope, decide
+from outperform.errors import UsageError, unknown_name
+
+DECIDED = "decided"
+NOT_WORSE = "not_worse"
+_FIRM = tuple(one for one in Decision if one.decided)
+_VERDICTS = (DECIDED, *(one.symbol for one in tuple(Decision)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A wanted verdict on an interval.
+
+    Parameters
+    ----------
+    name
+        How it was asked for: a sign, ``"decided"`` or ``"not_worse"``.
+    wanted
+        The verdicts that are as good as each other.
+    rope
+        The region that intervals are held against.
+    greater_is_better
+        Whether more of the metric is better.
+    """
+
+    name: str
+    wanted: tuple[Decision, ...]
+    rope: Rope
+    greater_is_better: bool = True
+
+    def reached(self, ends: FloatArray) -> AnyArray:
+        """Return which intervals ``(2, n)`` reach the goal; one without ends does not.
+
+        Parameters
+        ----------
+        ends
+            Low and high ends.
+        """
+        low, high = ends
+        if not all(one.decided for one in self.wanted):
+            return np.array([self._verdict(*pair) in self.wanted for pair in ends.T], dtype=bool)
+        where = {
+            Decision.BETTER: low > self.rope.high,
+            Decision.WORSE: high < self.rope.low,
+            Decision.EQUIVALENT: (low >= self.rope.low) & (high <= self.rope.high),
+        }
+        sides = self.wanted if self.greater_is_better else [one.mirrored for one in self.wanted]
+        reached: AnyArray = np.logical_or.reduce([where[one] for one in sides])
+        return reached
+
+    def _verdict(self, low: float, high: float) -> Decision:
+        # The verdict does not look at the mass of the interval.
+        hdi = Interval(low=low, high=high, prob=0.5)
+        return decide(hdi, self.rope, greater_is_better=self.greater_is_better)
+
+
+def wanted_verdict(goal: str | Decision, *, known: Sequence[str] = _VERDICTS) -> Decision | None:
+    """Return the wanted verdict; None for any of the firm ones.
+
+    Parameters
+    ----------
+    goal
+        A verdict, its sign or its name, or ``"decided"``.
+    known
+        What is named if it is none of these.
+
+    Examples
+    --------
+    >>> wanted_verdict("better"), wanted_verdict("decided")
+    (<Decision.BETTER: '≫'>, None)
+    """
+    if isinstance(goal, Decision) or goal == DECIDED:
+        return goal if isinstance(goal, Decision) else None
+    for decision in Decision:
+        if goal in (decision.symbol, decision.name, decision.name.lower()):
+            return decision
+    raise UsageError(unknown_name("goal", goal, known))
+
+
+def any_verdict(
+    goal: str | Decision, rope: Rope, *, greater_is_better: bool, name: str | None = None
+) -> Goal:
+    """Return the goal of any verdict, firm or leaning.
+
+    Parameters
+    ----------
+    goal
+        A verdict or ``"decided"``.
+    rope
+        The region of practical equivalence.
+    greater_is_better
+        Whether more of the metric is better.
+    name
+        How it was asked for; the sign by default.
+    """
+    one = wanted_verdict(goal)
+    return Goal(
+        name=name or (DECIDED if one is None else one.symbol),
+        wanted=_FIRM if one is None else (one,),
+        rope=rope,
+        greater_is_better=greater_is_better,
+    )
+
+
+def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> Goal:
+    """Return a goal that can be planned for: a firm verdict, or that nothing got worse.
+
+    "Not worse" is ≫ against the edge of the ROPE on the worse side.
+
+    Parameters
+    ----------
+    goal
+        ``"decided"``, ``"≫"``, ``"≈"``, ``"≪"``, their names, or ``"not_worse"``.
+    rope
+        The region of practical equivalence.
+    greater_is_better
+        Whether more of the metric is better.
+
+    Examples
+    --------
+    >>> firm_goal("not_worse", Rope.from_param(0.01), greater_is_better=True).rope.high
+    -0.01
+    """
+    if goal == NOT_WORSE:
+        edge = rope.low if greater_is_better else rope.high
+        return any_verdict(
+            Decision.BETTER,
+            Rope(low=edge, high=edge),
+            greater_is_better=greater_is_better,
+            name=NOT_WORSE,
+        )
+    known = (DECIDED, NOT_WORSE, *(one.symbol for one in _FIRM))
+    one = wanted_verdict(goal, known=known)
+    if one is not None and not one.decided:
+        raise UsageError(
+            f"a plan is for a firm verdict: {', '.join(known)}; got {one.symbol!r}, "
+            "which more documents make rarer"
+        )
+    found = any_verdict(DECIDED if one is None else one, rope, greater_is_better=greater_is_better)
+    if found.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
+        raise UsageError("a ROPE without width never holds an interval; give rope= some width")
+    return found
+
+
+def judged_goal(edge: float, *, greater_is_better: bool) -> Goal:
+    """Return the goal of a gate: the interval lies on one side of an edge.
+
+    Parameters
+    ----------
+    edge
+        The edge of the ROPE that decides.
+    greater_is_better
+        Whether more of the metric is better.
+    """
+    return any_verdict(DECIDED, Rope(low=edge, high=edge), greater_is_better=greater_is_better)
+
+
+Documents = Literal["more", "new", "certain"]
+_GRID = 300
+# Where nothing varies, the verdict is certain; this keeps the quotient defined.
+_NO_SPREAD = 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is known of A − B now, and what documents to come would add.
+
+    Parameters
+    ----------
+    n
+        The number of documents behind it, the prior's worth among them.
+    mean, sd
+        Of A − B.
+    below, above
+        How far the interval reaches to either side of the mean.
+    documents
+        ``"more"`` are added to those that are there, ``"new"`` ones stand alone, and in a
+        ``"certain"`` world the sd is that of n documents and the mean is the truth.
+    stays
+        The share of the variance that stays however many more there are.
+
+    Examples
+    --------
+    >>> from outperform.planning.goals import firm_goal
+    >>> from outperform.decision.rope import Rope
+    >>> now = Outlook(n=1_000, mean=0.02, sd=0.01, below=0.0196, above=0.0196, documents="more")
+    >>> better = firm_goal("≫", Rope.from_param(0.01), greater_is_better=True)
+    >>> now.probability(better, [1_000, 10_000, 10**9]).round(3).tolist()
+    [0.293, 0.666, 0.841]
+    """
+
+    n: float
+    mean: float
+    sd: float
+    below: float
+    above: float
+    documents: Documents
+    stays: float = 0.0
+
+    def probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
+        """Return how probably a goal is reached with so many documents to come.
+
+        Parameters
+        ----------
+        goal
+            The goal.
+        sizes
+            Numbers of documents.
+        """
+        low, high = goal.rope.low, goal.rope.high
+        shrunk, spread = self._scales(sizes)
+        above, below = high + shrunk * self.below, low - shrunk * self.above
+        inside = low + shrunk * self.below, high - shrunk * self.above
+        sums = {
+            Decision.BETTER: ndtr((self.mean - above) / spread),
+            Decision.WORSE: ndtr((below - self.mean) / spread),
+            Decision.EQUIVALENT: np.maximum(
+                ndtr((inside[1] - self.mean) / spread) - ndtr((inside[0] - self.mean) / spread), 0.0
+            ),
+        }
+        if not goal.greater_is_better:
+            sums = {one.mirrored: value for one, value in sums.items()}
+        total: FloatArray = np.sum([sums[one] for one in goal.wanted], axis=0)
+        return total
+
+    def width(self, sizes: ArrayLike) -> FloatArray:
+        """Return how wide the interval would be.
+
+        Parameters
+        ----------
+        sizes
+            Numbers of documents.
+        """
+        width: FloatArray = self.narrowing(sizes) * (self.below + self.above)
+        return width
+
+    def narrowing(self, sizes: ArrayLike) -> FloatArray:
+        """Return the factor by which interval and sd are as wide as they are now.
+
+        Parameters
+        ----------
+        sizes
+            Numbers of documents.
+        """
+        return self._scales(sizes)[0]
+
+    def _scales(self, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the factor of the interval's width, and the sd of where it will be."""
+        more = np.asarray(sizes, dtype=np.float64)
+        total = more + self.n if self.documents == "more" else more
+        shrunk = np.sqrt(self.stays + (1.0 - self.stays) * self.n / total)
+        variance = {
+            "more": (1.0 - self.stays) * more / total,
+            "new": 1.0 + self.n / total,
+            "certain": self.n / total,
+        }[self.documents]
+        return shrunk, np.maximum(self.sd * np.sqrt(variance), _NO_SPREAD)
+
+
+def first_size(
+    curve: Callable[[FloatArray], FloatArray], target: float, *, most: int
+) -> int | None:
+    """Return the smallest number of documents at which a curve reaches a target; None if none.
+
+    Parameters
+    ----------
+    curve
+        From numbers of documents to probabilities.
+    target
+        The wanted probability.
+    most
+        No more documents than this are looked at.
+
+    Examples
+    --------
+    >>> first_size(lambda n: 1 - 1 / n, 0.8, most=1_000), first_size(np.sin, 2.0, most=9)
+    (5, None)
+    """
+    sizes = grid_of_sizes(most)
+    reached = np.flatnonzero(curve(sizes) >= target)
+    if not reached.size:
+        return None
+    place = int(reached[0])
+    low, high = int(sizes[place - 1]) if place else 0, int(sizes[place])
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if curve(np.array([middle]))[0] >= target else (middle, high)
+    return high
+
+
+def grid_of_sizes(most: int) -> FloatArray:
+    """Return whole numbers from 1 to the most, evenly far apart in their logarithms."""
+    return np.unique(np.rint(np.geomspace(1, most, _GRID)))

@@ -1,0 +1,436 @@
+"""``power`` and ``more_data``: how often the decision comes, how many more items decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+
+import numpy as np
+
+from outperform import __version__
+from outperform._typing import Axes, FloatArray, MetricLike, RopeLike, Seed
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import Decision, Rope, probability_error
+from outperform.display.formats import count_column, number_column
+from outperform.display.table import Table
+from outperform.errors import UsageError
+from outperform.inference.engine import check_draws
+from outperform.inference.items import left_in_pool
+from outperform.inference.score_spec import Spec
+from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.summary import SCHEMA, seed_name
+from outperform.planning.goals import Goal, Outlook, any_verdict, firm_goal, first_size
+from outperform.planning.result import Plan, summarize_plan
+from outperform.planning.sample_size import Curve, Search, check_most, check_target
+from outperform.planning.text import plot_power
+from outperform.planning.worlds import (
+    RatesWorld,
+    TableWorld,
+    binary_metric,
+    check_probability,
+    check_theta,
+    posterior_world,
+    prior_worth,
+)
+from outperform.posterior.registry import PriorLike, dirichlet_shapes
+from outperform.posterior.rng import child, seed_sequence
+from outperform.progress import in_steps
+from outperform.results.base import Tabular
+
+if TYPE_CHECKING:
+    from outperform.results.comparison import Comparison
+    from outperform.results.feature_schemas import PowerFacts
+    from outperform.results.schemas import NeededFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power(Tabular):
+    """How often the goal was reached at each size.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of documents.
+    power
+        The share of simulated data sets that reached the goal, one a size.
+    mcse
+        Its simulation error, one a size.
+    goal
+        The wanted verdict, or ``"decided"``.
+    n_simulations
+        How many data sets were simulated at each size.
+    signature
+        What makes the result repeatable.
+    """
+
+    sizes: tuple[int, ...]
+    power: FloatArray
+    mcse: FloatArray
+    goal: str
+    n_simulations: int
+    signature: str
+
+    def to_dict(self) -> PowerFacts:
+        """Return everything as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "power",
+            "goal": self.goal,
+            "sizes": list(self.sizes),
+            "power": self.power.tolist(),
+            "mcse": self.mcse.tolist(),
+            "n_simulations": self.n_simulations,
+            "signature": self.signature,
+        }
+
+    def table(self) -> Table:
+        """Return one row a size."""
+        rows = [
+            {"n": size, "power": float(power), "mcse": float(error)}
+            for size, power, error in zip(self.sizes, self.power, self.mcse, strict=True)
+        ]
+        columns = (
+            count_column("n", "documents"),
+            number_column("power", f"P({self.goal})", 3),
+            number_column("mcse", "simulation error", 3),
+        )
+        return Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
+
+    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
+        """Draw the power curve; with the axes of another one, beside it.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        label
+            What the curve is called in the legend.
+        """
+        return plot_power(self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax)
+
+    def __str__(self) -> str:
+        return self.table().to_text()
+
+
+def power(
+    *,
+    theta_pos: Mapping[str, float],
+    theta_neg: Mapping[str, float],
+    prevalence: float,
+    sizes: Sequence[int],
+    goal: str | Decision = "decided",
+    metric: MetricLike = "f1",
+    rope: RopeLike | None = None,
+    paired: bool = True,
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    n_simulations: int = 2_000,
+    n_draws: int = 4_000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> Power:
+    """Simulate test sets and count how often the verdict is the wanted one.
+
+    Each data set draws the number of positive documents, then the outcome
+    pairs of either class; the same data are compared by the paired or the
+    unpaired comparison.
+
+    Parameters
+    ----------
+    theta_pos, theta_neg
+        In positive and in negative documents, the probability that A and B
+        predict positive: keys ``"11"``, ``"10"``, ``"01"``, ``"00"`` are (A, B).
+    prevalence
+        The probability that a document is positive.
+    sizes
+        Numbers of documents.
+    goal
+        The wanted verdict: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
+        a :class:`Decision`, or ``"decided"`` for any of the three firm ones.
+    metric
+        A binary metric.
+    rope
+        The region of practical equivalence.
+    paired
+        Whether the comparison uses that the documents are the same.
+    hdi_prob
+        The mass of the interval.
+    prior
+        ``"uniform"``, the default, ``"jeffreys"``, an array or a :class:`Prior`.
+    n_simulations
+        Data sets a size.
+    n_draws
+        Draws a data set.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> world = {"11": 0.6, "10": 0.3, "01": 0.0, "00": 0.1}
+    >>> found = op.power(theta_pos=world, theta_neg={"11": 0.1, "10": 0.0, "01": 0.0, "00": 0.9},
+    ...                  prevalence=0.5, sizes=[500], goal="≫", rope=0.05, n_simulations=100,
+    ...                  random_state=0)
+    >>> print(found.power)
+    [1.]
+    """
+    measured = binary_metric(metric, "power")
+    region = Rope.from_param(rope, bounds=measured.bounds)
+    wanted = any_verdict(goal, region, greater_is_better=measured.greater_is_better)
+    world = RatesWorld(
+        theta=check_theta(theta_pos, theta_neg),
+        prevalence=check_probability(prevalence),
+        prior=dirichlet_shapes(prior),
+        paired=paired,
+        metric=measured,
+        n_draws=check_draws(n_draws),
+        prob=check_prob(hdi_prob),
+    )
+    if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
+        raise UsageError(f"sizes must be a list of numbers of documents; got {sizes!r}")
+    n_simulations = check_draws(n_simulations, name="n_simulations")
+    seed = seed_sequence(random_state)
+    reached = []
+    with in_steps() as progress:
+        for place, size in enumerate(sizes):
+            ends = world.simulate(_size(size), n_simulations, child(seed, place), n_jobs=n_jobs)
+            reached.append(wanted.reached(ends).mean())
+            if progress is not None:
+                progress(place + 1, len(sizes))
+    share = np.array(reached)
+    errors = np.array([probability_error(float(value), n_simulations) for value in share])
+    return Power(
+        sizes=tuple(int(size) for size in sizes),
+        power=share,
+        mcse=errors,
+        goal=goal if isinstance(goal, str) else goal.symbol,
+        n_simulations=n_simulations,
+        signature=_signature(world, sizes, goal, region, n_simulations, seed),
+    )
+
+
+def _signature(
+    world: RatesWorld,
+    sizes: Sequence[int],
+    goal: str | Decision,
+    rope: Rope,
+    n_simulations: int,
+    seed: np.random.SeedSequence,
+) -> str:
+    parts = [
+        f"outperform {__version__}",
+        "power",
+        f"metric={world.metric.name}",
+        f"goal={goal if isinstance(goal, str) else goal.symbol}",
+        f"rope={rope}",
+        *world.parts(),
+        f"sizes={'/'.join(map(str, sizes))}",
+        f"hdi={world.prob:g}",
+        f"simulations={n_simulations}",
+        f"draws={world.n_draws}",
+        f"seed={seed_name(seed)}",
+        f"numpy={np.__version__}",
+    ]
+    return " | ".join(parts)
+
+
+def _size(size: int) -> int:
+    if not isinstance(size, Real) or not 1 <= size < math.inf or size != int(size):
+        raise UsageError(f"sizes must be positive whole numbers; got {size!r}")
+    return int(size)
+
+
+TARGET = 0.8
+# So many times the documents that there are is the most that is worth naming.
+_MOST_TIMES = 100
+_DRAWS = 1_000
+_PRECISION = 0.05
+
+
+class Needed(NamedTuple):
+    """How many more documents, and how probably they reach a goal.
+
+    Parameters
+    ----------
+    n
+        How many more; None where even ``most`` are not enough.
+    probability
+        How probably n reach the goal, or the most.
+    most
+        No larger number was considered.
+    """
+
+    n: int | None
+    probability: float
+    most: int
+
+    def to_dict(self) -> NeededFacts:
+        """Return it as plain values."""
+        return {"n": self.n, "probability": self.probability, "most": self.most}
+
+
+def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
+    """Return what normal theory says of a comparison with more documents.
+
+    The posterior is that of the documents and of the prior, so both are behind it.
+    """
+    hdi, mean, spec = comparison.hdi, comparison.mean, comparison.spec
+    worth = prior_worth(spec) if isinstance(spec, LabelSpec) else 0.0
+    return Outlook(
+        n=comparison.n + worth,
+        mean=mean,
+        sd=comparison.sd,
+        below=mean - hdi.low,
+        above=hdi.high - mean,
+        documents="more",
+        stays=stays,
+    )
+
+
+def documents_needed(
+    comparison: Comparison, goal: Goal, *, target: float = TARGET
+) -> Needed | None:
+    """Return about how many more documents reach a goal with a probability, by normal theory.
+
+    None where theory says nothing: where a serious finding withholds the verdict, where documents
+    are not all that it waits for, as of folds and training runs, and where a pool has no more to
+    tell.
+
+    Parameters
+    ----------
+    comparison
+        A comparison that does not reach it yet.
+    goal
+        What is hoped for.
+    target
+        The wanted probability.
+    """
+    if _is_withheld(comparison) or not _is_of_documents(comparison):
+        return None
+    most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
+    if _is_chosen(comparison.spec):
+        left = left_in_pool(comparison.spec, comparison.sd)
+        if left is None:
+            return None
+        most, stays = left
+    outlook = outlook_of(comparison, stays=stays)
+    n = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
+    probability = outlook.probability(goal, most if n is None else n)
+    return Needed(n=n, probability=float(probability), most=most)
+
+
+def needed_to_decide(comparison: Comparison) -> Needed | None:
+    """Return about how many more documents would decide; None if it is, or theory says nothing.
+
+    Parameters
+    ----------
+    comparison
+        Any comparison.
+    """
+    if comparison.decision.decided:
+        return None
+    better = comparison.spec.metric.greater_is_better
+    goal = firm_goal("decided", comparison.rope, greater_is_better=better)
+    return documents_needed(comparison, goal)
+
+
+def _is_withheld(comparison: Comparison) -> bool:
+    return any(one.level == "serious" for one in comparison.findings)
+
+
+def _is_of_documents(comparison: Comparison) -> bool:
+    return comparison.details is None and comparison.spec.counting == ONCE
+
+
+def _is_chosen(spec: Spec) -> TypeGuard[LabelSpec]:
+    return isinstance(spec, LabelSpec) and spec.view.pool is not None
+
+
+def more_data(
+    comparison: Comparison,
+    *,
+    goal: str | Decision,
+    target: float,
+    most: int | None,
+    n_simulations: int,
+    n_draws: int | None,
+    random_state: Seed,
+    n_jobs: int | None,
+) -> Plan:
+    """Simulate how many more documents a comparison needs; see :meth:`Comparison.more_data`."""
+    spec = comparison.spec
+    if not isinstance(spec, LabelSpec) or not _is_of_documents(comparison):
+        raise UsageError(
+            "more_data() draws documents with labels from the posterior of a comparison of two "
+            "models on one test set; scores, folds and training runs are not drawn"
+        )
+    if _is_chosen(spec):
+        raise UsageError(
+            "more_data() draws documents as they come, and these were chosen from a pool by their "
+            "predictions; print the comparison to see about how many more labels would decide it"
+        )
+    goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
+    search = Search(
+        goal=goals,
+        target=check_target(target),
+        most=_MOST_TIMES * max(comparison.n, 1) if most is None else check_most(most),
+        n_simulations=check_draws(n_simulations, name="n_simulations"),
+        precision=_PRECISION,
+        n_jobs=n_jobs,
+    )
+    world = posterior_world(
+        spec,
+        rope=comparison.rope,
+        documents="more",
+        prob=comparison.hdi.prob,
+        n_draws=_DRAWS if n_draws is None else check_draws(n_draws),
+        origin=f"seen={comparison.n}",
+    )
+    seed = seed_sequence(random_state)
+    if _is_reached(comparison, goals):
+        return _decided(comparison, search, world, seed)
+    curve, points = search.run(world, seed)
+    return summarize_plan(
+        search,
+        curve,
+        points,
+        world=world,
+        rope=comparison.rope,
+        seed=seed,
+        verb="more_data",
+        seen=comparison.n,
+    )
+
+
+def _is_reached(comparison: Comparison, goal: Goal) -> bool:
+    ends = np.array([[comparison.hdi.low], [comparison.hdi.high]])
+    return bool(goal.reached(ends)[0]) and not _is_withheld(comparison)
+
+
+def _decided(
+    comparison: Comparison, search: Search, world: TableWorld, seed: np.random.SeedSequence
+) -> Plan:
+    """Return the plan that asks for nothing."""
+    curve = Curve(
+        outlook=outlook_of(comparison),
+        goal=search.goal,
+        target=search.target,
+        covariance=np.zeros((2, 2)),
+    )
+    return summarize_plan(
+        search,
+        curve,
+        [],
+        world=world,
+        rope=comparison.rope,
+        seed=seed,
+        verb="more_data",
+        seen=comparison.n,
+        reached=True,
+    )

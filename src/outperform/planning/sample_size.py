@@ -1,0 +1,312 @@
+"""The search for the sample size, by simulation where it matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri, rel_entr
+
+from outperform._typing import FloatArray, Progress
+from outperform.errors import UsageError
+from outperform.planning.goals import Goal, Outlook, first_size, grid_of_sizes
+from outperform.planning.worlds import World
+from outperform.posterior.rng import child
+
+LARGEST = 1_000_000_000
+# The sds of the prior of a and of c, and of the weights in units of x.
+_PRIOR = np.array([1.0, 0.5])
+_BANDWIDTH = 1.0
+_FLATTEST = -0.8
+_LEAST_WEIGHT = 1e-6
+_MOST_STEPS = 50
+_SURE = 1e-9
+# The curve's slope is that over a factor; a wider one where it is flat, because it jumps.
+_SECANTS = (1.05, 2.0, 8.0)
+# The simulation error of n, as a share of it, at which the search ends.
+PRECISION = 0.02
+_COARSE = (0.25, 0.5, 1.0, 2.0)
+_FINE = (0.8, 1.25)
+# No size is tried that is so many times as large as all before.
+_LEAP = 8
+_SHARE_OF_COARSE = 0.04
+_SHARE_OF_FINE = 0.06
+# Shares below this, or as far from 1, say only that the size is to be looked for elsewhere.
+_RARE = 0.02
+# Theory that explains a simulated test set worse than its share by so much is contradicted, and
+# moved along n by one of these factors.
+_CONTRADICTED = 0.1
+_MOVES = np.exp(np.linspace(-12, 12, 241))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What was simulated at one size."""
+
+    n: int
+    simulated: int
+    reached: int
+    width: float  # the mean width of the intervals
+
+    @property
+    def share(self) -> float:
+        """The share that reached the goal."""
+        return self.reached / self.simulated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Normal theory, corrected by what was simulated."""
+
+    outlook: Outlook
+    goal: Goal
+    target: float
+    shift: float = 0.0
+    tilt: float = 0.0
+    covariance: FloatArray  # (2, 2) of shift and tilt
+    widening: float = 1.0
+
+    def at(self, sizes: ArrayLike) -> FloatArray:
+        """Return the probability of the goal."""
+        probability: FloatArray = ndtr(self._score(_score_of(self.outlook, self.goal, sizes)))
+        return probability
+
+    def error(self, size: float) -> float:
+        """Return the simulation error of the probability at a size."""
+        score = _score_of(self.outlook, self.goal, [size])
+        density = np.exp(-(self._score(score) ** 2) / 2) / np.sqrt(2 * np.pi)
+        return float(density[0] * self._score_error(score[0]))
+
+    def relative_error(self, size: float) -> float:
+        """Return the simulation error of log n where the curve reaches the target; at most 1."""
+        for step in _SECANTS:
+            around = _score_of(self.outlook, self.goal, [size / step, size, size * step])
+            slope = (1 + self.tilt) * (around[2] - around[0]) / (2 * np.log(step))
+            if slope > 0:
+                return min(float(self._score_error(around[1]) / slope), 1.0)
+        return 1.0
+
+    def width(self, sizes: ArrayLike) -> FloatArray:
+        """Return the expected width of the interval."""
+        return self.widening * self.outlook.width(sizes)
+
+    def _score(self, theory: FloatArray) -> FloatArray:
+        score: FloatArray = theory + self.shift + self.tilt * (theory - float(ndtri(self.target)))
+        return score
+
+    def _score_error(self, theory: float) -> float:
+        direction = np.array([1.0, theory - ndtri(self.target)])
+        return float(np.sqrt(direction @ self.covariance @ direction))
+
+
+def _score_of(outlook: Outlook, goal: Goal, sizes: ArrayLike) -> FloatArray:
+    score: FloatArray = ndtri(np.clip(outlook.probability(goal, sizes), _SURE, 1 - _SURE))
+    return score
+
+
+def fit(outlook: Outlook, goal: Goal, target: float, points: Sequence[Point]) -> Curve:
+    """Correct normal theory by what was simulated.
+
+    Parameters
+    ----------
+    outlook
+        Normal theory.
+    goal
+        What is hoped for.
+    target
+        The wanted probability.
+    points
+        What was simulated.
+    """
+    sizes = np.array([point.n for point in points], dtype=np.float64)
+    outlook = _moved(outlook, goal, points)
+    theory = _score_of(outlook, goal, sizes)
+    away = theory - float(ndtri(target))
+    weight = np.exp(-0.5 * (away / _BANDWIDTH) ** 2) + _LEAST_WEIGHT
+    beta, covariance = _corrected(theory, away, weight, points)
+    known = np.array([np.isfinite(point.width) for point in points])
+    seen = np.array([point.simulated * point.width for point in points])[known]
+    expected = np.array([point.simulated for point in points]) * outlook.width(sizes)
+    widening = weight[known] @ seen / (weight[known] @ expected[known]) if known.any() else 1.0
+    return Curve(
+        outlook=outlook,
+        goal=goal,
+        target=target,
+        shift=float(beta[0]),
+        tilt=float(beta[1]),
+        covariance=covariance,
+        widening=float(widening),
+    )
+
+
+def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
+    """Return theory as it is, or moved along n if what was simulated contradicts it.
+
+    Twice the n of an outlook means that every document tells half as much.
+    """
+    if _surprise(outlook, goal, points) <= _CONTRADICTED:
+        return outlook
+    near = [replace(outlook, n=outlook.n * factor) for factor in _MOVES]
+    # Of moves that are as good, the shortest: each factor is a tenth, and costs a little.
+    costs = [
+        _surprise(one, goal, points) + 1e-4 * abs(place - _MOVES.size // 2)
+        for place, one in enumerate(near)
+    ]
+    return near[int(np.argmin(costs))]
+
+
+def _surprise(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> float:
+    """Return how much worse theory explains a simulated test set than the share at its size."""
+    simulated = np.array([point.simulated for point in points], dtype=np.float64)
+    share = np.array([point.share for point in points])
+    chance = np.clip(outlook.probability(goal, [point.n for point in points]), _RARE, 1 - _RARE)
+    lost = rel_entr(share, chance) + rel_entr(1 - share, 1 - chance)
+    return float(simulated @ lost / simulated.sum())
+
+
+def _corrected(
+    theory: FloatArray, away: FloatArray, weight: FloatArray, points: Sequence[Point]
+) -> tuple[FloatArray, FloatArray]:
+    """Return shift and tilt by scoring, and their covariance, which knows of the weights."""
+    design = np.stack([np.ones_like(away), away], axis=1)
+    simulated = np.array([point.simulated for point in points], dtype=np.float64)
+    share = np.array([point.share for point in points])
+    beta, prior = np.zeros(2), np.diag(_PRIOR**-2)
+    for _ in range(_MOST_STEPS):
+        information, slope = _likelihood(theory + design @ beta, share, simulated)
+        bread = (design * (weight * information)[:, None]).T @ design + prior
+        step = np.linalg.solve(bread, design.T @ (weight * slope) - prior @ beta)
+        # Less of it where the score would run away.
+        beta = beta + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        beta[1] = max(beta[1], _FLATTEST)
+        if np.abs(step).max() < 1e-9:
+            break
+    meat = (design * (weight**2 * information)[:, None]).T @ design + prior
+    inverse = np.linalg.inv(bread)
+    covariance: FloatArray = inverse @ meat @ inverse
+    return beta, covariance
+
+
+def _likelihood(
+    score: FloatArray, share: FloatArray, simulated: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the Fisher information of each score, and the slope of the log-likelihood."""
+    p = np.clip(ndtr(score), _SURE, 1 - _SURE)
+    density = np.exp(-(score**2) / 2) / np.sqrt(2 * np.pi)
+    per_one = density / (p * (1 - p))
+    return simulated * density * per_one, simulated * (share - p) * per_one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What is looked for, and how hard."""
+
+    goal: Goal
+    target: float
+    most: int
+    n_simulations: int
+    precision: float = PRECISION  # of n, as a share of it
+    n_jobs: int | None = None
+
+    def run(
+        self,
+        world: World,
+        seed: np.random.SeedSequence,
+        progress: Progress | None = None,
+    ) -> tuple[Curve, list[Point]]:
+        """Simulate, first coarsely about where theory sees the target, then where it is.
+
+        Parameters
+        ----------
+        world
+            Where test sets come from.
+        seed
+            Of all simulations.
+        progress
+            Called with how much is done and how much there is at most.
+        """
+        outlook = world.outlook(child(seed, 0))
+        theory = Curve(
+            outlook=outlook, goal=self.goal, target=self.target, covariance=np.zeros((2, 2))
+        )
+        points: list[Point] = []
+        curve, spent, turn = theory, 0, 0
+        while spent < self.n_simulations:
+            share = _SHARE_OF_FINE if points else _SHARE_OF_COARSE
+            each = max(20, round(share * self.n_simulations))
+            for size in self._next(curve, points):
+                turn += 1
+                ends = world.simulate(size, each, child(seed, turn), n_jobs=self.n_jobs)
+                points.append(self._point(size, ends))
+                spent += each
+            curve = fit(outlook, self.goal, self.target, points)
+            if progress is not None:
+                progress(min(spent, self.n_simulations), self.n_simulations)
+            if self._is_precise(curve, points):
+                break
+        return curve, points
+
+    def _next(self, curve: Curve, points: list[Point]) -> list[int]:
+        """Return the sizes to simulate next."""
+        centre = self.size(curve) or self._best(curve)
+        factors = _FINE if points else _COARSE
+        if points:
+            highest, lowest = max(point.n for point in points), min(point.n for point in points)
+            if all(point.share < _RARE for point in points):
+                centre = max(centre, _LEAP * highest)
+            if all(point.share > 1 - _RARE for point in points):
+                centre = min(centre, lowest // _LEAP)
+            centre = max(min(centre, _LEAP * highest), lowest // _LEAP)
+        sizes = [min(max(1, _rounded(centre * factor)), self.most) for factor in factors]
+        return list(dict.fromkeys(sizes))
+
+    def size(self, curve: Curve) -> int | None:
+        """Return the number of documents at which a curve reaches the target, if any does."""
+        return first_size(curve.at, self.target, most=self.most)
+
+    def _best(self, curve: Curve) -> int:
+        """Return the first size at which a curve is almost as high as anywhere."""
+        sizes = grid_of_sizes(self.most)
+        found = curve.at(sizes)
+        return int(sizes[np.flatnonzero(found >= found.max() - 0.01)[0]])
+
+    def _is_precise(self, curve: Curve, points: list[Point]) -> bool:
+        size = self.size(curve)
+        if size is None:
+            return False
+        near = sum(point.simulated for point in points if size / 2 <= point.n <= 2 * size)
+        return near >= 200 and curve.relative_error(size) <= self.precision
+
+    def _point(self, size: int, ends: FloatArray) -> Point:
+        known = ends[:, ~np.isnan(ends[0])]
+        return Point(
+            n=size,
+            simulated=ends.shape[1],
+            reached=int(self.goal.reached(ends).sum()),
+            width=float((known[1] - known[0]).mean()) if known.size else np.nan,
+        )
+
+
+def _rounded(size: float) -> int:
+    """Return the nearest of sizes a fifth apart, so that sizes almost equal are the same."""
+    return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
+
+
+def check_target(target: Any) -> float:
+    """Return a probability that can be aimed at, or say how to mend it."""
+    if not isinstance(target, Real) or not 0 < float(target) < 1:
+        raise UsageError(f"target must lie strictly between 0 and 1, such as 0.8; got {target!r}")
+    return float(target)
+
+
+def check_most(most: Any) -> int:
+    """Return the largest number of documents to consider, or say how to mend it."""
+    number = float(most) if isinstance(most, Real) else math.nan
+    if not 2 <= number <= LARGEST or number != int(number):
+        raise UsageError(f"most must be a whole number from 2 to {LARGEST:,}; got {most!r}")
+    return int(number)

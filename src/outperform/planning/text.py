@@ -1,0 +1,284 @@
+"""A plan in words, and power curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform.display import facts as read
+from outperform.display import figure_style, numbers
+from outperform.display.formats import count_column, number_column
+from outperform.display.numbers import for_text
+from outperform.display.screen import wrapped
+from outperform.display.table import Table
+from outperform.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from outperform.results.feature_schemas import PlanFacts
+
+
+_MARGIN = 14
+
+
+def plan_headline(facts: PlanFacts) -> str:
+    """Return the answer of a plan on one line.
+
+    Examples
+    --------
+    >>> told = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "goal": "≫",
+    ...         "target": 0.8, "n": 1834, "n_error": 31.0, "reached": 0.8, "error": 0.008,
+    ...         "seen": 0, "most": 1_000_000}
+    >>> print(plan_headline(told))
+    1,834 ± 31 documents: ≫ with a probability of 80%.
+    >>> print(plan_headline(told | {"n": None, "reached": 0.634}))
+    Not reachable: ≫ with a probability of at most 63%, however many documents up to 1,000,000.
+    """
+    goal = _goal(facts)
+    more = " more" if facts["seen"] else ""
+    if facts["n"] is None:
+        return (
+            f"Not reachable: {goal} with a probability of at most {_percent(facts['reached'])}, "
+            f"however many{more} documents up to {numbers.count(facts['most'])}."
+        )
+    if facts["n"] == 0:
+        return f"No more documents are needed: {goal} already."
+    error = f" ± {numbers.count(round(facts['n_error']))}" if round(facts["n_error"]) else ""
+    return (
+        f"{numbers.count(facts['n'])}{error}{more} documents: {goal} with a probability of "
+        f"{_percent(facts['reached'])}."
+    )
+
+
+def plan_paragraph(facts: PlanFacts) -> str:
+    """Return a plan as a paragraph: the number, what it is for, and how it was found."""
+    a, b = read.names(facts)
+    rope = read.rope_text(facts)
+    parts = [
+        f"The comparison of {a} and {b} in {read.metric(facts)}, with a region of practical "
+        f"equivalence (ROPE) of {rope}, is to be {_in_words(facts)}. {plan_headline(facts)}"
+    ]
+    if facts["seen"]:
+        parts.append(f"{numbers.count(facts['seen'])} documents are there already and count.")
+    if facts["width"] is not None:
+        parts.append(
+            f"The interval would then be {facts['width']:.3g} wide on average, and a difference of "
+            f"{facts['detectable']:.3g} would be found better with a probability of "
+            f"{numbers.percent(facts['target'])} by models that disagree as often as these."
+        )
+    parts.append(
+        f"{numbers.count(facts['n_simulations'])} test sets of {len(facts['sizes'])} sizes were "
+        "simulated."
+    )
+    parts += [f"{message}" for _, message, _ in read.findings(facts, "serious", "warning")]
+    return " ".join([*parts, f"Method: {for_text(facts['signature'])}"])
+
+
+def plan_table(facts: PlanFacts) -> Table:
+    """Return one row for each size that was simulated."""
+    rows = [
+        {"n": n, "share": share, "error": error, "width": width}
+        for n, share, error, width in zip(
+            facts["sizes"], facts["shares"], facts["errors"], facts["widths"], strict=True
+        )
+    ]
+    columns = (
+        count_column("n", "more documents" if facts["seen"] else "documents"),
+        number_column("share", f"P({for_text(facts['goal'])})", 3),
+        number_column("error", "simulation error", 3),
+        number_column("width", "interval width", 4),
+    )
+    return Table(columns, tuple(rows), title=f"Probability of {_goal(facts)}")
+
+
+def plan_text(facts: PlanFacts) -> str:
+    """Return a plan for a terminal."""
+    a, b = read.names(facts, limit=30)
+    details = [
+        ("difference", f"{a} − {b} in {read.metric(facts)}; ROPE {read.rope_text(facts)}"),
+    ]
+    if facts["seen"]:
+        details.append(("there are", f"{numbers.count(facts['seen'])} documents, which count"))
+    if facts["width"] is not None:
+        details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
+        found = f"{facts['detectable']:.3g} is found better as probably as that, at that size"
+        details.append(("detectable", found))
+    lines = [*wrapped(plan_headline(facts)), "", *plan_table(facts).to_text().splitlines(), ""]
+    for label, text in details:
+        lines += wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
+    for level, message, name in read.findings(facts):
+        lines += wrapped(f"{level}: {message} [{name}]", indent=2)
+    return "\n".join([*lines, *wrapped(for_text(facts["signature"]), indent=2)])
+
+
+_WORDS = {
+    "decided": "decided, whichever way",
+    "not_worse": "not worse",
+    "≫": "≫ (better)",
+    "≈": "≈ (practically equivalent)",
+    "≪": "≪ (worse)",
+}
+
+
+def _in_words(facts: PlanFacts) -> str:
+    return _WORDS.get(facts["goal"], for_text(facts["goal"]))
+
+
+def _goal(facts: PlanFacts) -> str:
+    return for_text(facts["goal"]).replace("_", " ")
+
+
+def _percent(probability: float) -> str:
+    near = 0.005 <= probability < 0.995
+    return f"{100 * probability:.0f}%" if near else numbers.probability(probability)
+
+
+# Curves on the same axes differ in dashes and marks before they differ in shade.
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"ls": "-", "marker": "o", "open": False},
+    {"ls": figure_style.DASHES, "marker": "o", "open": True},
+    {"ls": (0, (1, 1.4)), "marker": "s", "open": False},
+    {"ls": (0, (5, 1.5, 1, 1.5)), "marker": "s", "open": True},
+)
+
+
+def plot_power(
+    sizes: ArrayLike,
+    power: ArrayLike,
+    mcse: ArrayLike | None = None,
+    *,
+    goal: str,
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one power curve; called again with its axes, another one beside it.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of documents.
+    power
+        The share of data sets that reached the goal, one a size.
+    mcse
+        The simulation error of each; two of them to either side are drawn.
+    goal
+        The wanted verdict.
+    label
+        What the curve is called in the legend; without one there is none.
+    ax
+        The axes to draw in; a new figure of one column's width if None.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", label="paired", ax=Figure().subplots())
+    >>> ax.get_title()
+    'how often the verdict is ≫'
+    """
+    x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, power))
+    if x.ndim != 1 or x.shape != y.shape or x.size < 1:
+        raise UsageError(
+            "a power curve must be sizes and as many shares, one at least, "
+            f"but arrays of shapes {x.shape} and {y.shape} came"
+        )
+    ax = figure_style.new_axes(ax, purpose="plot()", height=2.3)
+    look = _LOOKS[len(ax.containers) % len(_LOOKS)]
+    colour = figure_style.ink(ax)
+    ax.errorbar(
+        x,
+        y,
+        yerr=None if mcse is None else 2 * np.asarray(mcse, dtype=np.float64),
+        color=colour,
+        ls=look["ls"],
+        marker=look["marker"],
+        ms=4.5,
+        mfc=ax.get_facecolor() if look["open"] else colour,
+        lw=1.1,
+        elinewidth=0.8,
+        label=None if label is None else figure_style.name(label),
+        zorder=3,
+    )
+    _finish(ax, goal, with_legend=label is not None)
+    return ax
+
+
+def plot_plan(
+    sizes: ArrayLike,
+    probability: ArrayLike,
+    *,
+    facts: PlanFacts,
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the curve of a plan, the shares behind it, and where it reaches the target.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of documents.
+    probability
+        The probability of the goal at each.
+    facts
+        The facts of a plan.
+    label
+        What the curve is called in the legend; without one there is none.
+    ax
+        The axes to draw in; a new figure of one column's width if None.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "seen": 0, "sizes": [500, 1000],
+    ...          "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
+    >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'documents'
+    """
+    x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, probability))
+    ax = figure_style.new_axes(ax, purpose="plot()", height=2.3)
+    look = _LOOKS[len(ax.containers) % len(_LOOKS)]
+    colour = figure_style.ink(ax)
+    ax.plot(x, y, color=colour, ls=look["ls"], lw=1.1, zorder=3)
+    shown = np.asarray(facts["sizes"]) <= x.max()
+    ax.errorbar(
+        np.asarray(facts["sizes"])[shown],
+        np.asarray(facts["shares"])[shown],
+        yerr=2 * np.asarray(facts["errors"])[shown],
+        color=colour,
+        ls="none",
+        marker=look["marker"],
+        ms=4.5,
+        mfc=ax.get_facecolor() if look["open"] else colour,
+        elinewidth=0.8,
+        label=None if label is None else figure_style.name(label),
+        zorder=3,
+    )
+    if facts["n"]:
+        ax.plot([facts["n"]] * 2, [0, facts["target"]], color=colour, lw=0.7, ls=":", zorder=2)
+    ax.axhline(facts["target"], color=colour, lw=0.7, ls=":", zorder=2)
+    _finish(ax, facts["goal"].replace("_", " "), with_legend=label is not None)
+    ax.set_xlabel("more documents" if facts["seen"] else "documents", **figure_style.SMALL)
+    ax.set_ylabel("probability", **figure_style.SMALL)
+    return ax
+
+
+def _finish(ax: Axes, goal: str, *, with_legend: bool) -> None:
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize="small")
+    ax.grid(axis="y", color=(0.5, 0.5, 0.5, 0.25), lw=0.7)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("documents", **figure_style.SMALL)
+    ax.set_ylabel("power", **figure_style.SMALL)
+    title = f"how often the verdict is {for_text(goal)}"
+    ax.set_title(title, family=figure_style.family(ax), **figure_style.SMALL)
+    figure_style.number_ticks(ax)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    figure_style.bare(ax, sides=("top", "right"))
+    if with_legend:
+        legend = ax.legend(frameon=False, fontsize="small", loc="best")
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+            text.set_usetex(False)

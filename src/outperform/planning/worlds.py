@@ -1,0 +1,426 @@
+"""Worlds that test sets are simulated from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import FloatArray, MetricLike
+from outperform.data.outcomes import Outcomes
+from outperform.data.views import n_codes
+from outperform.decision.intervals import Interval, narrowest_ends
+from outperform.decision.rope import Rope, decide
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.inference import disagreements, engine
+from outperform.inference.disagreements import matching_findings
+from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.planning.goals import Documents, Outlook
+from outperform.posterior.base import Independent, Posterior, Prior, Sums
+from outperform.posterior.dirichlet import DenseRows
+from outperform.posterior.predictive import Predict, predictive
+from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.rng import child, run_blocks
+
+# Simulated test sets that share a random stream; threads take whole bundles.
+_BUNDLE = 20
+_OUTLOOK_DRAWS = 4_000
+# The narrowest of all intervals that hold a share of n draws is too narrow by this many n^(−2/3):
+# measured on normal draws for masses from 0.8 to 0.95.
+_TOO_NARROW = 1.7
+
+
+class World(Protocol):
+    """Where test sets come from."""
+
+    @property
+    def metric(self) -> metrics.Metric:
+        """What they are compared in."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Doubts about the world."""
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of each simulated posterior."""
+
+    @property
+    def prob(self) -> float:
+        """The mass of the interval."""
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the verdict is withheld."""
+
+    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
+        """Return what normal theory says."""
+
+    def parts(self) -> list[str]:
+        """Return the world and its analysis as parts of a signature."""
+
+
+def simulated_ends(
+    make_fill: Callable[[], Callable[[np.random.Generator, FloatArray], None]],
+    n_simulations: int,
+    n_draws: int,
+    *,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Return interval ends ``(2, n_simulations)``, the same on any number of threads.
+
+    Parameters
+    ----------
+    make_fill
+        Returns a function that fills ends ``(2, n)``, with buffers of its own.
+    n_simulations
+        How many test sets.
+    n_draws
+        Draws of each simulated posterior, for the time it takes.
+    seed, n_jobs
+        Where the randomness comes from, and on how many threads.
+    """
+    return run_blocks(
+        make_fill,
+        n_values=2,
+        n_draws=n_simulations,
+        n_gammas=10 * n_draws,
+        length=_BUNDLE,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableWorld:
+    """Test sets of any number of classes, each asked the same question.
+
+    Parameters
+    ----------
+    spec
+        What is asked of a test set; its view is what was seen before, or an example.
+    make_predict
+        Returns a function that draws test sets, with buffers of its own.
+    documents
+        Whether the drawn documents are added to the view, or stand alone.
+    rope
+        The region of practical equivalence.
+    n_draws
+        Draws of each simulated posterior.
+    prob
+        The mass of the interval.
+    origin
+        Where the world is from, for the signature.
+    """
+
+    spec: LabelSpec
+    make_predict: Callable[[], Predict]
+    documents: Documents
+    rope: Rope
+    n_draws: int
+    prob: float
+    origin: str
+
+    @property
+    def metric(self) -> metrics.Metric:
+        """What they are compared in."""
+        return self.spec.metric
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        a, b = self.spec.view.models
+        return a, b
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Doubts that the spec has."""
+        return (*self.spec.findings, *matching_findings(self.spec))
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the verdict is withheld."""
+
+        def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
+            predict = self.make_predict()
+
+            def fill(generator: np.random.Generator, out: FloatArray) -> None:
+                for place in range(out.shape[1]):
+                    view = self._analysed(predict(generator, size))
+                    out[:, place] = self._ends(view, generator)
+
+            return fill
+
+        return simulated_ends(make_fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
+
+    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
+        """Return what normal theory says of the view."""
+        view = self.spec.view
+        values = engine.draw_view(self.spec, view, n_draws=_OUTLOOK_DRAWS, seed=child(seed, 0))
+        difference = np.sort(values[0] - values[1])
+        mean, (low, high) = float(difference.mean()), _narrowest(difference, self.prob)
+        return Outlook(
+            n=self.spec.n + (prior_worth(self.spec) if self.documents == "more" else 0),
+            mean=mean,
+            sd=float(difference.std()),
+            below=mean - low,
+            above=high - mean,
+            documents=self.documents,
+        )
+
+    def parts(self) -> list[str]:
+        """Return the world and its analysis as parts of a signature."""
+        spec = self.spec
+        return [
+            f"prior={spec.prior.name}",
+            "paired" if spec.paired else "unpaired",
+            self.origin,
+        ]
+
+    def _analysed(self, drawn: Outcomes) -> Outcomes:
+        """Return what will be asked: the drawn documents, beside those that are there."""
+        view = self.spec.view
+        if drawn.paired and not view.paired:
+            drawn = drawn.unpair()
+        if self.documents != "more":
+            return drawn
+        tables = tuple(
+            one.plus(two, n_labels=n_codes(view))
+            for one, two in zip(view.tables, drawn.tables, strict=True)
+        )
+        return replace(view, tables=tables)
+
+    def _ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+        seed = np.random.SeedSequence(int(generator.integers(2**63)))
+        values = engine.draw_view(self.spec, view, n_draws=self.n_draws, seed=seed)
+        difference = np.sort(values[0] - values[1])
+        if np.isnan(difference[-1]):
+            return np.nan, np.nan
+        low, high = _narrowest(difference, self.prob)
+        return (np.nan, np.nan) if self._is_withheld(view, low, high) else (low, high)
+
+    def _is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
+        hdi = Interval(low=low, high=high, prob=self.prob)
+        better = self.spec.metric.greater_is_better
+        decision = decide(hdi, self.rope, greater_is_better=better)
+        if not decision.decided:
+            return False
+        found = disagreements.disagreement_finding(replace(self.spec, view=view), decision, hdi)
+        return found is not None and found.level == "serious"
+
+
+def prior_worth(spec: LabelSpec) -> float:
+    """Return how many documents a prior is worth: the sum of its shapes, as counts are of theirs.
+
+    Priors whose rows have mass 1 are worth one document a class, the bootstrap none. Nor is what
+    is believed of the strata of a pool counted.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    """
+    view, prior = spec.view, spec.prior
+    if not prior.proper or view.pool is not None or view.kind not in ("classes", "correct"):
+        return 0.0
+    if prior.shapes is None:
+        return float(view.n_classes)
+    n_models = len(view.models) if view.paired else 1
+    return float(prior.shapes.row_shapes(view.n_classes, n_models).sum())
+
+
+def posterior_world(
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    documents: Documents,
+    prob: float,
+    n_draws: int,
+    origin: str,
+) -> TableWorld:
+    """Return the world that the posterior of what was seen draws anew for every test set.
+
+    Models that will be compared unpaired on the same documents still answer these documents, so
+    the world is read off the paired table where there is one.
+
+    Parameters
+    ----------
+    spec
+        What was asked of what was seen.
+    rope
+        The region of practical equivalence.
+    documents
+        Whether new documents join those that are there.
+    prob
+        The mass of the interval.
+    n_draws
+        Draws of each simulated posterior.
+    origin
+        Where the world is from, for the signature.
+    """
+    together = spec if spec.paired else _paired(spec)
+    posterior = build_posterior(together.view, together.prior)
+    return TableWorld(
+        spec=spec,
+        make_predict=partial(predictive, together.view, posterior),
+        documents=documents,
+        rope=rope,
+        n_draws=n_draws,
+        prob=prob,
+        origin=origin,
+    )
+
+
+def _paired(spec: LabelSpec) -> LabelSpec:
+    given = spec.choices._asdict() | {"paired": True}
+    return make_label_spec(spec.data, metric=spec.metric, default_prior="unit", **given)
+
+
+def _narrowest(ordered: FloatArray, prob: float) -> tuple[float, float]:
+    """Return the ends of the narrowest interval, widened by what few draws make it too narrow."""
+    low, high = narrowest_ends(ordered, prob)
+    middle = (low + high) / 2
+    reach = (high - low) / 2 / (1 - _TOO_NARROW * ordered.size ** (-2 / 3))
+    return middle - reach, middle + reach
+
+
+_OUTCOMES = ("11", "10", "01", "00")
+# So many documents that the prior does not show.
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatesWorld:
+    """Outcome probabilities and how data from them are analysed."""
+
+    theta: FloatArray  # (2, 4): negative and positive documents, outcomes 11, 10, 01, 00
+    prevalence: float
+    prior: Prior
+    paired: bool
+    metric: metrics.Metric
+    n_draws: int
+    prob: float
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        return "A", "B"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """No doubts: the probabilities are taken as they are."""
+        return ()
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)`` of simulated comparisons."""
+
+        def fill(generator: np.random.Generator, out: FloatArray) -> None:
+            for place in range(out.shape[1]):
+                difference = self._difference(generator, self._counts(generator, size))
+                out[:, place] = narrowest_ends(difference, self.prob)
+
+        return simulated_ends(lambda: fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
+
+    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
+        """Return what normal theory says: the expected counts of very many documents."""
+        generator = np.random.Generator(np.random.SFC64(child(seed, 0)))
+        shares = np.array([1 - self.prevalence, self.prevalence])[:, None] * self.theta
+        difference = self._difference(generator, _MANY * shares[:, [3, 2, 1, 0]].reshape(2, 2, 2))
+        mean, (low, high) = float(difference.mean()), narrowest_ends(difference, self.prob)
+        return Outlook(
+            n=_MANY,
+            mean=mean,
+            sd=float(difference.std()),
+            below=mean - low,
+            above=high - mean,
+            documents="certain",
+        )
+
+    def _difference(self, generator: np.random.Generator, counts: FloatArray) -> FloatArray:
+        """Draw A − B given counts ``(2, 2, 2)`` of truth, A and B, and sort the draws."""
+        a, b = self._posterior(counts).worker("margins")(generator, self.n_draws)
+        assert isinstance(a, Sums)
+        assert isinstance(b, Sums)
+        values = [
+            self.metric.evaluate(metrics.Margins(**sums._asdict()), classes=(1,)) for sums in (a, b)
+        ]
+        difference: FloatArray = values[0] - values[1]
+        difference.sort()
+        return difference
+
+    def _counts(self, generator: np.random.Generator, size: int) -> FloatArray:
+        positive = generator.binomial(size, self.prevalence)
+        counts = np.empty((2, 2, 2))
+        for truth, n in enumerate((size - positive, positive)):
+            both, only_a, only_b, neither = generator.multinomial(n, self.theta[truth])
+            counts[truth] = [[neither, only_b], [only_a, both]]
+        return counts
+
+    def _posterior(self, counts: FloatArray) -> Posterior:
+        prevalence = self.prior.prevalence_shapes(2)
+        if self.paired:
+            return DenseRows(counts, rows=self.prior.row_shapes(2, 2), prevalence=prevalence)
+        rows = self.prior.row_shapes(2, 1)
+        return Independent(
+            [
+                DenseRows(counts.sum(axis=other), rows=rows, prevalence=prevalence)
+                for other in (2, 1)
+            ]
+        )
+
+    def parts(self) -> list[str]:
+        """Return the world and its analysis as parts of a signature."""
+        rates = ["/".join(f"{rate:g}" for rate in row) for row in self.theta[::-1]]
+        return [
+            "paired" if self.paired else "unpaired",
+            f"prior={get_prior(self.prior).name}",
+            f"theta_pos={rates[0]}",
+            f"theta_neg={rates[1]}",
+            f"prevalence={self.prevalence:g}",
+        ]
+
+
+def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
+    """Return a metric of one class, or say that outcome probabilities know no other."""
+    measured = metrics.get(metric)
+    if measured.average != "binary":
+        raise UsageError(f"{verb} takes a metric of one class such as 'f1'; got {measured.name!r}")
+    return measured
+
+
+def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) -> FloatArray:
+    """Return the outcome probabilities ``(2, 4)`` of negative and of positive documents."""
+    return np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")])
+
+
+def _theta(theta: Mapping[str, float], name: str) -> list[float]:
+    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
+        raise UsageError(
+            f"{name} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
+        )
+    values = [check_probability(theta[key]) for key in _OUTCOMES]
+    if abs(sum(values) - 1) > 1e-9:
+        raise UsageError(f"the probabilities in {name} must sum to 1; they sum to {sum(values):g}")
+    return values
+
+
+def check_probability(value: Any) -> float:
+    """Return a number from 0 to 1, or say that it must be one."""
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
+    return float(value)

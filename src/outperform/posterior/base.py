@@ -1,0 +1,439 @@
+"""What every prior and every posterior is, and the closed form that answers, if any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import Distribution, FloatArray
+from outperform.errors import UsageError, unknown_name
+from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
+from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
+from outperform.posterior.exact.share import Share
+from outperform.posterior.rng import Blocks, block_length, spread_blocks
+
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Prior:
+    """Dirichlet shapes for the class proportions and for what is predicted in each class.
+
+    Parameters
+    ----------
+    rows
+        The shape of every cell of a class: one number for all, or an array of
+        shape ``(n_classes, n_classes)`` (each model's own confusion rows; for
+        paired models their product, with the same mass in each row), or of
+        shape ``(n_classes, n_classes, n_classes)`` for a pair of models.
+    prevalence
+        The shape of every class: one number, or one per class.
+    name
+        What to call it in a signature.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> op.Prior(rows=1.0, prevalence=2.0)
+    Prior(rows=1, prevalence=2)
+    >>> op.Prior.from_param("jeffreys")
+    Prior('jeffreys')
+    """
+
+    rows: FloatArray
+    prevalence: FloatArray
+    name: str | None
+
+    def __init__(
+        self, rows: ArrayLike = 1.0, prevalence: ArrayLike = 1.0, name: str | None = None
+    ) -> None:
+        shapes = _checked(rows, "rows", dimensions=(0, 2, 3))
+        of_classes = _checked(prevalence, "prevalence", dimensions=(0, 1))
+        for field, value in (("rows", shapes), ("prevalence", of_classes), ("name", name)):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def from_param(cls, prior: str | ArrayLike | Prior | None) -> Prior:
+        """Take a name, a number, an array of row shapes or a prior.
+
+        Parameters
+        ----------
+        prior
+            ``"uniform"`` or None, ``"jeffreys"``, the shape of every cell, an
+            array for ``rows``, or a prior, which is returned as it is.
+        """
+        if isinstance(prior, Prior):
+            return prior
+        if prior is None:
+            return _NAMED["uniform"]
+        if isinstance(prior, str):
+            if prior not in _NAMED:
+                raise UsageError(unknown_name("prior", prior, _NAMED))
+            return _NAMED[prior]
+        return cls(rows=prior)
+
+    def row_shapes(self, n_classes: int, n_models: int) -> FloatArray:
+        """Return shapes of ``(n_classes, n_classes, …)``: truth, then each model's prediction.
+
+        Parameters
+        ----------
+        n_classes
+            How many classes there are.
+        n_models
+            How many models are paired.
+        """
+        full = (n_classes,) * (1 + n_models)
+        if self.rows.ndim == 0:
+            return np.full(full, float(self.rows))
+        if self.rows.shape == full:
+            return np.array(self.rows)
+        if self.rows.shape != (n_classes, n_classes):
+            raise UsageError(
+                f"prior rows must be a number or an array of shape {(n_classes, n_classes)} or "
+                f"{full}; got shape {self.rows.shape}"
+            )
+        return product_rows(self.rows, n_models)
+
+    def prevalence_shapes(self, n_classes: int) -> FloatArray:
+        """Return one shape per class.
+
+        Parameters
+        ----------
+        n_classes
+            How many classes there are.
+        """
+        if self.prevalence.ndim == 1 and self.prevalence.size != n_classes:
+            raise UsageError(
+                f"prior prevalence must have {n_classes} values; got {self.prevalence.size}"
+            )
+        return np.broadcast_to(self.prevalence, (n_classes,)).astype(np.float64)
+
+    def __repr__(self) -> str:
+        if self.name is not None:
+            return f"Prior({self.name!r})"
+        return f"Prior(rows={_short(self.rows)}, prevalence={_short(self.prevalence)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prior) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self.rows.shape,
+            self.rows.tobytes(),
+            self.prevalence.shape,
+            self.prevalence.tobytes(),
+        )
+
+
+def product_rows(rows: FloatArray, n_models: int) -> FloatArray:
+    """Return the product prior: each model's marginal is ``rows``, each row's mass is kept.
+
+    With row mass ``s``, a pair of predictions gets ``ω_jk · ω_jl / s_j``.
+    """
+    mass = rows.sum(axis=1)
+    # A row without mass has no shares; whether it may have none is the posterior's business.
+    shares = rows / np.where(mass > 0, mass, 1.0)[:, None]
+    joint = mass
+    for model in range(n_models):
+        shape = (len(mass),) + (1,) * model + (rows.shape[1],)
+        joint = joint[..., None] * shares.reshape(shape)
+    product: FloatArray = joint
+    return product
+
+
+def _checked(value: ArrayLike, what: str, *, dimensions: tuple[int, ...]) -> FloatArray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"prior {what} must be numbers; got {value!r}") from error
+    if array.ndim not in dimensions or not array.size:
+        raise UsageError(f"prior {what} has the wrong shape {array.shape}")
+    if not np.all(np.isfinite(array)) or array.min() < 0:
+        raise UsageError(f"prior {what} must be finite and not negative; got {value!r}")
+    if np.any((array > 0) & (array < _SMALLEST)):
+        raise UsageError(f"prior {what} below {_SMALLEST} cannot be told from zero; got {value!r}")
+    array.setflags(write=False)
+    return array
+
+
+def _short(array: FloatArray) -> str:
+    return f"{float(array):g}" if array.ndim == 0 else f"<array {'x'.join(map(str, array.shape))}>"
+
+
+_NAMED = {
+    "uniform": Prior(rows=1.0, prevalence=1.0, name="uniform"),
+    "jeffreys": Prior(rows=0.5, prevalence=0.5, name="jeffreys"),
+}
+
+
+Needs = Literal["margins", "confusion"]
+
+
+class Sums(NamedTuple):
+    """Sums of weights for each class; draws on the last axis."""
+
+    hits: FloatArray  # (n_classes, n_draws) truth and prediction are the class
+    actual: FloatArray  # (n_classes, n_draws) the truth is the class
+    predicted: FloatArray  # (n_classes, n_draws) the prediction is the class
+
+
+Drawn = Sums | FloatArray
+"""Margins, or a confusion array of shape ``(n_classes, n_classes, n_draws)``, rows truth."""
+
+Worker = Callable[[np.random.Generator, int], list[Drawn]]
+"""Draw a block of a given length: one :class:`Drawn` per model."""
+
+
+Scale = Callable[[FloatArray], FloatArray]
+"""From the sum of each true class ``(n_classes, n_draws)`` to the factor of its weights."""
+
+ScaledWorker = Callable[[np.random.Generator, int, Scale], list[Drawn]]
+"""Draw a block whose true classes are scaled before the weights are added up."""
+
+
+class Shapes(NamedTuple):
+    """Dirichlet shapes of what two models got right among the same documents."""
+
+    both: float
+    only_a: float
+    only_b: float
+    neither: float
+
+
+class Posterior(Protocol):
+    """A posterior over the weights of what was seen, for one model or several at once."""
+
+    @property
+    def n_models(self) -> int:
+        """How many models are read off the same weights."""
+
+    @property
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function with buffers of its own that draws blocks."""
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return the gamma shape of a part where all cells are one Dirichlet, else None."""
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of right and wrong among documents of one true class."""
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return the shapes of both, A only, B only and neither right; None if not Dirichlet."""
+
+    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of a class and of the rest where they have a prior of their own."""
+
+
+class NoClosedForms:
+    """What a posterior inherits that has only draws; one that knows shapes says so itself."""
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return None: the parts are no sums of Dirichlet cells."""
+        return None
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return None: right and wrong in a class are no Dirichlet."""
+        return None
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return None: what both got right is no Dirichlet."""
+        return None
+
+    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
+        """Return None: prevalence has no prior of its own."""
+        return None
+
+
+class Independent(NoClosedForms):
+    """Posteriors of different documents, side by side: the unpaired comparison."""
+
+    def __init__(self, posteriors: Sequence[Posterior]) -> None:
+        self.posteriors = tuple(posteriors)
+
+    @property
+    def n_models(self) -> int:
+        """How many models there are."""
+        return len(self.posteriors)
+
+    @property
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+        return sum(posterior.n_gammas for posterior in self.posteriors)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws each posterior in turn."""
+        workers = [posterior.worker(needs) for posterior in self.posteriors]
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            return [drawn for one in workers for drawn in one(generator, length)]
+
+        return draw
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return the gamma shape of a part in the model's own posterior."""
+        return self.posteriors[model].part_shape(0, part, positive)
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of right and wrong in the model's own posterior."""
+        return self.posteriors[model].row_shapes(0, positive)
+
+
+def draw_values(
+    posterior: Posterior,
+    evaluate: Callable[[list[Drawn], FloatArray], None],
+    *,
+    needs: Needs,
+    n_values: int,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Draw and evaluate block by block; returns ``(n_values, n_draws)``.
+
+    ``evaluate(drawn, out)`` turns one block into ``out  # (n_values, block)``,
+    so that the weights themselves are never kept.
+    """
+    out, length = np.empty((n_values, n_draws)), block_length(posterior.n_gammas)
+
+    def work(blocks: Blocks) -> None:
+        worker = posterior.worker(needs)
+        for generator, block in blocks:
+            part = out[:, block * length : (block + 1) * length]
+            evaluate(worker(generator, part.shape[1]), part)
+
+    spread_blocks(
+        work,
+        n_blocks=-(-n_draws // length),
+        n_gammas=posterior.n_gammas * n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    return out
+
+
+def margins_of(confusion: FloatArray) -> Sums:
+    """Return the margins of confusion arrays ``(n_classes, n_classes, n_draws)``."""
+    diagonal = np.arange(confusion.shape[0])
+    return Sums(
+        hits=confusion[diagonal, diagonal],
+        actual=confusion.sum(axis=1),
+        predicted=confusion.sum(axis=0),
+    )
+
+
+# Below it the density is all at the ends, where quadrature is slow and draws do as well.
+_SMALLEST_SHAPE = 0.25
+
+
+class ShareForm(Protocol):
+    """The form of a share: its top and the weighted parts that count against it."""
+
+    @property
+    def top(self) -> str:
+        """The part that counts in favour."""
+
+    @property
+    def rest(self) -> tuple[tuple[str, float], ...]:
+        """The parts that count against, each with its weight."""
+
+
+class Within(NamedTuple):
+    """The documents that a share of right answers looks at: one true class, or all (None)."""
+
+    row: int | None
+
+
+def share_of_right(form: ShareForm | None, positive: int | None) -> Within | None:
+    """Say among which documents a metric is the share of right answers, if it is one.
+
+    Recall stays within the positive class, specificity within the negative one
+    (it is asked of two classes only), accuracy looks at all documents.
+    """
+    if form is None or len(form.rest) != 1:
+        return None
+    parts = (form.top, form.rest[0][0])
+    if parts == ("correct", "wrong"):
+        return Within(None)
+    if positive is not None and parts in (("tp", "fn"), ("tn", "fp")):
+        return Within(positive if parts == ("tp", "fn") else 1 - positive)
+    return None
+
+
+def exact_value(
+    posterior: Posterior, form: ShareForm | None, *, model: int, positive: int | None
+) -> Share | WeightedShare | FlatFScore | None:
+    """Return the exact posterior of one model's metric, or None."""
+    if form is None:
+        return None
+    if isinstance(posterior, Independent):
+        return exact_value(posterior.posteriors[model], form, model=0, positive=positive)
+    within = share_of_right(form, positive)
+    if within is not None and within.row is not None:
+        shapes = posterior.row_shapes(model, within.row)
+        return None if shapes is None else Share(*shapes, weight=form.rest[0][1])
+    top = posterior.part_shape(model, form.top, positive)
+    if top is None:
+        return _apart(posterior, form, model=model, positive=positive)
+    by_weight: dict[float, float] = {}
+    for part, weight in form.rest:
+        shape = posterior.part_shape(model, part, positive)
+        assert shape is not None  # one Dirichlet has shapes for all parts
+        by_weight[weight] = by_weight.get(weight, 0.0) + shape
+    if len(by_weight) == 1:
+        ((weight, shape),) = by_weight.items()
+        return Share(top, shape, weight=weight)
+    (weight_1, shape_1), (weight_2, shape_2) = by_weight.items()
+    return WeightedShare(top, shape_1, weight_1, shape_2, weight_2)
+
+
+def _apart(
+    posterior: Posterior, form: ShareForm, *, model: int, positive: int | None
+) -> FlatFScore | None:
+    """Return F-beta of two classes whose prevalence has a prior of its own.
+
+    In a paired comparison the models' own scores stay with the draws that they
+    share with the difference: a quadrature for each would cost more than all of these.
+    """
+    weights = dict(form.rest)
+    is_fbeta = set(weights) == {"fn", "fp"} and abs(sum(weights.values()) - 1.0) < 1e-12
+    if posterior.n_models != 1 or positive is None or not is_fbeta:
+        return None
+    prevalence = posterior.prevalence_shapes(positive)
+    pos, neg = (posterior.row_shapes(model, truth) for truth in (positive, 1 - positive))
+    if prevalence is None or pos is None or neg is None:
+        return None
+    if min(*prevalence, *pos, *neg) < _SMALLEST_SHAPE:
+        return None
+    beta = (weights["fn"] / weights["fp"]) ** 0.5
+    return FlatFScore(pos, neg[::-1], prevalence, beta)
+
+
+def exact_difference(
+    posterior: Posterior, form: ShareForm | None, *, positive: int | None, paired: bool
+) -> Distribution | None:
+    """Return the exact posterior of A − B, or None.
+
+    Paired, a closed form exists where both models share the denominator:
+    recall, specificity and accuracy.
+    """
+    if not paired:
+        a = exact_value(posterior, form, model=0, positive=positive)
+        b = exact_value(posterior, form, model=1, positive=positive)
+        return None if a is None or b is None else IndependentDifference(a, b)
+    within = share_of_right(form, positive)
+    if form is None or within is None or form.rest[0][1] != 1.0:
+        return None
+    shapes = posterior.agreement_shapes(within.row)
+    if shapes is None:
+        return None
+    return DirichletDifference(shapes.only_a, shapes.only_b, shapes.both + shapes.neither)

@@ -1,0 +1,1 @@
+"""CLOSED FORMS: exact posteriors without draws."""

@@ -1,0 +1,400 @@
+"""Shrinkage of slices toward the whole, learned from all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from outperform._typing import FloatArray, IntArray
+
+
+def sum_by(codes: IntArray, values: FloatArray, *, size: int) -> FloatArray:
+    """Return the sum of the values of each code.
+
+    Examples
+    --------
+    >>> sum_by(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), size=3).tolist()
+    [1.0, 0.0, 5.0]
+    """
+    return np.asarray(np.bincount(codes, values, minlength=size), dtype=np.float64)
+
+
+def add_up(
+    place: IntArray, cell: IntArray, count: FloatArray, *, n_cells: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return slices, cells and counts in order, what is the same cell of a slice added up."""
+    keys, inverse = np.unique(place * n_cells + cell, return_inverse=True)
+    return keys // n_cells, keys % n_cells, sum_by(inverse.ravel(), count, size=len(keys))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlicedRows:
+    """One or more Dirichlet rows, each counted in every slice.
+
+    The class proportions of all slices are one row whose cells are the classes;
+    what two models answer is one row for each true class, whose cells are pairs
+    of answers.
+
+    Parameters
+    ----------
+    n_slices
+        How many slices there are.
+    row
+        The row that each cell belongs to, ``(n_cells,)``, in order; every row from 0 on has a cell.
+    prior
+        The base model's prior shape of each cell, ``(n_cells,)``.
+    place, cell, count
+        Slice, cell and number of documents of everything that occurred.
+    """
+
+    n_slices: int
+    row: IntArray
+    prior: FloatArray
+    place: IntArray
+    cell: IntArray
+    count: FloatArray
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells all rows have together."""
+        return len(self.row)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.row.max()) + 1
+
+    @cached_property
+    def row_starts(self) -> IntArray:
+        """The first cell of each row; cells come in the order of their rows."""
+        return np.searchsorted(self.row, np.arange(self.n_rows))
+
+    @cached_property
+    def row_prior(self) -> FloatArray:
+        """The prior mass of each row."""
+        return sum_by(self.row, self.prior, size=self.n_rows)
+
+    @cached_property
+    def _row_keys(self) -> tuple[IntArray, IntArray]:
+        keys = self.place * self.n_rows + self.row[self.cell]
+        found, inverse = np.unique(keys, return_inverse=True)
+        return found, inverse.ravel()
+
+    @property
+    def entry_row(self) -> IntArray:
+        """For everything that occurred, which of the rows that occurred it is in."""
+        return self._row_keys[1]
+
+    @cached_property
+    def row_place(self) -> IntArray:
+        """The slice of each row that occurred."""
+        return self._row_keys[0] // self.n_rows
+
+    @cached_property
+    def row_row(self) -> IntArray:
+        """The row of each row that occurred."""
+        return self._row_keys[0] % self.n_rows
+
+    @cached_property
+    def row_count(self) -> FloatArray:
+        """The number of documents of each row that occurred."""
+        return sum_by(self.entry_row, self.count, size=len(self.row_place))
+
+    def dense(self, places: slice) -> FloatArray:
+        """Return the counts of neighbouring slices in full, ``(n_slices, n_cells)``."""
+        first, stop = np.searchsorted(self.place, [places.start, places.stop])
+        counts = np.zeros((places.stop - places.start, self.n_cells))
+        inside = slice(first, stop)
+        counts[self.place[inside] - places.start, self.cell[inside]] = self.count[inside]
+        return counts
+
+
+# Each four times the one before: rates scatter half as much.
+KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
+
+
+class Centre(NamedTuple):
+    """What slices are alike to: counts of other slices, for what these are worth.
+
+    ``worth`` says how much a document counts, for each row that occurred in a slice;
+    ``pooled`` are the counts that this makes, ``(n_cells,)``.
+    """
+
+    worth: FloatArray
+    pooled: FloatArray
+
+    @classmethod
+    def of(cls, rows: SlicedRows, worth: FloatArray) -> Centre:
+        """Add up the counts."""
+        weighted = worth[rows.entry_row] * rows.count
+        return cls(worth, sum_by(rows.cell, weighted, size=rows.n_cells))
+
+
+def share_kept(kappa: FloatArray | float, total: FloatArray) -> FloatArray:
+    """Return κ/(κ + N): what the others' counts are worth as a prior.
+
+    Examples
+    --------
+    >>> share_kept(np.array([0.0, 100.0, np.inf]), np.array(100.0)).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    kappa, total = np.broadcast_arrays(kappa, total)
+    endless = np.isinf(kappa)
+    finite = np.where(endless, 1.0, kappa)
+    bottom = finite + total
+    kept = np.divide(finite, bottom, out=np.zeros(bottom.shape), where=bottom > 0)
+    return np.where(endless, 1.0, kept)
+
+
+def log_likelihoods(rows: SlicedRows, centre: Centre, kappas: FloatArray = KAPPAS) -> FloatArray:
+    """Return the log likelihood of each slice under each κ, ``(n_slices, n_kappas)``.
+
+    ``Σ_cells [logΓ(a + c) − logΓ(a)] − Σ_rows [logΓ(A + n) − logΓ(A)]``, the prior ``a`` made of
+    the other slices only: what a slice shows must not be its own witness.
+    """
+    worth, pooled = centre
+    others = pooled[rows.cell] - worth[rows.entry_row] * rows.count
+    np.maximum(others, 0.0, out=others)
+    row_pooled = sum_by(rows.row, pooled, size=rows.n_rows)
+    totals = np.maximum(row_pooled[rows.row_row] - worth * rows.row_count, 0.0)
+    prior, row_prior = rows.prior[rows.cell], rows.row_prior[rows.row_row]
+    found = np.empty((rows.n_slices, len(kappas)))
+    for place, kappa in enumerate(kappas):
+        kept = share_kept(kappa, totals)
+        cells = _log_rising(prior + kept[rows.entry_row] * others, rows.count)
+        whole = _log_rising(row_prior + kept * totals, rows.row_count)
+        found[:, place] = sum_by(rows.place, cells, size=rows.n_slices)
+        found[:, place] -= sum_by(rows.row_place, whole, size=rows.n_slices)
+    return found
+
+
+def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return logΓ(a + c) − logΓ(a)."""
+    rising: FloatArray = gammaln(start + steps) - gammaln(start)
+    return rising
+
+
+def posterior_shapes(rows: SlicedRows, centre: Centre, places: slice) -> FloatArray:
+    """Return Dirichlet shapes of neighbouring slices, ``(n_slices, n_kappas, n_cells)``."""
+    counts = rows.dense(places)
+    worth = np.ones((len(counts), rows.n_rows))
+    inside = slice(*np.searchsorted(rows.row_place, [places.start, places.stop]))
+    worth[rows.row_place[inside] - places.start, rows.row_row[inside]] = centre.worth[inside]
+    others = np.maximum(centre.pooled - worth[:, rows.row] * counts, 0.0)
+    totals = np.add.reduceat(others, rows.row_starts, axis=1)  # (n_slices, n_rows)
+    kept = share_kept(KAPPAS[:, None], totals[:, None, :])[:, :, rows.row]
+    shapes: FloatArray = rows.prior + kept * others[:, None, :] + counts[:, None, :]
+    return shapes
+
+
+LIKE_WHOLE = len(KAPPAS) - 1
+
+# What is believed of the grid before any slice was seen, in slices: as much on "like the
+# whole" as on everything else, so that two slices are neither one nor strangers.
+_PRIOR_SLICES = 2.0
+
+_STEPS = 400
+_TOLERANCE = 1e-4  # of all slices
+
+
+def learn_weights(logs: FloatArray) -> FloatArray:
+    """Return each slice's posterior over the grid, whose distribution the others teach.
+
+    A slice's prior on the grid is what the other slices expect: their weights and the
+    prior's, ``r_sg ∝ (a_g + Σ_{t≠s} r_tg) · L_sg``. So few slices leave the grid uncertain.
+    """
+    likelihoods: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
+    prior = np.full(logs.shape[1], 0.5 * _PRIOR_SLICES / (logs.shape[1] - 1))
+    prior[LIKE_WHOLE] = 0.5 * _PRIOR_SLICES
+    expected = prior + _learn_totals(likelihoods, prior)
+    weights: FloatArray = likelihoods * expected
+    weights /= weights.sum(axis=1, keepdims=True)
+    for _ in range(_STEPS):
+        total = weights.sum(axis=0)
+        weights = (prior + total - weights) * likelihoods
+        weights /= weights.sum(axis=1, keepdims=True)
+        if np.abs(weights.sum(axis=0) - total).max() < _TOLERANCE * len(logs):
+            break
+    return weights
+
+
+def _learn_totals(likelihoods: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return the slices' weights added up, by expectation maximisation: a start for the above."""
+    total = np.zeros_like(prior)
+    for _ in range(_STEPS):
+        expected = prior + total
+        updated = expected * ((1.0 / (likelihoods @ expected)) @ likelihoods)
+        moved = np.abs(updated - total).max()
+        total = updated
+        if moved < _TOLERANCE * len(likelihoods):
+            break
+    return total
+
+
+def log_evidence(logs: FloatArray, weights: FloatArray) -> float:
+    """Return the log probability of all slices, each predicted by the others."""
+    highest = logs.max(axis=1)
+    predicted = np.exp(logs - highest[:, None]) @ weights.mean(axis=0)
+    return float((highest + np.log(predicted)).sum())
+
+
+_ROUNDS = 10  # three or four do, unless slices differ wildly
+_CHANGE = 0.01  # of a cell of a centre
+_CLEARLY = 3.0  # nats: twenty times as probable
+_FEWEST_HALVED = 5
+_MUCH_SCATTER = 0.1
+_HALVINGS = 3
+_MOST_ALIKE = 128.0  # κ at the second centre: what stands out is never quite the same
+_FEWEST_APART = 2.0  # slices that make a centre of their own
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shrinkage:
+    """What was learned about one family of rows.
+
+    Parameters
+    ----------
+    rows
+        The counts.
+    centres
+        The whole and, if slices stand out alike, what these are like.
+    weights
+        The posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``.
+    evidence
+        The log probability of all slices, each predicted by the others.
+    """
+
+    rows: SlicedRows
+    centres: tuple[Centre, ...]
+    weights: FloatArray
+    evidence: float
+
+    @property
+    def like_whole(self) -> FloatArray:
+        """The probability that a slice is like the whole, ``(n_slices,)``."""
+        return self.weights[:, LIKE_WHOLE]
+
+    @property
+    def whole(self) -> FloatArray:
+        """The shapes of the whole itself, ``(n_cells,)``."""
+        shapes: FloatArray = self.rows.prior + self.centres[0].pooled
+        return shapes
+
+    def shapes(self, places: slice) -> FloatArray:
+        """Return Dirichlet shapes of neighbouring slices under each centre and κ."""
+        found = [posterior_shapes(self.rows, centre, places) for centre in self.centres]
+        return np.concatenate(found, axis=1)
+
+
+def shrink(rows: SlicedRows) -> Shrinkage:
+    """Learn how much the slices are like the whole, from all of them.
+
+    Where many slices stand out, the whole that all of them make is like none of them, and
+    nobody would leave it. So the search then starts again from the half that agrees best. What
+    predicts the slices best is kept.
+    """
+    best = _learn(rows, [np.ones(len(rows.row_place))])
+    starts = []
+    apart = _apart(best)
+    if apart.sum() >= _FEWEST_APART:
+        starts.append([best.centres[0].worth, apart[rows.row_place]])
+    if rows.n_slices > _FEWEST_HALVED and _scatter(best) > _MUCH_SCATTER:
+        half = _agreeing_half(rows)
+        starts += [[half], [half, 1 - half]]
+    for worths in starts:
+        best = _better(best, _learn(rows, worths))
+    return best if _is_larger_first(best) else _learn(rows, [c.worth for c in best.centres[::-1]])
+
+
+def _is_larger_first(learned: Shrinkage) -> bool:
+    """Return whether what is called the whole is what more documents are like."""
+    sums = [centre.pooled.sum() for centre in learned.centres]
+    return bool(sums[0] >= max(sums))
+
+
+def _scatter(learned: Shrinkage) -> float:
+    """Return what share of a document the others do not foretell, over all that occurred."""
+    rows = learned.rows
+    (worth,) = _worths(rows, learned.weights)
+    return float(1 - np.average(worth, weights=rows.row_count))
+
+
+def _apart(learned: Shrinkage) -> FloatArray:
+    """Return the probability that a slice's own documents say more than the others do."""
+    rows = learned.rows
+    n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
+    apart: FloatArray = (learned.weights * (n[:, None] / 2 > KAPPAS)).sum(axis=1)
+    return apart
+
+
+def _better(one: Shrinkage, other: Shrinkage) -> Shrinkage:
+    """Return the other if it predicts the slices clearly better."""
+    return other if other.evidence > one.evidence + _CLEARLY else one
+
+
+def _learn(rows: SlicedRows, worths: list[FloatArray]) -> Shrinkage:
+    """Learn weights and centres in turn until the centres stay."""
+    centres = [Centre.of(rows, worth) for worth in worths]
+    for _ in range(_ROUNDS):
+        logs = np.concatenate([log_likelihoods(rows, centre) for centre in centres], axis=1)
+        logs[:, len(KAPPAS) :][:, np.tile(KAPPAS > _MOST_ALIKE, len(centres) - 1)] = -np.inf
+        weights = learn_weights(logs)
+        used = tuple(centres)
+        centres = [Centre.of(rows, worth) for worth in _worths(rows, weights)]
+        if all(map(_is_close, used, centres)):
+            break
+    return Shrinkage(rows=rows, centres=used, weights=weights, evidence=log_evidence(logs, weights))
+
+
+def _is_close(one: Centre, other: Centre) -> bool:
+    return np.allclose(one.pooled, other.pooled, rtol=_CHANGE, atol=_CHANGE)
+
+
+def _worths(rows: SlicedRows, weights: FloatArray) -> list[FloatArray]:
+    """Return ``E[κ/(κ + n)]`` for each centre and each row that occurred."""
+    kept = share_kept(KAPPAS[:, None], rows.row_count)  # (n_kappas, n_rows that occurred)
+    grids = weights.reshape(len(weights), -1, len(KAPPAS)).swapaxes(0, 1)
+    return [np.einsum("ng,gn->n", grid[rows.row_place], kept) for grid in grids]
+
+
+def _agreeing_half(rows: SlicedRows) -> FloatArray:
+    """Return 1 for the slices whose own rates differ least from those of the half they are in."""
+    worth = np.ones(len(rows.row_place))
+    for _ in range(_HALVINGS):
+        alone, whole = log_likelihoods(rows, Centre.of(rows, worth), KAPPAS[[0, -1]]).T
+        kept = np.argsort(alone - whole, kind="stable")[: -(-rows.n_slices // 2)]
+        worth = np.isin(rows.row_place, kept).astype(np.float64)
+    return worth
+
+
+_RARE = 30.0  # documents in all slices together
+
+
+def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
+    """Learn from the lumped cells how much slices are alike, and apply it to all cells."""
+    learned = shrink(lump(rows, cells))
+    centres = tuple(Centre.of(rows, centre.worth) for centre in learned.centres)
+    return replace(learned, rows=rows, centres=centres)
+
+
+def lump(rows: SlicedRows, cells: IntArray) -> SlicedRows:
+    """Add up the rare cells of each true class by who is right."""
+    truth, a, b = cells.T
+    common = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
+    right = 2 * (a == truth) + (b == truth)
+    keys = np.stack([truth, common, np.where(common, np.arange(len(cells)), right)], axis=1)
+    kept, lumps = np.unique(keys, axis=0, return_inverse=True)
+    lumps = lumps.ravel()
+    place, cell, count = add_up(rows.place, lumps[rows.cell], rows.count, n_cells=len(kept))
+    return SlicedRows(
+        n_slices=rows.n_slices,
+        row=kept[:, 0],
+        prior=sum_by(lumps, rows.prior, size=len(kept)),
+        place=place,
+        cell=cell,
+        count=count,
+    )

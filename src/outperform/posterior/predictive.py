@@ -1,0 +1,459 @@
+"""What was not seen: test sets to come, other training runs, other class proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammainc, gammaincinv, ndtr, ndtri
+
+from outperform._typing import FloatArray, IntArray
+from outperform.data.groups import Groups, count_rows
+from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import Prevalence, checked_draws
+from outperform.data.table import Table
+from outperform.data.views import n_codes
+from outperform.errors import UsageError
+from outperform.posterior.base import (
+    Drawn,
+    Independent,
+    Needs,
+    NoClosedForms,
+    Posterior,
+    Scale,
+    ScaledWorker,
+    Shapes,
+    Sums,
+    Worker,
+    margins_of,
+)
+from outperform.posterior.dirichlet import DenseRows, SparseWeights
+from outperform.posterior.rng import fill_proportions, runs
+from outperform.posterior.sums import LinearWeights
+
+Predict = Callable[[np.random.Generator, int], Outcomes]
+"""Draw a world, and so many documents from it."""
+
+_DrawTable = Callable[[np.random.Generator, int], Table]
+
+
+def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
+    """Return a function that draws test sets from the posterior predictive distribution.
+
+    Parameters
+    ----------
+    outcomes
+        What was seen; new documents come with its models, classes and kind, and as many for
+        one model in proportion to those for another, if each has its own.
+    posterior
+        The posterior of these outcomes.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> from outperform.posterior.registry import build_posterior, get_prior
+    >>> seen = op.Outcomes.from_labels([1, 1, 0], {"a": [1, 0, 0], "b": [1, 1, 0]})
+    >>> posterior = build_posterior(seen, get_prior("uniform"))
+    >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n
+    500
+    """
+    alone = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
+    draws = [
+        _draw_table(table, one, n_codes=n_codes(outcomes))
+        for table, one in zip(outcomes.tables, alone, strict=True)
+    ]
+    shares = [table.n / max(outcomes.n, 1) for table in outcomes.tables]
+    if outcomes.groups is not None:  # a document is counted, but a group is drawn
+        shares = [_n_groups(table) / max(outcomes.n, 1) for table in outcomes.tables]
+
+    def draw(generator: np.random.Generator, size: int) -> Outcomes:
+        tables = [
+            one(generator, max(1, round(size * share)))
+            for one, share in zip(draws, shares, strict=True)
+        ]
+        return replace(outcomes, tables=tuple(tables), findings=(), slices=None, _repeated=())
+
+    return draw
+
+
+def certain(outcomes: Outcomes, probabilities: FloatArray) -> Predict:
+    """Return a function that draws test sets from one known world.
+
+    Parameters
+    ----------
+    outcomes
+        Paired outcomes with every cell of the world.
+    probabilities
+        The probability of each cell, ``(n_cells,)``.
+    """
+    (table,) = outcomes.tables
+
+    def draw(generator: np.random.Generator, size: int) -> Outcomes:
+        return replace(outcomes, tables=(_seen(table.cells, generator, size, probabilities),))
+
+    return draw
+
+
+def _n_groups(table: Table) -> int:
+    assert table.groups is not None
+    return table.groups.n
+
+
+def _draw_table(table: Table, posterior: Posterior, *, n_codes: int) -> _DrawTable:
+    if isinstance(posterior, DenseRows):
+        return partial(_from_rows, posterior.cell_worker(), posterior.shapes.shape)
+    if isinstance(posterior, SparseWeights):
+        return partial(_from_sticks, posterior, n_codes)
+    if isinstance(posterior, LinearWeights) and posterior.held is None:
+        return partial(_from_cells, posterior)
+    if isinstance(posterior, LinearWeights) and table.groups is not None:
+        return partial(_from_groups, table, table.groups)
+    if posterior.n_models == 1 and table.cells.shape[1] == 2:
+        return partial(_from_confusion, posterior)
+    raise UsageError(
+        "documents with several labels are drawn whole, which this prior does not do; leave "
+        "prior out, or use prior='bootstrap'"
+    )
+
+
+def _from_rows(
+    draw_cells: Callable[[np.random.Generator, int], FloatArray],
+    shape: Sequence[int],
+    generator: np.random.Generator,
+    size: int,
+) -> Table:
+    weights = draw_cells(generator, 1).ravel()
+    cells = np.indices(shape).reshape(len(shape), -1).T
+    return _seen(cells, generator, size, weights)
+
+
+def _from_sticks(
+    posterior: SparseWeights, n_codes: int, generator: np.random.Generator, size: int
+) -> Table:
+    """Draw from the cells that occurred, and from where the prior's sticks fall."""
+    cells, masses = posterior.draw_sticks(generator)
+    weights = np.concatenate([generator.standard_gamma(posterior.counts), masses])
+    drawn = _seen(np.concatenate([posterior.cells, cells]), generator, size, weights)
+    return Table(*count_rows(list(drawn.cells.T), n_labels=n_codes, weights=drawn.counts))
+
+
+def _from_cells(posterior: LinearWeights, generator: np.random.Generator, size: int) -> Table:
+    drawn = _seen(posterior.cells, generator, size, generator.standard_gamma(posterior.shapes))
+    order = np.lexsort(drawn.cells.T[::-1])
+    return Table(drawn.cells[order], drawn.counts[order])
+
+
+def _from_groups(table: Table, groups: Groups, generator: np.random.Generator, size: int) -> Table:
+    """Draw whole groups; here the size is their number."""
+    weights = generator.standard_gamma(groups.repeats.astype(np.float64))
+    repeats = generator.multinomial(size, weights / weights.sum())
+    drawn = Groups(pattern=groups.pattern, cell=groups.cell, times=groups.times, repeats=repeats)
+    if groups.weighted:  # every document is in one group, whatever weight it has there
+        counts = np.zeros(len(table.cells), dtype=np.int64)
+        np.add.at(counts, groups.cell, repeats[groups.pattern])
+    else:
+        counts = drawn.held(n_cells=len(table.cells)).astype(np.int64)
+    return Table(table.cells, counts, drawn)
+
+
+def _from_confusion(posterior: Posterior, generator: np.random.Generator, size: int) -> Table:
+    (confusion,) = posterior.worker("confusion")(generator, 1)
+    assert isinstance(confusion, np.ndarray)
+    cells = np.indices(confusion.shape[:2]).reshape(2, -1).T
+    return _seen(cells, generator, size, confusion[..., 0].ravel())
+
+
+def _seen(cells: IntArray, generator: np.random.Generator, size: int, weights: FloatArray) -> Table:
+    """Draw documents from weighted cells and keep the cells that occur."""
+    counts = generator.multinomial(size, weights / weights.sum())
+    kept = counts > 0
+    return Table(cells[kept], counts[kept])
+
+
+class Trained(NamedTuple):
+    """Draws of a mean over all runs, and of the variance that training again gives it."""
+
+    means: FloatArray  # (n_draws,)
+    variances: FloatArray  # (n_draws,)
+
+
+class Spread(NamedTuple):
+    """What runs show of the variance of their mean.
+
+    s² / R, how much of it comes from the documents, v / R, and its degrees of freedom.
+    """
+
+    between: float
+    noise: float
+    degrees: float
+
+
+def draw_mean(
+    values: FloatArray, *, bounds: tuple[float, float], seed: np.random.SeedSequence
+) -> Trained:
+    """Draw the mean of a metric over all runs that training could give.
+
+    Parameters
+    ----------
+    values
+        Draws of the metric of each run from the same weights, ``(n_runs, n_draws)``.
+    bounds
+        The least and the greatest value of the metric.
+    seed
+        Of the draws.
+
+    Examples
+    --------
+    >>> drawn = np.array([[0.80], [0.82], [0.84]]).repeat(20_000, axis=1)
+    >>> found = draw_mean(drawn, bounds=(0.0, 1.0), seed=np.random.SeedSequence(1))
+    >>> print(round(float(np.median(found.means)), 3), round(float(found.means.std()), 3))
+    0.82 0.026
+    """
+    most = _most(bounds) / len(values)
+    return _draw(values.mean(axis=0), spread_of(values), most=most, bounds=bounds, seed=seed)
+
+
+def draw_mean_difference(
+    a: FloatArray, b: FloatArray, *, bounds: tuple[float, float], seed: np.random.SeedSequence
+) -> Trained:
+    """Draw A − B of the means over all runs that training could give.
+
+    Parameters
+    ----------
+    a, b
+        Draws of the metric of each run of A and of B, all from the same weights.
+    bounds
+        The least and the greatest value of the metric.
+    seed
+        Of the draws.
+
+    Examples
+    --------
+    >>> a = np.array([[0.80], [0.82], [0.84]]).repeat(20_000, axis=1)
+    >>> found = draw_mean_difference(a, a, bounds=(0.0, 1.0), seed=np.random.SeedSequence(1))
+    >>> low, high = np.quantile(found.means, [0.025, 0.975])
+    >>> print(round(float(low), 3), round(float(high), 3))  # ±2.776 · 0.02 · √(2 / 3)
+    -0.045 0.044
+    """
+    width = bounds[1] - bounds[0]
+    return _draw(
+        a.mean(axis=0) - b.mean(axis=0),
+        _both(spread_of(a), spread_of(b)),
+        most=_most(bounds) * (1 / len(a) + 1 / len(b)),
+        bounds=(-width, width),
+        seed=seed,
+    )
+
+
+def spread_of(values: FloatArray) -> Spread:
+    """Return what runs show of the variance of their mean; nothing if there is but one.
+
+    Parameters
+    ----------
+    values
+        Draws of the metric of each run from the same weights, ``(n_runs, n_draws)``.
+
+    Examples
+    --------
+    >>> spread = spread_of(np.array([[0.8, 0.9], [0.7, 0.8]]))
+    >>> print(round(spread.between, 6), round(spread.noise, 6), spread.degrees)
+    0.0025 0.0 1
+    """
+    n_runs = len(values)
+    if n_runs == 1:
+        return Spread(between=0.0, noise=0.0, degrees=1)
+    apart = values - values.mean(axis=0)
+    noise = float(apart.var(axis=1, ddof=1).sum()) / (n_runs - 1)
+    between = float(values.mean(axis=1).var(ddof=1))
+    return Spread(between=between / n_runs, noise=noise / n_runs, degrees=n_runs - 1)
+
+
+def _both(a: Spread, b: Spread) -> Spread:
+    """Return the spread of a difference, with Satterthwaite's degrees of freedom."""
+    # The variance of a mean is not below that of its noise, whatever the runs show.
+    q_a, q_b = (max(one.between, one.noise) for one in (a, b))
+    error = q_a**2 / a.degrees + q_b**2 / b.degrees
+    return Spread(
+        between=a.between + b.between,
+        noise=a.noise + b.noise,
+        degrees=(q_a + q_b) ** 2 / error if error else 1.0,
+    )
+
+
+def _most(bounds: tuple[float, float]) -> float:
+    """Return the greatest variance of numbers within bounds."""
+    return ((bounds[1] - bounds[0]) / 2) ** 2
+
+
+def _draw(
+    centre: FloatArray,
+    spread: Spread,
+    *,
+    most: float,
+    bounds: tuple[float, float],
+    seed: np.random.SeedSequence,
+) -> Trained:
+    chi, normal = np.random.Generator(np.random.SFC64(seed)).random((2, centre.size))
+    variances = _variances(spread, most=most, levels=chi)
+    means = _normal_within(centre, np.sqrt(variances), bounds, levels=normal)
+    return Trained(means, variances)
+
+
+def _variances(spread: Spread, *, most: float, levels: FloatArray) -> FloatArray:
+    """Return draws of a scaled inverse χ² above its noise, without the noise."""
+    half, scale = spread.degrees / 2, spread.degrees * spread.between / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = scale / np.array([spread.noise + most, spread.noise])
+        least, greatest = gammainc(half, ends)
+        # Runs that vary much less than their noise leave no room for a spread of their own.
+        if not greatest > least:
+            return np.zeros_like(levels)
+        total = scale / gammaincinv(half, least + levels * (greatest - least))
+    variances: FloatArray = np.clip(total - spread.noise, 0.0, most)
+    return variances
+
+
+def _normal_within(
+    centre: FloatArray, sd: FloatArray, bounds: tuple[float, float], *, levels: FloatArray
+) -> FloatArray:
+    """Return normal draws cut to the bounds, by the inverse of their distribution."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = (ndtr((end - centre) / sd) for end in bounds)
+        drawn = centre + sd * ndtri(low + levels * (high - low))
+    found: FloatArray = np.where(sd > 0, np.clip(drawn, *bounds), centre)
+    return found
+
+
+class Reweighted(NoClosedForms):
+    """A posterior whose class proportions are replaced and whose rates are kept.
+
+    What happens within one true class, such as recall, stays as it was, closed forms too.
+
+    Parameters
+    ----------
+    posterior
+        The posterior of what was seen.
+    prevalence
+        The shares of the classes in the other population.
+    codes
+        The true class that each named share is about.
+    n_classes
+        How many classes the posterior has.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        prevalence: Prevalence,
+        *,
+        codes: Sequence[int],
+        n_classes: int,
+    ) -> None:
+        self.posterior, self.prevalence = posterior, prevalence
+        self.codes, self.n_classes = tuple(codes), n_classes
+
+    @property
+    def n_models(self) -> int:
+        """How many models are read off the same weights."""
+        return self.posterior.n_models
+
+    @property
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+        return self.posterior.n_gammas + self.n_classes
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws the shares and scales every model's classes to them."""
+        apart = self.posterior.posteriors if isinstance(self.posterior, Independent) else None
+        workers = [_scaled(one, needs) for one in apart or (self.posterior,)]
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            shares = draw_shares(self.prevalence, generator, length)
+
+            def scale(actual: FloatArray) -> FloatArray:
+                return row_factors(actual, shares, self.codes)
+
+            return [drawn for one in workers for drawn in one(generator, length, scale)]
+
+        return draw
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of right and wrong in one true class, which has its own rates."""
+        return self.posterior.row_shapes(model, positive)
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return the shapes of what two models got right in one true class."""
+        return None if truth is None else self.posterior.agreement_shapes(truth)
+
+    def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of a class and of the rest where two classes were counted."""
+        shapes = self.prevalence.shapes
+        if shapes is None or len(shapes) != 2 or self.n_classes != 2:
+            return None
+        of_class = dict(zip(self.codes, shapes, strict=True))
+        return of_class[positive], of_class[1 - positive]
+
+
+def draw_shares(prevalence: Prevalence, generator: np.random.Generator, length: int) -> FloatArray:
+    """Draw the shares of the named classes, ``(n_named, length)``."""
+    if prevalence.distribution is not None:
+        n_named = len(prevalence.labels)
+        return checked_draws(prevalence.distribution, generator, length, n_named)
+    if prevalence.shapes is None:
+        return np.repeat(np.array(prevalence.shares)[:, None], length, axis=1)
+    shapes, drawn = np.array(prevalence.shapes), np.empty((len(prevalence.shapes), length))
+    fill_proportions(generator, shapes, runs(shapes), drawn)
+    return drawn
+
+
+def row_factors(actual: FloatArray, shares: FloatArray, codes: Sequence[int]) -> FloatArray:
+    """Return what the weights of each true class are multiplied by to get other shares.
+
+    Classes without a share of their own share what is left in their own proportions.
+
+    Parameters
+    ----------
+    actual
+        The weight of each true class, ``(n_classes, n_draws)``.
+    shares
+        Of the named classes, ``(n_named, n_draws)``.
+    codes
+        The named classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_factors(np.array([[100.0], [50.0]]), np.array([[0.02]]), [1]).ravel().tolist()
+    [0.0098, 0.0004]
+    """
+    rest = np.delete(np.arange(len(actual)), list(codes))
+    target = np.empty_like(actual)
+    target[list(codes)] = shares
+    left = np.maximum(1.0 - shares.sum(axis=0), 0.0)
+    target[rest] = left * _divided(actual[rest], actual[rest].sum(axis=0))
+    return _divided(target, actual)
+
+
+def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Divide, with 0 where a class has no weight at all."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def _scaled(posterior: Posterior, needs: Needs) -> ScaledWorker:
+    """Scale cells before they are added up; where all cells are drawn, the confusion arrays."""
+    if isinstance(posterior, (SparseWeights, LinearWeights)):
+        return posterior.scaled_worker(needs)
+    inner = posterior.worker("confusion")
+
+    def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+        found: list[Drawn] = []
+        for confusion in inner(generator, length):
+            assert not isinstance(confusion, Sums)  # confusion arrays were asked for
+            weighed = confusion * scale(confusion.sum(axis=1))[:, None]
+            found.append(weighed if needs == "confusion" else margins_of(weighed))
+        return found
+
+    return draw

@@ -1,0 +1,288 @@
+"""Prior ``strata``, and the table of priors by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import FloatArray, IntArray
+from outperform.data.outcomes import Outcomes
+from outperform.errors import ResourceError, UsageError, unknown_name
+from outperform.posterior.base import (
+    Drawn,
+    Independent,
+    Needs,
+    NoClosedForms,
+    Posterior,
+    Prior,
+    Worker,
+    margins_of,
+)
+from outperform.posterior.bootstrap import bootstrap
+from outperform.posterior.dirichlet import flat, unit, unit_rows
+from outperform.posterior.hierarchical import (
+    Free,
+    GridPosterior,
+    RisingFactorial,
+    Term,
+    grid_posterior,
+    hierarchical,
+)
+from outperform.posterior.rng import fill_proportions, runs
+
+_MOST_CELLS = 1 << 16
+_JEFFREYS = 0.5
+# Below the least mass a stratum without labels might have no weight at all; above the greatest
+# more mass changes nothing.
+_LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
+
+
+class StrataWeights(NoClosedForms):
+    """Posterior of ``p(a, b) · p(y | a, b)`` for two models.
+
+    Parameters
+    ----------
+    cells
+        The predictions (a, b) of each stratum, ``(n_strata, 2)``.
+    sizes
+        How many documents of the pool each stratum holds.
+    labelled
+        How many labelled documents of each stratum are of each class, ``(n_strata, n_classes)``.
+    mass
+        The prior mass κ of every stratum in which the models disagree; learned if None.
+    agreed
+        The prior mass of every stratum in which they agree.
+    """
+
+    n_models = 2
+
+    def __init__(
+        self,
+        cells: IntArray,
+        sizes: FloatArray,
+        labelled: FloatArray,
+        *,
+        mass: float | None = None,
+        agreed: float = 1.0,
+    ) -> None:
+        self.cells, self.sizes, self.labelled = cells, sizes, labelled
+        self.n_strata, self.n_classes = labelled.shape
+        self.mass, self.agreed = mass, agreed
+        self.same = np.flatnonzero(cells[:, 0] == cells[:, 1])
+        self.apart = np.flatnonzero(cells[:, 0] != cells[:, 1])
+        if labelled.size > _MOST_CELLS:
+            raise ResourceError(
+                f"{self.n_strata:,} pairs of predictions of {self.n_classes:,} classes are more "
+                f"than {_MOST_CELLS:,} cells; keep the classes that matter and call the others one"
+            )
+
+    @property
+    def n_gammas(self) -> int:
+        """How many gammas one draw takes."""
+        return int(self.labelled.size + self.n_strata + 3)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws weights and adds them up for each model."""
+        places = np.arange(self.n_classes)[:, None]
+        # (n_classes, n_strata): which strata have each prediction of the model
+        called = [(self.cells[:, model] == places).astype(np.float64) for model in range(2)]
+        pieces = runs(self.sizes)
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            sizes = np.empty((self.n_strata, length))
+            fill_proportions(generator, self.sizes, pieces, sizes)
+            weights = self._truths(generator, length)  # (n_strata, n_classes, length)
+            weights *= (sizes / weights.sum(axis=1))[:, None]
+            flat = weights.reshape(self.n_strata, -1)
+            tables = [(one @ flat).reshape(self.n_classes, self.n_classes, -1) for one in called]
+            confusions = [np.ascontiguousarray(one.transpose(1, 0, 2)) for one in tables]
+            return [one if needs == "confusion" else margins_of(one) for one in confusions]
+
+        return draw
+
+    def _truths(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Draw gammas of the true classes in each stratum, ``(n_strata, n_classes, length)``."""
+        shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
+        rows = self.agreed * unit_rows(self.n_classes)
+        shapes[self.same] += rows[self.cells[self.same, 0], :, None]
+        for model, mass in enumerate(self._masses(generator, length)):
+            if model < 2:
+                shapes[self.apart, self.cells[self.apart, model]] += mass
+            else:
+                each = mass / (self.n_classes - 2)
+                others = np.ones((len(self.apart), self.n_classes), dtype=bool)
+                np.put_along_axis(others, self.cells[self.apart], values=False, axis=1)
+                strata, truth = np.nonzero(others)
+                shapes[self.apart[strata], truth] += each
+        return generator.standard_gamma(shapes)
+
+    def _masses(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Draw the prior mass κρ of "A right", "B right" and, if it can be, "neither"."""
+        if self.mass is None:
+            (log_mass,) = self.mass_posterior.draw(generator, length)
+            mass = np.clip(np.exp(log_mass), _LEAST_MASS, _GREATEST_MASS)
+        else:
+            mass = np.full(length, self.mass)
+        counts = self.right_when_apart
+        n = np.maximum(counts.sum(axis=1), 1.0)
+        # (n_strata, length): how many labels of ρ one label of the stratum is worth
+        worth = (1.0 + mass) / (n[:, None] + mass)
+        shares = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
+        masses: FloatArray = mass * shares / shares.sum(axis=0)
+        return masses
+
+    @cached_property
+    def mass_posterior(self) -> GridPosterior:
+        """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
+        counts = self.right_when_apart
+        pooled = counts.sum(axis=0) + _JEFFREYS
+        terms = [
+            Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
+            for column, by in zip(counts.T, np.log(pooled / pooled.sum()), strict=True)
+        ]
+        totals = RisingFactorial(counts.sum(axis=1))
+        terms.append(Term(function=totals, log_alpha=partial(_moved, by=0.0), sign=-1.0))
+        return grid_posterior(terms, 1)
+
+    @cached_property
+    def right_when_apart(self) -> FloatArray:
+        """In how many labelled disagreements A, B and, if it can be, neither is right.
+
+        An array ``(n_apart, 3)``, of two columns if there are two classes.
+        """
+        labelled, cells = self.labelled[self.apart], self.cells[self.apart]
+        right: FloatArray = np.take_along_axis(labelled, cells, axis=1)
+        if self.n_classes == 2:
+            return right
+        neither = labelled.sum(axis=1, keepdims=True) - right.sum(axis=1, keepdims=True)
+        return np.concatenate([right, neither], axis=1)
+
+
+def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
+    return mesh[0] + by
+
+
+def strata(outcomes: Outcomes) -> StrataWeights:
+    """Return the posterior of documents that were chosen from a pool by their predictions."""
+    pool = outcomes.pool
+    assert pool is not None
+    return StrataWeights(
+        pool.cells,
+        pool.counts.astype(np.float64),
+        pool.labelled(outcomes.tables[0], n_labels=outcomes.n_classes),
+    )
+
+
+@runtime_checkable
+class PyMCModel(Protocol):
+    """A PyMC model, told without importing PyMC."""
+
+    @property
+    def named_vars(self) -> Any:
+        """Its variables by name."""
+
+
+PriorLike: TypeAlias = str | ArrayLike | Prior | PyMCModel
+"""A name, the shape of every cell or an array of shapes, a prior, or a PyMC model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorModel:
+    """A prior by name, how to build its posterior, and what it can do.
+
+    Parameters
+    ----------
+    name
+        What to call it in a signature.
+    build
+        From outcomes, and shapes if it has them, to their posterior.
+    shapes
+        Of its Dirichlet on every cell; None for priors of another kind.
+    proper
+        Whether it is a distribution before data.
+    pairs
+        Whether it serves two models on the same items.
+    own
+        The PyMC model, where the user wrote it.
+    """
+
+    # Two priors of the same shapes are the same, whatever they are called.
+    name: str = field(compare=False)
+    build: Callable[..., Posterior]
+    shapes: Prior | None = None
+    proper: bool = True
+    pairs: bool = True
+    own: PyMCModel | None = field(default=None, repr=False)
+
+    def posterior(self, outcomes: Outcomes) -> Posterior:
+        """Return the posterior of one model, or of several that are paired."""
+        return self.build(outcomes) if self.shapes is None else self.build(outcomes, self.shapes)
+
+
+def _dirichlet(prior: Prior) -> PriorModel:
+    """Return a prior on every cell; one that is not ours by name goes by its repr."""
+    ours = prior.name in _DIRICHLET and prior == Prior.from_param(prior.name)
+    return PriorModel(name=str(prior.name) if ours else repr(prior), build=flat, shapes=prior)
+
+
+_DIRICHLET = ("uniform", "jeffreys")
+# Items that were chosen from a pool by their predictions have this one; nobody names it.
+STRATA = PriorModel(name="strata", build=strata)
+PRIORS = {
+    prior.name: prior
+    for prior in (
+        PriorModel(name="unit", build=unit),
+        *(_dirichlet(Prior.from_param(name)) for name in _DIRICHLET),
+        PriorModel(name="hierarchical", build=hierarchical),
+        PriorModel(name="learned", build=Free, pairs=False),
+        PriorModel(name="bootstrap", build=bootstrap, proper=False),
+    )
+}
+
+
+def get_prior(prior: PriorLike | PriorModel) -> PriorModel:
+    """Return a prior by name, by its shapes, or the user's PyMC model as one.
+
+    Examples
+    --------
+    >>> get_prior("unit").proper, get_prior([[2, 1], [1, 2]]).name
+    (True, 'Prior(rows=<array 2x2>, prevalence=1)')
+    """
+    if isinstance(prior, PriorModel):
+        return prior
+    if isinstance(prior, str):
+        if prior not in PRIORS:
+            raise UsageError(unknown_name("prior", prior, PRIORS))
+        return PRIORS[prior]
+    if isinstance(prior, PyMCModel):
+        # Nothing is known of the prior in it.
+        return PriorModel(name="own", build=_refuse_own, proper=False, own=prior)
+    return _dirichlet(Prior.from_param(prior))
+
+
+def dirichlet_shapes(prior: PriorLike | None) -> Prior:
+    """Return the shapes of a prior on every cell; None is uniform."""
+    found = get_prior("uniform" if prior is None else prior)
+    if found.shapes is None:
+        raise UsageError(
+            f"prior {found.name!r} has no shape for every cell; use 'uniform', 'jeffreys' or "
+            "shapes of your own"
+        )
+    return found.shapes
+
+
+def _refuse_own(outcomes: Outcomes) -> Posterior:
+    raise UsageError("a PyMC model is sampled; say engine='pymc'")
+
+
+def build_posterior(outcomes: Outcomes, prior: PriorModel) -> Posterior:
+    """Return the posterior of paired outcomes, or of each model's own table side by side."""
+    if outcomes.paired:
+        return prior.posterior(outcomes)
+    alone = [outcomes.select([name]) for name in outcomes.models]
+    return Independent([prior.posterior(one) for one in alone])

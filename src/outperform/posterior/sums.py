@@ -1,0 +1,413 @@
+"""Sums of weights: per class, per group, or whole confusion matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from outperform._typing import FloatArray, IntArray
+from outperform.data.groups import Groups
+from outperform.data.outcomes import Outcomes
+from outperform.data.views import n_codes
+from outperform.errors import ResourceError
+from outperform.posterior.base import (
+    Drawn,
+    Needs,
+    NoClosedForms,
+    Scale,
+    ScaledWorker,
+    Shapes,
+    Sums,
+    Worker,
+)
+from outperform.posterior.rng import fill_gammas, gamma_sums, runs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+_MOST_CONFUSION_CELLS = 1 << 14
+
+# From so many models on, adding up only what went wrong is faster, and with counts up to
+# this one nothing is lost when that is taken from the whole.
+_MANY_MODELS = 3
+_LARGEST_COUNT = 2.0**32
+
+# Up to so many classes looking a ticket up is faster than working out what it means,
+# and the table of all tickets, which grows with the square, is small.
+_TABULATED = 256
+
+
+class Tally(Protocol):
+    """Adds up the weights of cells that occurred and of the prior's sticks."""
+
+    def of_cells(self, gammas: FloatArray) -> FloatArray:
+        """Return sums over the cells that occurred."""
+
+    def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
+        """Add the prior's sticks to the sums."""
+
+    def split(self, sums: FloatArray) -> list[Drawn]:
+        """Return what each model needs of the sums."""
+
+
+def _ticket_classes(n_classes: int) -> IntArray:
+    """Return the class that each ticket means, for each true class."""
+    steps = np.maximum(np.arange(2 * (n_classes - 1)) - (n_classes - 2), 0)
+    return (np.arange(n_classes)[:, None] + steps) % n_classes
+
+
+def ticket_classes(ticket: IntArray) -> IntArray:
+    """Return the class that each ticket ``(sticks, n_classes, n_draws)`` means.
+
+    Examples
+    --------
+    >>> ticket_classes(np.array([[[0], [1], [2]], [[2], [3], [3]]]))[:, :, 0].tolist()
+    [[0, 1, 0], [1, 0, 1]]
+    """
+    classes = np.empty(ticket.shape, dtype=np.int64)
+    _read_tickets(ticket, ticket.shape[1], scale=1, out=classes)
+    return classes
+
+
+def _read_tickets(ticket: IntArray, n_classes: int, *, scale: int, out: IntArray) -> None:
+    """Write ``scale`` times the class that each ticket ``(sticks, n_classes, n_draws)`` means."""
+    if n_classes <= _TABULATED:
+        classes = _ticket_classes(n_classes) * scale
+        for truth in range(n_classes):
+            np.take(classes[truth], ticket[:, truth], out=out[:, truth], mode="clip")
+        return
+    np.copyto(out, ticket, casting="unsafe")
+    out -= n_classes - 2
+    np.maximum(out, 0, out=out)
+    out += np.arange(n_classes)[:, None]
+    out -= n_classes * (out >= n_classes)
+    out *= scale
+
+
+class Margins:
+    """Adds weights up to hits, actual and predicted of each class and model."""
+
+    def __init__(self, cells: IntArray, n_classes: int) -> None:
+        from scipy.sparse import csr_array
+
+        self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
+        truth, places = cells[:, 0], np.arange(len(cells))
+        rows, columns = [truth], [places]
+        for model in range(self.n_models):
+            predicted = cells[:, 1 + model]
+            right = np.flatnonzero(predicted == truth)
+            rows += [
+                self._offset(model) + truth[right],
+                self._offset(model) + n_classes + predicted,
+            ]
+            columns += [right, places]
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        shape = ((1 + 2 * self.n_models) * n_classes, len(cells))
+        self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+    def _offset(self, model: int) -> int:
+        return (1 + 2 * model) * self.n_classes
+
+    def of_cells(self, gammas: FloatArray) -> FloatArray:
+        """Return sums over the cells that occurred."""
+        sums: FloatArray = self.matrix @ gammas
+        return sums
+
+    def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
+        """Add the prior's sticks to the sums."""
+        n_classes, length = masses.shape[1:]
+        sums[:n_classes] += masses.sum(axis=0)
+        draws = np.arange(length)
+        places = np.empty(masses.shape, dtype=np.int64)
+        for model, ticket in enumerate(tickets):
+            start = self._offset(model)
+            hits = sums[start : start + n_classes]
+            _read_tickets(ticket, n_classes, scale=length, out=places)
+            hits += np.einsum("stn,stn->tn", masses, ticket < n_classes - 1)
+            places += draws
+            predicted = np.bincount(places.ravel(), masses.ravel(), minlength=n_classes * length)
+            sums[start + n_classes : start + 2 * n_classes] += predicted.reshape(n_classes, length)
+
+    def split(self, sums: FloatArray) -> list[Drawn]:
+        """Return what each model needs of the sums."""
+        n_classes = self.n_classes
+        actual = sums[:n_classes]
+        return [
+            Sums(
+                hits=sums[start : start + n_classes],
+                actual=actual,
+                predicted=sums[start + n_classes : start + 2 * n_classes],
+            )
+            for start in map(self._offset, range(self.n_models))
+        ]
+
+
+class Errors(Margins):
+    """Adds up only what each model got wrong: missed and spurious weight of each class.
+
+    Models that are ranked are right most of the time, so this takes a fraction of
+    the additions. ``hits = actual − missed`` and ``predicted = hits + spurious``.
+    """
+
+    def __init__(self, cells: IntArray, n_classes: int) -> None:
+        from scipy.sparse import csr_array
+
+        self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
+        truth = cells[:, 0]
+        rows, columns = [truth], [np.arange(len(cells))]
+        for model in range(self.n_models):
+            wrong = np.flatnonzero(cells[:, 1 + model] != truth)
+            start = self._offset(model)
+            rows += [start + truth[wrong], start + n_classes + cells[wrong, 1 + model]]
+            columns += [wrong, wrong]
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        shape = ((1 + 2 * self.n_models) * n_classes, len(cells))
+        self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+    def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
+        """Add the prior's sticks to the sums."""
+        n_classes, length = masses.shape[1:]
+        sums[:n_classes] += masses.sum(axis=0)
+        draws = np.arange(length)
+        places = np.empty(masses.shape, dtype=np.int64)
+        # One look-up for all true classes: where the tickets of each begin in the whole table.
+        known = _ticket_classes(n_classes).ravel() * length if n_classes <= _TABULATED else None
+        firsts = (np.arange(n_classes) * 2 * (n_classes - 1))[:, None]
+        for model, ticket in enumerate(tickets):
+            start = self._offset(model)
+            wrong = masses * (ticket >= n_classes - 1)
+            sums[start : start + n_classes] += wrong.sum(axis=0)
+            if known is None:
+                _read_tickets(ticket, n_classes, scale=length, out=places)
+            else:
+                np.take(known, ticket + firsts, out=places, mode="clip")
+            places += draws
+            spurious = np.bincount(places.ravel(), wrong.ravel(), minlength=n_classes * length)
+            sums[start + n_classes : start + 2 * n_classes] += spurious.reshape(n_classes, length)
+
+    def split(self, sums: FloatArray) -> list[Drawn]:
+        """Return what each model needs of the sums."""
+        n_classes = self.n_classes
+        actual = sums[:n_classes]
+        found: list[Drawn] = []
+        for start in map(self._offset, range(self.n_models)):
+            missed, spurious = sums[start : start + 2 * n_classes].reshape(2, n_classes, -1)
+            hits = np.maximum(actual - missed, 0.0)
+            found.append(Sums(hits=hits, actual=actual, predicted=hits + spurious))
+        return found
+
+
+class Confusions:
+    """Adds weights up to a full confusion matrix per model, scaled to sum to 1."""
+
+    def __init__(self, cells: IntArray, n_classes: int) -> None:
+        from scipy.sparse import csr_array
+
+        if n_classes**2 > _MOST_CONFUSION_CELLS:
+            raise ResourceError(
+                f"a function of the whole confusion matrix needs {n_classes**2:,} cells a draw; "
+                "use one of the named metrics, which need three numbers a class"
+            )
+        self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
+        self.ticket_classes = _ticket_classes(n_classes)
+        truth, places = cells[:, 0], np.arange(len(cells))
+        rows = [
+            model * n_classes**2 + truth * n_classes + cells[:, 1 + model]
+            for model in range(self.n_models)
+        ]
+        shape = (self.n_models * n_classes**2, len(cells))
+        entries = (
+            np.ones(len(cells) * self.n_models),
+            (np.concatenate(rows), np.tile(places, self.n_models)),
+        )
+        self.matrix = csr_array(entries, shape=shape)
+
+    def of_cells(self, gammas: FloatArray) -> FloatArray:
+        """Return sums over the cells that occurred."""
+        sums: FloatArray = self.matrix @ gammas
+        return sums
+
+    def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
+        """Add the prior's sticks to the sums."""
+        n_classes, length = masses.shape[1:]
+        truth = np.arange(n_classes)[:, None]
+        for model, ticket in enumerate(tickets):
+            cell = truth * n_classes + self.ticket_classes[truth, ticket]
+            place = cell * length + np.arange(length)
+            added = np.bincount(place.ravel(), masses.ravel(), minlength=n_classes**2 * length)
+            sums[model * n_classes**2 : (model + 1) * n_classes**2] += added.reshape(-1, length)
+
+    def split(self, sums: FloatArray) -> list[Drawn]:
+        """Return what each model needs of the sums."""
+        n_classes = self.n_classes
+        stacked = sums.reshape(self.n_models, n_classes, n_classes, -1)
+        return [matrix / matrix.sum(axis=(0, 1)) for matrix in stacked]
+
+
+class RowSums:
+    """Adds weights up to the sum of each true class, and multiplies what is in it."""
+
+    def __init__(self, cells: IntArray, n_classes: int) -> None:
+        from scipy.sparse import csr_array
+
+        self.truth = cells[:, 0]
+        places = np.arange(len(cells))
+        shape = (n_classes, len(cells))
+        self.matrix = csr_array((np.ones(len(cells)), (self.truth, places)), shape=shape)
+
+    def of_cells(self, weights: FloatArray) -> FloatArray:
+        """Return the sum of each true class, ``(n_classes, n_draws)``."""
+        sums: FloatArray = self.matrix @ weights
+        return sums
+
+    def multiply(self, weights: FloatArray, factors: FloatArray) -> None:
+        """Multiply the weights of cells by the factor of their true class, in place."""
+        weights *= factors[self.truth]
+
+
+def choose_tally(
+    cells: IntArray, n_classes: int, needs: Needs, *, largest: float
+) -> Margins | Confusions:
+    """Return the fastest way to add up to what is needed, given the largest shape of a cell."""
+    if needs == "confusion":
+        return Confusions(cells, n_classes)
+    many = cells.shape[1] - 1 >= _MANY_MODELS and largest <= _LARGEST_COUNT
+    return (Errors if many else Margins)(cells, n_classes)
+
+
+class LinearWeights(NoClosedForms):
+    """Independent gammas, one for each unit, and what each unit holds.
+
+    A unit is a cell, or a pattern of cells that were seen together: then the
+    sum of as many Exp(1) weights as groups show the pattern is Gamma(repeats).
+
+    Parameters
+    ----------
+    outcomes
+        Paired outcomes of one model or several; their codes and classes.
+    cells
+        The cells, ``(n_cells, 1 + n_models)``.
+    shapes
+        The gamma shape of each unit.
+    held
+        How often each unit holds each cell, or how much weight of it,
+        ``(n_cells, n_units)``; None if the units are the cells.
+    """
+
+    def __init__(
+        self,
+        outcomes: Outcomes,
+        *,
+        cells: IntArray,
+        shapes: FloatArray,
+        held: csr_array | None = None,
+    ) -> None:
+        self.n_models, self.n_classes = len(outcomes.models), outcomes.n_classes
+        self.n_codes, self.outcomes = n_codes(outcomes), outcomes
+        order = np.argsort(shapes, kind="stable")
+        self.shapes = shapes[order]
+        self.held = None if held is None else held[:, order]
+        self.cells = cells if held is not None else cells[order]
+
+    @property
+    def n_gammas(self) -> int:
+        """How many gammas one draw takes."""
+        return max(self.shapes.size, 1)
+
+    @property
+    def _spread(self) -> float:
+        """How many times the least weight that a unit brings the greatest is."""
+        if self.held is None or not self.held.nnz:
+            return 1.0
+        return float(self.held.data.max() / self.held.data.min())
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws weights and adds them up for each model."""
+        tally = self.tally(needs)
+        matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
+        add_up = gamma_sums(self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models)
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            return [self._of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
+
+        return draw
+
+    def tally(self, needs: Needs) -> Margins | Confusions:
+        """Return what adds the weights of cells up."""
+        largest = float(self.shapes.max(initial=0.0)) * self._spread
+        return choose_tally(self.cells, self.n_codes, needs, largest=largest)
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return a function that scales the true classes."""
+        tally = self.tally(needs)
+        rows, pieces = RowSums(self.cells, self.n_codes), runs(self.shapes)
+
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            gammas = np.empty((self.shapes.size, length))
+            fill_gammas(generator, pieces, gammas)
+            weights = gammas if self.held is None else self.held @ gammas
+            rows.multiply(weights, scale(rows.of_cells(weights)))
+            return tally.split(tally.of_cells(weights))
+
+        return draw
+
+    def _of_classes(self, drawn: Drawn) -> Drawn:
+        """Leave "no span" out: it is no class."""
+        if self.outcomes.kind != "spans" or not isinstance(drawn, Sums):
+            return drawn
+        return Sums(*(sums[: self.n_classes] for sums in drawn))
+
+
+class DirichletCells(LinearWeights):
+    """One Dirichlet over listed cells: sums of its cells have closed forms."""
+
+    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
+        """Return the gamma shape of a part."""
+        truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
+        is_true, is_predicted = truth == positive, predicted == positive
+        selected = {
+            "tp": is_true & is_predicted,
+            "fn": is_true & ~is_predicted,
+            "fp": ~is_true & is_predicted,
+        }[part]
+        return float(self.shapes[selected].sum())
+
+    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
+        """Return the shapes of found and missed among spans of one type."""
+        shapes = [self.part_shape(model, part, positive) for part in ("tp", "fn")]
+        return None if shapes[0] is None or shapes[1] is None else (shapes[0], shapes[1])
+
+    def agreement_shapes(self, truth: int | None) -> Shapes | None:
+        """Return the shapes of found by both, A only, B only and neither."""
+        if self.n_models != 2 or truth is None:
+            return None
+        actual, a, b = self.cells.T
+        found_a, found_b = a == actual, b == actual
+        inside = actual == truth
+        return Shapes(
+            *(
+                float(self.shapes[inside & one & two].sum())
+                for one in (found_a, ~found_a)
+                for two in (found_b, ~found_b)
+            )
+        )
+
+
+def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
+    """Return how often each pattern of groups holds each cell, ``(n_cells, n_patterns)``.
+
+    A document of importance w is a group that holds its cell w times: its part of a draw is
+    w · Exp(1).
+    """
+    from scipy.sparse import csr_array
+
+    times = groups.times.astype(np.float64)
+    if groups.weighted:  # their scale means nothing, and so it cannot overflow
+        times = times / times.max(initial=np.finfo(np.float64).tiny)
+    return csr_array(
+        (times, (groups.cell, groups.pattern)),
+        shape=(len(outcomes.tables[0].cells), len(groups.repeats)),
+    )

@@ -1,0 +1,1 @@
+"""MANY MODELS: which is best, which are practically as good, what a choice would lose."""

@@ -1,0 +1,439 @@
+"""``Ranking``: models best first, all pairs, ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from outperform._typing import Axes, FloatArray, RopeLike
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope, probability_error
+from outperform.display.forest_figure import draw_forest
+from outperform.display.formats import latex_label
+from outperform.display.table import Table
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding
+from outperform.inference.score_spec import Spec
+from outperform.inference.summary import (
+    SCHEMA,
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+    spec_facts,
+)
+from outperform.ranking.pairs import (
+    Matrix,
+    Pair,
+    above_diagonal,
+    mean_matrix,
+    plot_ranks,
+    plot_verdicts,
+)
+from outperform.ranking.text import (
+    pairs_table,
+    ranking_headline,
+    ranking_html,
+    ranking_page,
+    ranking_paragraph,
+    ranking_table,
+    ranking_text,
+)
+from outperform.results.base import Tabular, verb
+from outperform.results.comparison import Comparison
+from outperform.results.estimate import Estimate
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import ModelFacts, PairFacts, RankingFacts
+
+
+def ranking_facts(ranking: Ranking, *, pairs: bool = True) -> RankingFacts:
+    """Return everything but the draws, with a schema version."""
+    rope, spec = ranking.rope, ranking.spec
+    return {
+        "schema": SCHEMA,
+        "kind": "ranking",
+        "names": list(ranking.names),
+        **spec_facts(spec),
+        "paired": spec.paired,
+        "rope": rope_facts(rope),
+        "hdi_prob": ranking.leader.hdi.prob,
+        "n_draws": ranking.draws.shape[1],
+        "leader": ranking.leader.name,
+        "tied": list(ranking.tied),
+        "p_missed": ranking.p_missed,
+        "models": [_model_facts(row) for row in ranking.rows],
+        "verdicts": [
+            [None if decision is None else decision.symbol for decision in row]
+            for row in ranking.verdicts
+        ],
+        "pairs": [pair_facts(one) for one in above_diagonal(ranking.pairs)] if pairs else [],
+        "findings": finding_facts(ranking.findings),
+        "signature": ranking.signature,
+    }
+
+
+def _model_facts(row: RankedModel) -> ModelFacts:
+    return {
+        "name": row.name,
+        "observed": _number(row.observed),
+        "mean": row.mean,
+        "sd": row.sd,
+        "mcse": row.mcse,
+        "hdi": interval_facts(row.hdi),
+        "p_best": row.p_best,
+        "p_practically_best": row.p_practically_best,
+        "p_rank": row.p_rank.tolist(),
+        "expected_rank": row.expected_rank,
+        "regret": row.regret,
+        "errors": row.errors,
+        "decision": None if row.decision is None else decision_facts(row.decision),
+        "tied": row.tied,
+    }
+
+
+def pair_facts(pair: Pair) -> PairFacts:
+    """Return one difference as plain values."""
+    return {
+        "names": list(pair.names),
+        "observed": _number(pair.observed),
+        "mean": pair.mean,
+        "sd": pair.sd,
+        "mcse": pair.mcse,
+        "p_worse": pair.p_worse,
+        "p_equivalent": pair.p_equivalent,
+        "p_better": pair.p_better,
+        "p_greater": pair.p_greater,
+        "hdi": interval_facts(pair.hdi),
+        "decision": decision_facts(pair.decision),
+        "withheld": pair.withheld,
+        "coarse": pair.coarse,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+_ON_A_SCREEN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class RankedModel:
+    """One model among the others.
+
+    Parameters
+    ----------
+    estimate
+        Its own posterior.
+    p_rank
+        The probability of each rank, the best first.
+    expected_rank, expected_rank_mcse
+        The mean of its rank, counted from 1, and the Monte Carlo error.
+    regret, regret_mcse
+        How much of the metric is lost, on average, by choosing it instead of the best of
+        each draw, and the Monte Carlo error.
+    p_practically_best
+        The probability that it is not worse than the best of a draw by more than the ROPE.
+    decision
+        The verdict on its difference to the leader; None for the leader.
+    tied
+        Whether it is the leader or not shown to be worse.
+    """
+
+    estimate: Estimate
+    p_rank: FloatArray = field(repr=False)
+    expected_rank: float
+    expected_rank_mcse: float
+    regret: float
+    regret_mcse: float
+    p_practically_best: float
+    decision: Decision | None
+    tied: bool
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self.estimate.name
+
+    @property
+    def observed(self) -> float:
+        """The plug-in value, equal to scikit-learn's."""
+        return self.estimate.observed
+
+    @property
+    def mean(self) -> float:
+        """The posterior mean."""
+        return self.estimate.mean
+
+    @property
+    def sd(self) -> float:
+        """The posterior standard deviation."""
+        return self.estimate.sd
+
+    @property
+    def mcse(self) -> float:
+        """The Monte Carlo error of the mean."""
+        return self.estimate.mcse
+
+    @property
+    def hdi(self) -> Interval:
+        """The narrowest interval."""
+        return self.estimate.hdi
+
+    @property
+    def p_best(self) -> float:
+        """The probability that it is the best; models that tie in a draw share it."""
+        return float(self.p_rank[0])
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo errors of its numbers."""
+        n_draws = self.estimate.draws.size
+        return {
+            **self.estimate.errors,
+            "p_best": probability_error(self.p_best, n_draws),
+            "p_practically_best": probability_error(self.p_practically_best, n_draws),
+            "expected_rank": self.expected_rank_mcse,
+            "regret": self.regret_mcse,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"RankedModel({self.name}: P(best) {self.p_best:.3f}, expected rank "
+            f"{self.expected_rank:.2f}, regret {self.regret:.4f})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Ranking(Tabular):
+    """The joint posterior of many models in a metric, and what it says.
+
+    The models come in the order of their regret, which is that of their means; the first is
+    the leader. Everything that has one value a model has this order.
+
+    Parameters
+    ----------
+    spec
+        What was asked of which outcomes.
+    rows
+        One for each model, the leader first.
+    pairs
+        The difference row − column of each two models; None on the diagonal.
+    rope
+        The region of practical equivalence.
+    draws
+        Joint draws, ``(n_models, n_draws)``.
+    findings
+        Doubts.
+    signature
+        What makes the result repeatable.
+    seed
+        The seed of the draws.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40,
+    ...                                  "c": [0] * 10 + [1] * 90})
+    >>> ranking = op.rank(seen, metric="accuracy", rope=0.01, random_state=1)
+    >>> sorted(ranking.tied), ranking.names[-1], ranking["b"].decision.symbol
+    (['a', 'c'], 'b', '≪')
+    """
+
+    spec: Spec
+    rows: tuple[RankedModel, ...]
+    pairs: Matrix = field(repr=False)
+    rope: Rope
+    draws: FloatArray = field(repr=False)
+    findings: tuple[Finding, ...]
+    signature: str
+    seed: np.random.SeedSequence
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[RankedModel]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> RankedModel:
+        return self.rows[self._place(name)]
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise UsageError(unknown_name("model", name, self.names))
+        return self.names.index(name)
+
+    # What the draws say
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, the leader first."""
+        return tuple(row.name for row in self.rows)
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.spec.metric.name
+
+    @property
+    def n(self) -> int:
+        """The number of documents."""
+        return self.spec.n
+
+    @property
+    def leader(self) -> RankedModel:
+        """The model of the least regret, which has the best mean."""
+        return self.rows[0]
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The models practically tied for best: the leader, and all not shown to be worse.
+
+        A model is left out where the whole HDI of its difference to the leader lies on the
+        worse side of the ROPE.
+        """
+        return tuple(row.name for row in self.rows if row.tied)
+
+    @property
+    def p_missed(self) -> float:
+        """The probability that the best model is not among those tied."""
+        return float(sum(row.p_best for row in self.rows if not row.tied))
+
+    @property
+    def p_rank(self) -> FloatArray:
+        """The probability of each rank, ``(n_models, n_models)``; rows and columns sum to 1."""
+        return np.stack([row.p_rank for row in self.rows])
+
+    @property
+    def verdicts(self) -> tuple[tuple[Decision | None, ...], ...]:
+        """The verdict on row − column for each two models; None on the diagonal."""
+        return tuple(
+            tuple(None if pair is None else pair.decision for pair in row) for row in self.pairs
+        )
+
+    @property
+    def differences(self) -> FloatArray:
+        """The mean of row − column for each two models."""
+        return mean_matrix(self.pairs)
+
+    def pair(self, a: str, b: str) -> Pair:
+        """Return the difference A − B between two of the models.
+
+        Parameters
+        ----------
+        a, b
+            Their names.
+        """
+        found = self.pairs[self._place(a)][self._place(b)]
+        if found is None:
+            raise UsageError(f"the two models must differ; got {a!r} twice")
+        return found
+
+    # The same draws, asked again
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """Return the whole comparison of two of the models, from the draws of the ranking.
+
+        Parameters
+        ----------
+        a, b
+            Their names. The difference is A − B.
+        """
+        found: Comparison = verb("compare_ranked")(self, a, b)
+        return found
+
+    def with_rope(self, rope: RopeLike | None) -> Ranking:
+        """Return the same ranking under another ROPE; nothing is drawn again.
+
+        Parameters
+        ----------
+        rope
+            A half-width or a pair.
+        """
+        found: Ranking = verb("rank_with_rope")(self, rope)
+        return found
+
+    # Words, tables, pictures
+
+    def to_dict(self) -> RankingFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        return ranking_facts(self)
+
+    def table(self) -> Table:
+        """Return one row a model, the leader first."""
+        return ranking_table(self.to_dict())
+
+    def pair_table(self) -> Table:
+        """Return one row for each two models, the one that comes first as A."""
+        facts = [pair_facts(pair) for pair in above_diagonal(self.pairs)]
+        return pairs_table(ranking_facts(self, pairs=False), facts)
+
+    def text(self, top: int | None = _ON_A_SCREEN) -> str:
+        """Return the answer for a terminal.
+
+        Parameters
+        ----------
+        top
+            How many models, the best first; all if None.
+        """
+        return ranking_text(self.to_dict(), top=top)
+
+    def report(self) -> str:
+        """Return a paragraph for a paper."""
+        return ranking_paragraph(self.to_dict())
+
+    def to_html(self) -> str:
+        """Return the answer as HTML, as a notebook shows it."""
+        return ranking_html(self.to_dict())
+
+    def _latex_table(self) -> Table:
+        return ranking_page(self.to_dict())
+
+    def _latex_label(self) -> str:
+        return latex_label("rank", self.metric)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the probability of each rank, one row a model.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return plot_ranks(self.to_dict(), ax=ax)
+
+    def plot_matrix(self, ax: Axes | None = None) -> Axes:
+        """Draw the verdict on every difference row − column.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        return plot_verdicts(self.to_dict(), ax=ax)
+
+    def plot_forest(self, ax: Axes | None = None) -> Axes:
+        """Draw the difference of every other model to the leader, with its verdict.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        rope = {"low": self.rope.low, "high": self.rope.high}
+        rows = [
+            {**pair_facts(self.pair(name, self.leader.name)), "key": name, "rope": rope}
+            for name in self.names[1:]
+        ]
+        names = ("model", self.leader.name)
+        return draw_forest(rows, names=names, metric=self.spec.metric.label, ax=ax)
+
+    def __repr__(self) -> str:
+        return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"
+
+    def __str__(self) -> str:
+        return self.text()

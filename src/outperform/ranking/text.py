@@ -1,0 +1,375 @@
+"""A ranking in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.formats import (
+    INERT,
+    Column,
+    as_html,
+    count_column,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_html, for_text
+from outperform.display.table import Table
+from outperform.findings import counted, listed
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import ModelFacts, RankingFacts
+
+
+WIDTH = 100
+_LONGEST_NAME = 24
+_MOST_IN_MATRIX = 12
+_MOST_NAMED = 4
+_MOST_FINDINGS = 6
+_IN_TEXT = (
+    "place", "model", "observed", "mean", "hdi_low", "hdi_high", "p_best", "expected_rank",
+    "regret", "decision",
+)  # fmt: skip
+_SHORT = {
+    "place": "#",
+    "hdi_low": "HDI low",
+    "hdi_high": "HDI high",
+    "expected_rank": "E(rank)",
+    "decision": "vs 1",
+}
+_SURE, _PROBABLE = 0.95, 0.5
+
+
+# One row a model
+
+
+def ranking_table(facts: RankingFacts) -> Table:
+    """Return one row a model, the leader first.
+
+    Examples
+    --------
+    >>> row = {"name": "gpt", "observed": 0.8, "mean": 0.79, "sd": 0.02, "p_best": 0.8,
+    ...        "hdi": {"low": 0.75, "high": 0.83, "prob": 0.95}, "p_practically_best": 0.9,
+    ...        "expected_rank": 1.2, "regret": 0.001, "tied": True, "decision": None}
+    >>> facts = {"names": ["gpt"], "metric": "f1", "hdi_prob": 0.95, "n_draws": 4000,
+    ...          "rope": {"low": -0.01, "high": 0.01}, "models": [row], "n": 90}
+    >>> ranking_table(facts)["decision"]
+    ('leader',)
+    """
+    n_draws, hdi = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
+    columns = (
+        count_column("place", "place"),
+        text_column("model"),
+        number_column("observed"),
+        number_column("mean"),
+        number_column("sd"),
+        number_column("hdi_low", f"{hdi} low"),
+        number_column("hdi_high", "high"),
+        probability_column("p_best", "P(best)", n_draws),
+        probability_column("p_practically_best", "P(within ROPE of best)", n_draws),
+        number_column("expected_rank", "expected rank", 2),
+        Column(key="regret", write=_regret, align="right"),
+        Column(key="tied", write=lambda value: "yes" if value else "no"),
+        text_column("decision", "against the leader"),
+    )
+    rows = tuple(_row(place, one) for place, one in enumerate(facts["models"], start=1))
+    return Table(columns, rows, title=_caption(facts))
+
+
+def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
+    own = ("observed", "mean", "sd", "p_best", "p_practically_best", "expected_rank", "regret")
+    decision = model["decision"]
+    return {
+        "place": place,
+        "model": str(model["name"]),
+        **{key: model[key] for key in own},
+        "hdi_low": model["hdi"]["low"],
+        "hdi_high": model["hdi"]["high"],
+        "tied": model["tied"],
+        "decision": "leader" if decision is None else f"{decision['symbol']} {decision['words']}",
+    }
+
+
+def pairs_table(facts: RankingFacts, pairs: Sequence[Mapping[str, Any]]) -> Table:
+    """Return one row for each two models.
+
+    Examples
+    --------
+    >>> pair = {"names": ["bert", "gpt"], "observed": 0.2, "mean": 0.2, "sd": 0.05,
+    ...         "hdi": {"low": 0.1, "high": 0.3}, "p_worse": 0.0, "p_equivalent": 0.0,
+    ...         "p_better": 1.0, "p_greater": 1.0,
+    ...         "decision": {"symbol": "≫", "words": "better"}}
+    >>> facts = {"metric": "f1", "hdi_prob": 0.95, "n_draws": 4000, "n": 90,
+    ...          "rope": {"low": -0.01, "high": 0.01}, "models": []}
+    >>> pairs_table(facts, [pair])["b"]
+    ('gpt',)
+    """
+    n_draws, hdi = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
+    chances = {
+        "p_worse": "P(A worse)",
+        "p_equivalent": "P(ROPE)",
+        "p_better": "P(A better)",
+        "p_greater": "P(A − B > 0)",
+    }
+    columns = (
+        text_column("a", "A"),
+        text_column("b", "B"),
+        signed_column("observed"),
+        signed_column("mean"),
+        number_column("sd"),
+        signed_column("hdi_low", f"{hdi} low"),
+        signed_column("hdi_high", "high"),
+        *(probability_column(key, heading, n_draws) for key, heading in chances.items()),
+        text_column("decision", "verdict"),
+    )
+    rows = tuple(
+        {
+            "a": str(pair["names"][0]),
+            "b": str(pair["names"][1]),
+            **{key: pair[key] for key in ("observed", "mean", "sd", *chances)},
+            "hdi_low": pair["hdi"]["low"],
+            "hdi_high": pair["hdi"]["high"],
+            "decision": f"{pair['decision']['symbol']} {pair['decision']['words']}",
+        }
+        for pair in pairs
+    )
+    return Table(columns, rows, title=f"A − B: {_caption(facts)}")
+
+
+def _caption(facts: RankingFacts) -> str:
+    way = read.direction(facts)
+    details = [
+        *read.method(facts)[:2],
+        f"{numbers.percent(facts['hdi_prob'])} HDI",
+        f"ROPE {read.rope_text(facts)}",
+    ]
+    models = f"{numbers.count(len(facts['models']))} models"
+    measure = f"{read.measure(facts)}{f', {way}' if way else ''}"
+    return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
+
+
+# Sentences
+
+
+def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
+    """Return who is best, who is tied with it, and how many are worse.
+
+    Examples
+    --------
+    >>> tied = {"name": "bert", "tied": True, "decision": {"name": "EQUIVALENT", "symbol": "≈"}}
+    >>> facts = {"metric": "f1", "n_draws": 1000,
+    ...          "models": [{"name": "gpt", "tied": True, "p_best": 0.83}, tied]}
+    >>> ranking_headline(facts)
+    'gpt is probably best in f1 (P 83.0%), practically tied with bert.'
+    """
+    leader, *others = facts["models"]
+    name = for_text(leader["name"], limit=limit)
+    chance = numbers.probability(leader["p_best"], n_draws=facts["n_draws"])
+    line = f"{name} {_surely(leader['p_best'])} in {read.metric(facts)} (P {chance})"
+    tied = [one for one in others if one["tied"]]
+    same = [one for one in tied if _equivalent(one)]
+    open_ = [one for one in tied if not _equivalent(one)]
+    if same:
+        line += f", practically tied with {_listed(same, limit)}"
+    if open_:
+        line += f"; not shown to be worse: {_listed(open_, limit, symbols=True)}"
+    worse = len(others) - len(tied)
+    return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
+
+
+def _worse(worse: int, others: int) -> str:
+    if worse < others:
+        return "one is" if worse == 1 else f"{numbers.count(worse)} are"
+    return "the other is" if others == 1 else "all others are"
+
+
+def _surely(p_best: float) -> str:
+    if p_best >= _SURE:
+        return "is best"
+    return "is probably best" if p_best >= _PROBABLE else "looks best"
+
+
+def _regret(value: float) -> str:
+    return "<0.0001" if 0 < value < 0.00005 else numbers.plain(value)
+
+
+def _listed(
+    models: Sequence[Mapping[str, Any]], limit: int | None, *, symbols: bool = False
+) -> str:
+    shown = [
+        for_text(one["name"], limit=limit) + (f" ({one['decision']['symbol']})" if symbols else "")
+        for one in models
+    ]
+    return listed(shown, most=_MOST_NAMED)
+
+
+def tied_sentence(facts: RankingFacts) -> str:
+    """Return how probably the best model is not among those tied.
+
+    Examples
+    --------
+    >>> facts = {"models": [{"name": "gpt", "tied": True}, {"name": "bert", "tied": False}],
+    ...          "tied": ["gpt"], "p_missed": 0.0, "n_draws": 1000}
+    >>> tied_sentence(facts)
+    'P(another model than gpt is best) <0.3%.'
+    """
+    missed = numbers.probability(facts["p_missed"], n_draws=facts["n_draws"])
+    if len(facts["tied"]) == 1:
+        return f"P(another model than {for_text(facts['tied'][0])} is best) {missed}."
+    return f"P(the best is none of the {numbers.count(len(facts['tied']))} tied) {missed}."
+
+
+def ranking_paragraph(facts: RankingFacts) -> str:
+    """Return a paragraph for a paper: the answer, what tied means, and the method."""
+    leader, hdi = facts["models"][0], f"{numbers.percent(facts['hdi_prob'])} HDI"
+    ends = numbers.interval(leader["hdi"]["low"], leader["hdi"]["high"])
+    sentences = [
+        f"Of {numbers.count(len(facts['models']))} models on {read.sample(facts)}, "
+        + ranking_headline(facts),
+        f"Its {read.measure(facts)} is {numbers.plain(leader['mean'])} ({hdi} {ends}); what "
+        f"choosing it loses against the best is {_regret(leader['regret'])} on average.",
+        f"A model counts as tied unless the whole {hdi} of its difference to "
+        f"{for_text(leader['name'])} lies beyond the ROPE ({read.rope_text(facts)}).",
+        *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
+        f"All numbers come from one joint posterior ({', '.join(read.method(facts))}).",
+    ]
+    sentences += [message for _, message, _ in read.findings(facts, "serious", "warning")]
+    return " ".join(sentences)
+
+
+def _equivalent(model: ModelFacts) -> bool:
+    return model["decision"] is not None and model["decision"]["name"] == "EQUIVALENT"
+
+
+# A screen, and a notebook
+
+
+def ranking_text(facts: RankingFacts, *, top: int | None = None) -> str:
+    """Return the headline, the models, the matrix of verdicts, and the doubts."""
+    shown = facts.copy()
+    shown["models"] = facts["models"][:top]
+    left = len(facts["models"]) - len(shown["models"])
+    lines = [
+        *_wrapped(ranking_headline(facts, limit=_LONGEST_NAME)),
+        "",
+        *_short_table(shown).to_text().splitlines(),
+        *([f"and {numbers.count(left)} more"] if left else []),
+        "",
+    ]
+    if len(facts["models"]) <= _MOST_IN_MATRIX:
+        lines += [*_matrix(facts), ""]
+    lines += _wrapped(_legend(symbol for row in facts["verdicts"] for symbol in row))
+    lines += _wrapped(_caption(facts))
+    if len(facts["tied"]) < len(facts["models"]):
+        lines += _wrapped(tied_sentence(facts))
+    found = read.findings(facts)
+    most = len(found) if top is None else _MOST_FINDINGS
+    for level, message, name in found[:most]:
+        lines += _wrapped(f"{level}: {message} [{name}]", indent=2)
+    if len(found) > most:
+        lines.append(f"and {counted(len(found) - most, 'more findings')}")
+    lines += _wrapped(for_text(facts["signature"]), indent=2)
+    return "\n".join(lines)
+
+
+def _short_table(facts: RankingFacts) -> Table:
+    full = ranking_table(facts)
+    table = full.only(_IN_TEXT)
+    columns = tuple(
+        replace(column, heading=_SHORT.get(column.key, column.heading)) for column in table.columns
+    )
+    rows = tuple(
+        {
+            **row,
+            "model": for_text(row["model"], limit=_LONGEST_NAME),
+            "decision": str(row["decision"]).partition(" ")[0],
+        }
+        for row in full.rows
+    )
+    return replace(table, columns=columns, rows=rows, title=None)
+
+
+def ranking_page(facts: RankingFacts) -> Table:
+    """Return the columns that fit a page, with symbols for verdicts and what they mean below."""
+    short = _short_table(facts)
+    table = short.only([key for key in _IN_TEXT if key != "place"])
+    columns = tuple(
+        replace(column, heading="verdict") if column.key == "decision" else column
+        for column in table.columns
+    )
+    symbols = [str(symbol) for symbol in short["decision"]]
+    notes = (f"verdict: on the difference to the leader; {_legend(symbols)}",)
+    return replace(table, columns=columns, title=_caption(facts), notes=notes)
+
+
+def _matrix(facts: RankingFacts) -> list[str]:
+    """Return the verdicts on row − column, models by their places."""
+    names = [for_text(name, limit=_LONGEST_NAME) for name in facts["names"]]
+    places = [str(place) for place in range(1, len(names) + 1)]
+    columns = (
+        count_column("place", "#"),
+        text_column("model", "row − column"),
+        *(text_column(f"at {place}", place) for place in places),
+    )
+    rows = tuple(
+        {
+            "place": int(place),
+            "model": name,
+            **{f"at {other}": one or "·" for other, one in zip(places, row, strict=True)},
+        }
+        for place, name, row in zip(places, names, facts["verdicts"], strict=True)
+    )
+    return Table(columns, rows).to_text().splitlines()
+
+
+def _legend(symbols: Iterable[str | None]) -> str:
+    used = set(symbols)
+    return "; ".join(f"{symbol} {words}" for symbol, words in _WORDS.items() if symbol in used)
+
+
+_WORDS = {
+    "≫": "better",
+    ">": "leaning better, not decided",
+    "≈": "practically equivalent",
+    "<": "leaning worse, not decided",
+    "≪": "worse",
+    "?": "undecided",
+}
+
+
+def _wrapped(text: str, *, indent: int = 0) -> list[str]:
+    return wrap(
+        text,
+        WIDTH,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def ranking_html(facts: RankingFacts) -> str:
+    """Return a ranking as a self-contained HTML fragment."""
+    table = ranking_table(facts)
+    notes = [for_html(_caption(facts)), for_html(tied_sentence(facts))]
+    notes += [
+        f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"
+        for level, message, name in read.findings(facts)
+    ]
+    signature = for_html(facts["signature"])
+    items = "\n".join(f"<li>{note}</li>" for note in notes)
+    return "\n".join(
+        [
+            f"<div {INERT}>",
+            f"<p><strong>{for_html(ranking_headline(facts))}</strong></p>",
+            as_html(table.columns, table.rows),
+            f'<ul style="list-style:none;padding-left:0.7em;margin:0.5em 0">\n{items}\n</ul>',
+            f'<p style="opacity:0.75;font-size:90%"><code>{signature}</code></p>',
+            "</div>",
+        ]
+    )

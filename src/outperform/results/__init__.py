@@ -1,0 +1,122 @@
+"""The classes that verbs return, and the small values that they are made of.
+
+``Comparison``, ``Decision`` and ``Finding`` are in the package itself; all others are here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from outperform.comparison.again import ComparisonTable
+    from outperform.crossval.api import Correlation
+    from outperform.decision.bayes_factor import BayesFactor
+    from outperform.decision.intervals import Interval
+    from outperform.decision.ranks import Regret
+    from outperform.decision.rope import CurveStep, Masses
+    from outperform.gates.api import Check, Gate, Guard
+    from outperform.gates.rule import Judgement
+    from outperform.labelling import Proposal, Stratum
+    from outperform.monitor.result import Look, Stop
+    from outperform.planning.power import Power
+    from outperform.planning.result import Plan
+    from outperform.posterior.pymc.sampling import Chain
+    from outperform.ranking.pairs import Pair
+    from outperform.ranking.result import RankedModel, Ranking
+    from outperform.results.base import (
+        CrossDetails,
+        FoldDetails,
+        ModelRuns,
+        PooledRuns,
+        RunDetails,
+        VarianceFrom,
+    )
+    from outperform.results.estimate import Estimate
+    from outperform.results.schemas import json_schema
+    from outperform.sensitivity.result import Sensitivity
+    from outperform.slices.result import SliceComparison
+    from outperform.slices.summary import SliceRow
+
+
+_HOMES = {
+    "BayesFactor": "decision.bayes_factor",
+    "Chain": "posterior.pymc.sampling",
+    "Check": "gates.api",
+    "ComparisonTable": "comparison.again",
+    "Correlation": "crossval.api",
+    "CrossDetails": "results.base",
+    "CurveStep": "decision.rope",
+    "Estimate": "results.estimate",
+    "FoldDetails": "results.base",
+    "Gate": "gates.api",
+    "Guard": "gates.api",
+    "Interval": "decision.intervals",
+    "Judgement": "gates.rule",
+    "Look": "monitor.result",
+    "Masses": "decision.rope",
+    "Pair": "ranking.pairs",
+    "Plan": "planning.result",
+    "PooledRuns": "results.base",
+    "Power": "planning.power",
+    "Proposal": "labelling",
+    "RankedModel": "ranking.result",
+    "Ranking": "ranking.result",
+    "Regret": "decision.ranks",
+    "RunDetails": "results.base",
+    "ModelRuns": "results.base",
+    "Sensitivity": "sensitivity.result",
+    "SliceComparison": "slices.result",
+    "SliceRow": "slices.summary",
+    "Stop": "monitor.result",
+    "Stratum": "labelling",
+    "VarianceFrom": "results.base",
+    "json_schema": "results.schemas",
+}
+
+__all__ = [
+    "BayesFactor",
+    "Chain",
+    "Check",
+    "ComparisonTable",
+    "Correlation",
+    "CrossDetails",
+    "CurveStep",
+    "Estimate",
+    "FoldDetails",
+    "Gate",
+    "Guard",
+    "Interval",
+    "Judgement",
+    "Look",
+    "Masses",
+    "ModelRuns",
+    "Pair",
+    "Plan",
+    "PooledRuns",
+    "Power",
+    "Proposal",
+    "RankedModel",
+    "Ranking",
+    "Regret",
+    "RunDetails",
+    "Sensitivity",
+    "SliceComparison",
+    "SliceRow",
+    "Stop",
+    "Stratum",
+    "VarianceFrom",
+    "json_schema",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a result on first use, as the package does."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'outperform.results' has no attribute {name!r}")
+    return getattr(import_module(f"outperform.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the kinds of results."""
+    return __all__

@@ -1,0 +1,355 @@
+"""What every result has: tables in every format, and the details of folds and runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
+from outperform.data.outcomes import Outcomes
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision
+from outperform.display.formats import latex_label
+from outperform.display.sentences import captioned
+from outperform.display.table import Table
+from outperform.findings import Finding
+from outperform.inference.summary import decision_facts, interval_facts
+
+if TYPE_CHECKING:
+    from outperform.crossval.api import Correlation
+    from outperform.crossval.folds import Folds
+    from outperform.results.comparison import Comparison
+    from outperform.results.schemas import (
+        ComparisonDetailFacts,
+        EstimateDetailFacts,
+        FoldFacts,
+        RunFacts,
+        UnpairedFacts,
+    )
+    from outperform.runs.api import RunDraws
+
+
+_HOMES = {
+    "at_prevalence": "comparison.again",
+    "compare_classes": "comparison.again",
+    "compare_ranked": "ranking.api",
+    "estimate_at_prevalence": "comparison.api",
+    "more_data": "planning.power",
+    "needed_to_decide": "planning.power",
+    "rank_with_rope": "ranking.api",
+    "sensitivity": "sensitivity.api",
+    "to_datatree": "comparison.datatree",
+    "with_metric": "comparison.again",
+    "with_rope": "comparison.again",
+}
+
+
+def verb(name: str) -> Callable[..., Any]:
+    """Return a verb that takes a result, loaded on first use."""
+    found: Callable[..., Any] = getattr(import_module(f"outperform.{_HOMES[name]}"), name)
+    return found
+
+
+class Tabular(ABC):
+    """A result whose numbers are rows: one source, every format."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return the rows."""
+
+    def to_frame(self) -> PandasFrame:
+        """Return the rows as a pandas frame."""
+        return self.table().to_frame()
+
+    def to_polars(self) -> PolarsFrame:
+        """Return the rows as a polars frame."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> ArrowTable:
+        """Return the rows as an Arrow table."""
+        return self.table().to_arrow()
+
+    def to_markdown(self) -> str:
+        """Return the rows as a Markdown table."""
+        return self.table().to_markdown()
+
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        """Return the rows as a LaTeX table.
+
+        Parameters
+        ----------
+        caption
+            Plain text for the caption; by default what the table shows.
+        label
+            What the paper's references call the table; made of the names if None.
+        """
+        table = captioned(self._latex_table(), caption)
+        return table.to_latex(label=label or self._latex_label())
+
+    def _latex_table(self) -> Table:
+        return self.table()
+
+    def _latex_label(self) -> str:
+        return latex_label(type(self).__name__)
+
+    def to_html(self) -> str:
+        """Return the answer as HTML, as a notebook shows it."""
+        return self.table().to_html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+_WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldDetails:
+    """The folds of m×2 blocked cross-validation.
+
+    Parameters
+    ----------
+    folds
+        What was counted in each fold.
+    correlation
+        How the correlation of the folds was treated.
+    """
+
+    folds: Folds
+    correlation: Correlation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossDetails(FoldDetails):
+    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
+
+    Parameters
+    ----------
+    unpaired
+        The same folds as the paper compares them: as if each model had its own documents.
+    outcomes
+        What was seen in each fold.
+    """
+
+    unpaired: Comparison
+    outcomes: tuple[Outcomes, ...]
+
+
+class VarianceFrom(NamedTuple):
+    """How the variance of the difference divides between the test set and the runs.
+
+    Parameters
+    ----------
+    test_set
+        The share that endless documents would take away.
+    runs
+        The share that they would leave.
+    runs_low, runs_high
+        Its 95% interval, as it is known only as well as the spread of the runs.
+    """
+
+    test_set: float
+    runs: float
+    runs_low: float
+    runs_high: float
+
+
+class PooledRuns(NamedTuple):
+    """What pooling the runs would have said, as if training could give no others.
+
+    Parameters
+    ----------
+    sd
+        Of A − B of the means of these very runs.
+    hdi
+        The narrowest interval.
+    decision
+        The verdict.
+    """
+
+    sd: float
+    hdi: Interval
+    decision: Decision
+
+
+class Side(NamedTuple):
+    """One of the two models: its name, its runs, and which model of a spec each is."""
+
+    name: str
+    runs: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of runs."""
+        return len(self.runs)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether several runs all gave the same answers."""
+        return self.n > 1 and len(set(self.places)) == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """The training runs by which two models were compared.
+
+    Parameters
+    ----------
+    sides
+        The runs of A and of B, and which of the draws belong to each.
+    drawn
+        Draws of the metric of every run, from the same weights, and of the means over all runs.
+    variance_from
+        How the variance divides between the test set and the runs.
+    pooled
+        What pooling the runs would have said.
+    """
+
+    sides: tuple[Side, Side]
+    drawn: RunDraws = field(repr=False)
+    variance_from: VarianceFrom
+    pooled: PooledRuns
+
+    @property
+    def n_runs(self) -> tuple[int, int]:
+        """The number of runs of A and of B."""
+        return self.sides[0].n, self.sides[1].n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRuns:
+    """The training runs of one model, whose mean over all runs was estimated.
+
+    Parameters
+    ----------
+    runs
+        The names of the runs.
+    run_values
+        The observed value of each run.
+    """
+
+    runs: tuple[str, ...]
+    run_values: tuple[float, ...]
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs."""
+        return len(self.runs)
+
+    @property
+    def run_sd(self) -> float:
+        """The standard deviation of the observed values of the runs; NaN for a single one."""
+        return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
+
+
+ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails
+EstimateDetails: TypeAlias = FoldDetails | ModelRuns
+
+
+def verb_of(details: ComparisonDetails | None) -> str:
+    """Return the verb that makes comparisons of this kind."""
+    match details:
+        case None:
+            return "compare"
+        case RunDetails():
+            return "compare_runs"
+        case CrossDetails():
+            return "cross_compare"
+        case FoldDetails():
+            return "bcv_compare"
+
+
+def withhold(decision: Decision, findings: tuple[Finding, ...]) -> Decision:
+    """Return the verdict, ≫ and ≪ withheld where the folds spread too much."""
+    unstable = any(finding.name == "unstable_learner" for finding in findings)
+    return _WITHHELD.get(decision, decision) if unstable else decision
+
+
+def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:
+    """Return what an estimate knows more as plain values."""
+    match details:
+        case None:
+            return {}
+        case ModelRuns():
+            return {
+                "runs": {
+                    "names": list(details.runs),
+                    "observed": [_number(value) for value in details.run_values],
+                    "sd": _number(details.run_sd),
+                }
+            }
+        case FoldDetails():
+            return {"folds": _fold_facts(details)}
+
+
+def comparison_details(c: Comparison) -> ComparisonDetailFacts:
+    """Return what a comparison knows more as plain values."""
+    match c.details:
+        case None:
+            return {}
+        case RunDetails():
+            return {"runs": _run_facts(c.details)}
+        case CrossDetails(unpaired=other):
+            return {**_of_folds(c, c.details), "unpaired": _beside(other)}
+        case FoldDetails():
+            return _of_folds(c, c.details)
+
+
+def _of_folds(c: Comparison, details: FoldDetails) -> ComparisonDetailFacts:
+    return {
+        "p_h0": c.p_h0,
+        "p_h1": c.p_h1,
+        "accepted": c.accepted,
+        "folds": _fold_facts(details),
+    }
+
+
+def _fold_facts(details: FoldDetails) -> FoldFacts:
+    """Return the design of the folds."""
+    m, correlation = details.folds.m, details.correlation
+    return {"m": m, "correlation": str(correlation), "worth": correlation.worth(m)}
+
+
+def _beside(other: Comparison) -> UnpairedFacts:
+    return {
+        "mean": other.mean,
+        "sd": other.sd,
+        "hdi": interval_facts(other.hdi),
+        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
+        "p_h0": other.p_h0,
+        "p_h1": other.p_h1,
+        "accepted": other.accepted,
+        "exact": other.exact,
+        "n_draws": other.draws.size,
+        "signature": other.signature,
+    }
+
+
+def _run_facts(details: RunDetails) -> RunFacts:
+    pooled, share = details.pooled, details.variance_from
+    return {
+        "n": list(details.n_runs),
+        "variance_from": {
+            "test_set": share.test_set,
+            "runs": share.runs,
+            "runs_low": share.runs_low,
+            "runs_high": share.runs_high,
+        },
+        "pooled": {
+            "sd": pooled.sd,
+            "hdi": interval_facts(pooled.hdi),
+            "decision": decision_facts(pooled.decision),
+        },
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,233 @@
+"""``Estimate``: one model's own metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import Axes, Distribution, FloatArray, PrevalenceLike
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import sd_error
+from outperform.display.formats import latex_label
+from outperform.display.paragraphs import Length, estimate_paragraph
+from outperform.display.posterior_figure import plot_posterior
+from outperform.display.screen import estimate_html, estimate_screen
+from outperform.display.sentences import (
+    captioned,
+    estimate_caption,
+    estimate_headline,
+    estimate_table,
+)
+from outperform.display.table import Table
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.inference import engine
+from outperform.inference.score_spec import Spec
+from outperform.inference.summary import (
+    SCHEMA,
+    chain_facts,
+    finding_facts,
+    interval_facts,
+    n_effective,
+    spec_facts,
+)
+from outperform.posterior.pymc.sampling import Chain
+from outperform.results import facts
+from outperform.results.base import EstimateDetails, ModelRuns, Tabular, estimate_details, verb
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import EstimateFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Estimate(Tabular):
+    """The posterior of one classifier's metric.
+
+    Parameters
+    ----------
+    name
+        The classifier.
+    spec
+        What was asked.
+    observed
+        The plug-in value, equal to scikit-learn's; at other class proportions that at these.
+    mean, sd, mcse
+        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    draws
+        Draws of the metric, independent unless a chain drew them.
+    distribution
+        The closed form, where there is one.
+    findings
+        Doubts.
+    signature
+        What makes the result repeatable.
+    chain
+        What the chain says of itself that drew; None where the draws are independent.
+    details
+        What folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`) know more; None
+        for any other estimate.
+    seed
+        The seed of the draws; None for a model of a comparison, which has it.
+    """
+
+    name: str
+    spec: Spec
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    draws: FloatArray = field(repr=False)
+    distribution: Distribution | None
+    findings: tuple[Finding, ...]
+    signature: str
+    chain: Chain | None = None
+    details: EstimateDetails | None = None
+    seed: np.random.SeedSequence | None = None
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.spec.metric.name
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers come from a closed form."""
+        return self.distribution is not None
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean and of the sd; 0 if exact."""
+        of_sd = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
+        return {"mean": self.mcse, "sd": of_sd}
+
+    @property
+    def observed_defined(self) -> bool:
+        """Whether the data define the plug-in value; where it is 0/0 it is 0 by convention."""
+        if isinstance(self.details, ModelRuns):
+            known = self.spec.data.models
+            runs = [run for run in self.details.runs if run in known]
+            return all(engine.is_defined(self.spec, run) for run in runs)
+        return engine.is_defined(self.spec, self.name)
+
+    def at_prevalence(self, shares: PrevalenceLike) -> Estimate:
+        """Return the same estimate at other class proportions; nothing is counted again.
+
+        Parameters
+        ----------
+        shares
+            As for :meth:`Outcomes.at_prevalence`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_confusion({"m": [[90, 10], [20, 80]]}, labels=[0, 1])
+        >>> e = op.estimate(seen, "m", random_state=0)
+        >>> print(round(e.observed, 3), round(e.at_prevalence(0.02).observed, 3))
+        0.842 0.239
+        """
+        if self.seed is None:
+            raise UsageError(
+                "this estimate belongs to a comparison; call at_prevalence() on that, and take "
+                "its a or b"
+            )
+        found: Estimate = verb("estimate_at_prevalence")(self, shares)
+        return found
+
+    def pdf(self, t: ArrayLike) -> FloatArray:
+        """Return the posterior density at each value, where there is a closed form.
+
+        Parameters
+        ----------
+        t
+            A value or an array of them.
+        """
+        return self._at_each("pdf", t)
+
+    def cdf(self, t: ArrayLike) -> FloatArray:
+        """Return the posterior probability of at most each value, where there is a closed form.
+
+        Parameters
+        ----------
+        t
+            A value or an array of them.
+        """
+        return self._at_each("cdf", t)
+
+    def _at_each(self, function: str, t: ArrayLike) -> FloatArray:
+        if self.distribution is None:
+            raise UsageError(f"this posterior has no closed form, so no {function}; use draws")
+        evaluate = np.vectorize(getattr(self.distribution, function), otypes=[np.float64])
+        values: FloatArray = evaluate(np.asarray(t, dtype=np.float64))[()]
+        return values
+
+    def to_dict(self) -> EstimateFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "estimate",
+            "name": self.name,
+            **spec_facts(self.spec),
+            "observed": None if np.isnan(self.observed) else self.observed,
+            "observed_defined": self.observed_defined,
+            "mean": self.mean,
+            "sd": self.sd,
+            "mcse": self.mcse,
+            "hdi": interval_facts(self.hdi),
+            "eti": interval_facts(self.eti),
+            "errors": self.errors,
+            "n_draws": self.draws.size,
+            **chain_facts(self.chain),
+            "exact": self.exact,
+            "findings": finding_facts(self.findings),
+            "signature": self.signature,
+            **estimate_details(self.details),
+        }
+
+    def table(self) -> Table:
+        """Return the numbers as a table of one row."""
+        return estimate_table(self.to_dict())
+
+    def report(self, *, length: Length = "long") -> str:
+        """Return a paragraph for a paper.
+
+        Parameters
+        ----------
+        length
+            ``"long"``, or ``"short"`` for the estimate, its interval and what stands against it.
+        """
+        return estimate_paragraph(self.to_dict(), length=length)
+
+    def _latex_table(self) -> Table:
+        facts = self.to_dict()
+        return captioned(estimate_table(facts), estimate_caption(facts))
+
+    def _latex_label(self) -> str:
+        return latex_label(self.name, self.metric)
+
+    def to_html(self) -> str:
+        """Return the numbers as HTML."""
+        return estimate_html(self.to_dict())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the posterior.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        outline = facts.outline(self.draws, self.distribution)
+        return plot_posterior(outline, facts=self.to_dict(), ax=ax)
+
+    def __repr__(self) -> str:
+        return f"Estimate({estimate_headline(self.to_dict())})"
+
+    def __str__(self) -> str:
+        return estimate_screen(self.to_dict())

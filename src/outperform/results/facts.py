@@ -1,0 +1,429 @@
+"""A comparison as plain values and as arrays for figures, and what it can be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform._typing import (
+    AnyArray,
+    Axes,
+    DataTree,
+    Distribution,
+    FloatArray,
+    Label,
+    MetricLike,
+    PrevalenceLike,
+    RopeLike,
+    Seed,
+)
+from outperform.data.views import code_of
+from outperform.decision.rope import Decision, Rope
+from outperform.display.forest_figure import draw_confusion, draw_forest
+from outperform.display.posterior_figure import draw_models
+from outperform.display.rope_figure import draw_factor, draw_rope_curve, factor_window, widest_rope
+from outperform.errors import UndefinedBayesFactor
+from outperform.inference import engine
+from outperform.inference.score_spec import counted
+from outperform.inference.summary import (
+    SCHEMA,
+    chain_facts,
+    decision_facts,
+    factor_facts,
+    finding_facts,
+    interval_facts,
+    point_factor,
+    rope_facts,
+    spec_facts,
+)
+from outperform.posterior.rng import child
+from outperform.results.base import comparison_details, verb
+
+if TYPE_CHECKING:
+    from outperform.comparison.again import ComparisonTable
+    from outperform.planning.power import Needed
+    from outperform.planning.result import Plan
+    from outperform.posterior.registry import PriorLike
+    from outperform.results.comparison import Comparison
+    from outperform.results.schemas import ComparisonFacts, OfNeeded
+    from outperform.sensitivity.result import Sensitivity
+
+
+def comparison_facts(c: Comparison) -> ComparisonFacts:
+    """Return everything but the draws, with a schema version."""
+    lost, factor = c.regret, c.bayes_factor
+    needed: Needed | None = verb("needed_to_decide")(c)
+    more: OfNeeded = {} if needed is None else {"needed": needed.to_dict()}
+    return {
+        "schema": SCHEMA,
+        "kind": "comparison",
+        "names": list(c.names),
+        **spec_facts(c.spec),
+        "paired": c.spec.paired,
+        "observed": None if np.isnan(c.observed) else c.observed,
+        "observed_defined": c.a.observed_defined and c.b.observed_defined,
+        "mean": c.mean,
+        "sd": c.sd,
+        "mcse": c.mcse,
+        "hdi": interval_facts(c.hdi),
+        "eti": interval_facts(c.eti),
+        "rope": rope_facts(c.rope),
+        "p_worse": c.p_worse,
+        "p_equivalent": c.p_equivalent,
+        "p_better": c.p_better,
+        "p_greater": c.p_greater,
+        "regret": {"a": lost.a, "b": lost.b},
+        "errors": c.errors,
+        "n_draws": c.draws.size,
+        **chain_facts(c.chain),
+        "exact": c.exact,
+        "decision": decision_facts(c.decision),
+        "rope_curve": [
+            {
+                "decision": step.decision.name,
+                "symbol": step.decision.symbol,
+                "from": step.start,
+                "to": step.stop,
+            }
+            for step in c.rope_curve()
+        ],
+        **more,
+        "bayes_factor": factor_facts(factor),
+        "a": c.a.to_dict(),
+        "b": c.b.to_dict(),
+        "findings": finding_facts(c.findings + (() if factor is None else factor.findings)),
+        "signature": c.signature,
+        **comparison_details(c),
+    }
+
+
+def headline_facts(c: Comparison) -> dict[str, Any]:
+    """Return what the one line needs: no Bayes factor, which may have to be drawn."""
+    return {
+        "names": list(c.names),
+        **spec_facts(c.spec),
+        "mean": c.mean,
+        "sd": c.sd,
+        "hdi": interval_facts(c.hdi),
+        "rope": {"low": c.rope.low, "high": c.rope.high},
+        "decision": {"name": c.decision.name, "symbol": c.decision.symbol},
+        "findings": finding_facts(c.findings),
+    }
+
+
+Outline = FloatArray | tuple[FloatArray, FloatArray]
+"""Draws, or a grid and the density on it."""
+
+_TAIL = 5e-4
+_POINTS = 161
+_PRIOR_DRAWS = 20_000
+_PRIOR_STREAM = 2**31  # the one from which point_null(method="kde") draws
+
+
+def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
+    """Return the exact density where there is one, else the draws."""
+    if distribution is None:
+        return draws
+    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
+    return _density(distribution, low, high) or draws
+
+
+def plot_factor(comparison: Comparison, ax: Axes | None) -> Axes:
+    """Draw prior and posterior of the difference, or say why there is no prior to draw."""
+    rope, prior = comparison.rope, comparison.spec.prior
+    if not prior.proper:
+        raise UndefinedBayesFactor(
+            f"prior {prior.name!r} is not proper, so there is nothing to compare "
+            "the posterior with; plot() draws it alone, and another prior is proper"
+        )
+    spec = counted(comparison.spec)
+    inside = engine.prior_inside(spec, rope) if rope.low < rope.high else None
+    facts = comparison.to_dict()
+    window = factor_window(facts)
+    return draw_factor(
+        _within(comparison.distribution, window) or comparison.draws,
+        _within(engine.prior_difference(spec), window) or _prior_draws(comparison),
+        facts=facts,
+        null={
+            "inside": None if inside is None else (inside.inside, comparison.p_equivalent),
+            **_point_null(comparison),
+        },
+        ax=ax,
+    )
+
+
+def plot_rope_curve(comparison: Comparison, ax: Axes | None) -> Axes:
+    """Draw the verdict, and the mass inside, for every width of the ROPE."""
+    facts = comparison.to_dict()
+    widths = np.linspace(0, widest_rope(facts), _POINTS)
+    shares = _inside(np.sort(comparison.draws), comparison.rope, widths)
+    return draw_rope_curve((widths, shares), facts=facts, ax=ax)
+
+
+def plot_models(comparison: Comparison, ax: Axes | None) -> Axes:
+    """Draw each classifier's own posterior."""
+    a, b = (outline(one.draws, one.distribution) for one in (comparison.a, comparison.b))
+    return draw_models(a, b, facts=comparison.to_dict(), ax=ax)
+
+
+def plot_confusion(
+    comparison: Comparison,
+    axes: Sequence[Axes] | None,
+    *,
+    normalise: bool,
+    labels: Sequence[Label] | None,
+) -> Sequence[Axes]:
+    """Draw both confusion matrices, of all classes or of some."""
+    seen = counted(comparison.spec).data
+    names: list[Label] = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
+    kept = list(range(len(names))) if labels is None else [code_of(seen, one) for one in labels]
+    a, b = (_part(matrix, kept) for matrix in comparison.confusions())
+    return draw_confusion(
+        a,
+        b,
+        labels=[names[place] for place in kept],
+        names=comparison.names,
+        normalise=normalise,
+        axes=axes,
+    )
+
+
+def plot_forest(
+    what: str, keys: Sequence[Label], comparisons: Sequence[Comparison], ax: Axes | None
+) -> Axes:
+    """Draw one row for each comparison."""
+    first = comparisons[0]
+    rows = [{"key": key, **_row(one)} for key, one in zip(keys, comparisons, strict=True)]
+    same = all(one.metric == first.metric for one in comparisons)
+    metric = first.spec.metric.label if same and what != "metric" else None
+    return draw_forest(rows, names=first.names, metric=metric, ax=ax)
+
+
+def _row(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "mean": comparison.mean,
+        "observed": None if np.isnan(comparison.observed) else comparison.observed,
+        "hdi": interval_facts(comparison.hdi),
+        "rope": {"low": comparison.rope.low, "high": comparison.rope.high},
+        "decision": {"name": comparison.decision.name, "symbol": comparison.decision.symbol},
+    }
+
+
+def _part(matrix: AnyArray, kept: list[int]) -> FloatArray:
+    part: FloatArray = matrix[np.ix_(kept, kept)].astype(np.float64)
+    return part
+
+
+def _density(
+    distribution: Distribution, low: float, high: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the density between two values; None where it is no curve."""
+    grid = np.linspace(low, high, _POINTS)
+    height = np.array([distribution.pdf(float(value)) for value in grid])
+    finite = np.isfinite(height)
+    if high <= low or finite.sum() < _POINTS // 2 or height[finite].max() <= 0:
+        return None
+    return grid[finite], height[finite]
+
+
+def _prior_draws(comparison: Comparison) -> FloatArray:
+    stream = child(comparison.seed, _PRIOR_STREAM)
+    return engine.prior_draws(counted(comparison.spec), _PRIOR_DRAWS, stream)
+
+
+def _within(
+    distribution: Distribution | None, window: tuple[float, float]
+) -> tuple[FloatArray, FloatArray] | None:
+    if distribution is None:
+        return None
+    low, high = distribution.support
+    return _density(distribution, max(low, window[0]), min(high, window[1]))
+
+
+def _point_null(comparison: Comparison) -> dict[str, Any]:
+    """Return the densities at zero before and after the data, where the factor exists."""
+    spec, after = counted(comparison.spec), comparison.distribution
+    try:
+        factor = point_factor(spec, after, comparison.draws, method="exact", seed=comparison.seed)
+    except UndefinedBayesFactor:
+        return {"density": None, "point": None}
+    before = engine.prior_difference(spec)
+    assert before is not None  # or there would be no factor
+    assert after is not None
+    return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": factor_facts(factor)}
+
+
+def _inside(ordered: FloatArray, rope: Rope, widths: FloatArray) -> FloatArray:
+    low, high = (-1.0, 1.0) if rope.symmetric else (rope.low, rope.high)
+    above = np.searchsorted(ordered, high * widths, side="right")
+    below = np.searchsorted(ordered, low * widths, side="left")
+    share: FloatArray = (above - below) / ordered.size
+    return share
+
+
+class AskAgain:
+    """What a comparison can be asked again: each method is a verb that takes the comparison."""
+
+    __slots__ = ()
+
+    def with_rope(self, rope: RopeLike | None) -> Comparison:
+        """Return the same comparison under another ROPE; nothing is drawn again.
+
+        Parameters
+        ----------
+        rope
+            A half-width or a pair.
+        """
+        found: Comparison = verb("with_rope")(self, rope)
+        return found
+
+    def with_metric(self, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
+        """Return the same comparison in another metric; nothing is counted again.
+
+        Parameters
+        ----------
+        metric
+            A name, a metric object or a function of a confusion array.
+        rope
+            The ROPE; by default that of this comparison, unless one of the metrics is a cost.
+        """
+        found: Comparison = verb("with_metric")(self, metric, rope=rope)
+        return found
+
+    def at_prevalence(self, shares: PrevalenceLike) -> Comparison:
+        """Return the same comparison at other class proportions; nothing is counted again.
+
+        Parameters
+        ----------
+        shares
+            The share of the positive class, a mapping from classes to shares or to counts, a
+            distribution, or None for the proportions of the data; as for
+            :meth:`Outcomes.at_prevalence`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_confusion(
+        ...     {"a": [[95, 5], [30, 70]], "b": [[80, 20], [10, 90]]}, labels=["ok", "fraud"])
+        >>> c = op.compare(seen, "a", "b", pos_label="fraud", rope=0.01, random_state=0)
+        >>> c.decision.symbol, c.at_prevalence(0.02).decision.symbol
+        ('<', '≫')
+        """
+        found: Comparison = verb("at_prevalence")(self, shares)
+        return found
+
+    def more_data(
+        self,
+        *,
+        goal: str | Decision = "decided",
+        target: float = 0.8,
+        most: int | None = None,
+        n_simulations: int = 1_000,
+        n_draws: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> Plan:
+        """Return how many more documents would probably decide, and with what probability.
+
+        Every simulated future draws a world from the posterior and documents from that world,
+        adds them to those that are there, and decides again. What an undecided comparison prints
+        is the same by normal theory, which takes no time.
+
+        Parameters
+        ----------
+        goal
+            ``"decided"``, a firm verdict such as ``"≫"``, or ``"not_worse"``.
+        target
+            The wanted probability.
+        most
+            No more documents than this are considered; a hundred times those that there are by
+            default.
+        n_simulations
+            The most futures that are simulated.
+        n_draws
+            Draws of each.
+        random_state
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
+        n_jobs
+            How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+            process may use; the draws do not depend on it.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> counts = [12, 5, 83]
+        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
+        >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
+        >>> more = c.more_data(n_simulations=500, random_state=0)
+        >>> more.seen, more.n is not None
+        (100, True)
+        """
+        found: Plan = verb("more_data")(
+            self,
+            goal=goal,
+            target=target,
+            most=most,
+            n_simulations=n_simulations,
+            n_draws=n_draws,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        return found
+
+    def by_class(self) -> ComparisonTable:
+        """Return one comparison per class, each class against the rest: the papers' table.
+
+        A class that is never true has no row, unless it was named in ``labels``.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare(list("aabbcc"), list("aabbca"), list("abbccc"), metric="f1_macro")
+        >>> c.by_class().keys
+        ('a', 'b', 'c')
+        """
+        found: ComparisonTable = verb("compare_classes")(self)
+        return found
+
+    def sensitivity(
+        self,
+        *,
+        priors: Mapping[str, PriorLike] | None = None,
+        ropes: Sequence[RopeLike] | None = None,
+    ) -> Sensitivity:
+        """Return the verdict and the interval under other priors and other ROPEs.
+
+        The draws come from the same seed. A finding says if the verdict depends on the prior.
+
+        Parameters
+        ----------
+        priors
+            Besides the usual ones, names and priors as for :func:`compare`; a PyMC model is the
+            one that needs a chain.
+        ropes
+            Half-widths or pairs; by default half, once, twice and four times the ROPE.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+        >>> asked = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(verdict.symbol for verdict in asked.verdicts[0]))
+        ≫≫>
+        >>> asked["strong"].decision
+        <Decision.BETTER: '≫'>
+        """
+        found: Sensitivity = verb("sensitivity")(self, priors=priors, ropes=ropes)
+        return found
+
+    def to_datatree(self) -> DataTree:
+        """Return the draws as ArviZ takes them: an xarray ``DataTree``.
+
+        Its groups are ``posterior`` with ``value`` and ``difference``, ``prior`` with the same
+        where the prior is proper, and ``observed_data`` with ``value`` and, of up to 1,000
+        classes, ``confusion``; :func:`from_datatree` takes it back.
+        """
+        return verb("to_datatree")(self)

@@ -1,0 +1,210 @@
+"""One row a comparison: the papers' columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from textwrap import wrap
+from typing import Any
+
+from outperform import nhst
+from outperform._typing import Label
+from outperform.decision.bayes_factor import BayesFactor
+from outperform.decision.rope import Decision
+from outperform.display import facts as read
+from outperform.display.formats import (
+    Column,
+    count_column,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_text
+from outperform.display.table import Table
+from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.summary import spec_facts
+from outperform.results.comparison import Comparison
+
+WIDTH = 100
+_LONGEST_KEY = 26
+_IN_TEXT = (
+    "n_true", "observed", "mean", "hdi_low", "hdi_high", "p_equivalent", "decision", "flags",
+)  # fmt: skip
+_SHORT_HEADINGS = {
+    "sign_test_p": "sign p",
+    "t_test_p": "t p",
+    "hdi_low": "HDI low",
+    "hdi_high": "HDI high",
+    "flags": "notes",
+}
+_FLAGS = {
+    "predictions_never_match": "a model never predicts a class that is true",
+    "monte_carlo_too_coarse": "near an edge, or the middle, of the ROPE for so many draws",
+    "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
+    "few_disagreements": "the models hardly ever disagree",
+    "prior_pull": "the mean is off what was observed by more than half a posterior sd",
+    "bayes_factor_is_a_bound": "the Bayes factor is only known to exceed this",
+}
+
+
+def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Comparison]) -> Table:
+    """Return all columns, with words in them."""
+    rows = [_row(what, key, one) for key, one in zip(keys, comparisons, strict=True)]
+    columns = _columns(what, comparisons)
+    return Table(columns, tuple(rows), title=caption(what, comparisons))
+
+
+def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
+    """Return the same rows with symbols for words; what they mean stands below."""
+    chosen = full if keys is None else full.only(keys)
+    shown = [name for name in _FLAGS if _is_shown(name, chosen)]
+    flagged = [[name for name in shown if name in (flags or "")] for flags in full["flags"]]
+    named = [name for name in shown if any(name in here for here in flagged)]
+    marks = dict(zip(named, "abcdef", strict=False))
+    symbols = [words.partition(" ")[0] for words in full["decision"]]
+    rows = tuple(
+        {**row, "decision": symbol, "flags": " ".join(marks[name] for name in here) or None}
+        for row, symbol, here in zip(full.rows, symbols, flagged, strict=True)
+    )
+    columns = tuple(
+        replace(column, heading=_SHORT_HEADINGS.get(column.key, column.heading))
+        for column in chosen.columns
+    )
+    notes = [_legend(symbols)] if "decision" in chosen.keys else []
+    if "flags" in chosen.keys:
+        notes += [f"{mark}: {_FLAGS[name]}" for name, mark in marks.items()]
+    return Table(columns, rows, title=chosen.title, notes=tuple(notes))
+
+
+def as_text(what: str, full: Table, comparisons: Sequence[Comparison]) -> str:
+    """Return the columns that fit a terminal."""
+    table = compact_table(full, [what, *_IN_TEXT])
+    cut = tuple({**row, what: for_text(row[what], limit=_LONGEST_KEY)} for row in table.rows)
+    notes = tuple(line for note in table.notes for line in wrap(note, WIDTH))
+    title = wrap(caption(what, comparisons, limit=30), WIDTH)
+    shown = replace(table, rows=cut, title=None, notes=notes).to_text()
+    return "\n".join([*title, "", shown])
+
+
+def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None = None) -> str:
+    """Return what is compared, on what, with which prior, interval and ROPE."""
+    first = comparisons[0]
+    facts = {"names": list(first.names), **spec_facts(first.spec)}
+    metrics = _distinct(read.metric(spec_facts(one.spec)) for one in comparisons)
+    measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
+    pairing = _distinct("paired" if one.spec.paired else "unpaired" for one in comparisons)
+    priors = _distinct(for_text(one.spec.prior.name) for one in comparisons)
+    ropes = _distinct(str(one.rope) for one in comparisons)
+    details = [
+        " or ".join(pairing),
+        f"prior{'s' if len(priors) > 1 else ''} {' and '.join(priors)}",
+        f"{100 * first.hdi.prob:g}% HDI",
+        f"ROPE {' and '.join(ropes)}",
+    ]
+    return (
+        f"{read.difference(facts, limit=limit)}{measured} by {noun(what, first.spec)}, on "
+        f"{read.sample(facts)} ({', '.join(details)})"
+    )
+
+
+def noun(what: str, spec: Spec) -> str:
+    """Return what a key is called: spans have types instead of classes, and sets have labels."""
+    nouns = {"spans": "type", "label_sets": "label"}
+    return nouns.get(spec.data.kind, what) if what == "class" else what
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _legend(symbols: Sequence[str]) -> str:
+    shown = [one for one in Decision if one.symbol in symbols]
+    return "; ".join(f"{one.symbol} {one.words}" for one in shown)
+
+
+def _is_shown(flag: str, table: Table) -> bool:
+    return flag != "bayes_factor_is_a_bound" or "log10_bf10" in table.keys
+
+
+def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[Column, ...]:
+    sampled = [one.draws.size for one in comparisons if not one.exact]
+    n_draws = min(sampled, default=None)
+    hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
+    return (
+        text_column(what, noun(what, comparisons[0].spec)),
+        count_column("n_true", "n"),
+        Column(key="sign_test_p", heading="sign test p", write=_p_value, align="right"),
+        Column(key="t_test_p", heading="t test p", write=_p_value, align="right"),
+        signed_column("observed", "observed", 4),
+        signed_column("mean", "mean", 4),
+        number_column("sd", "sd", 4),
+        number_column("log10_bf10", "log10 BF10", 2),
+        probability_column("p_below_zero", "P(<0)", n_draws),
+        probability_column("p_above_zero", "P(>0)", n_draws),
+        probability_column("p_equivalent", "P(ROPE)", n_draws),
+        signed_column("hdi_low", f"{hdi} low", 4),
+        signed_column("hdi_high", "high", 4),
+        text_column("decision", "verdict"),
+        text_column("flags", "flags"),
+    )
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
+    factor = comparison.bayes_factor
+    return {
+        what: key if isinstance(key, str) else str(key),
+        "n_true": _n_true(comparison.spec),
+        **_p_values(comparison.spec),
+        "observed": comparison.observed,
+        "mean": comparison.mean,
+        "sd": comparison.sd,
+        "log10_bf10": None if factor is None else factor.log10_bf10,
+        "p_below_zero": 1 - comparison.p_greater,
+        "p_above_zero": comparison.p_greater,
+        "p_equivalent": comparison.p_equivalent,
+        "hdi_low": comparison.hdi.low,
+        "hdi_high": comparison.hdi.high,
+        "decision": f"{comparison.decision.symbol} {comparison.decision.words}",
+        "flags": ", ".join(_flags(comparison, factor)) or None,
+    }
+
+
+def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
+    """Name the doubts that concern this row alone."""
+    flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
+    if factor is not None and factor.bound is not None:
+        flags.append("bayes_factor_is_a_bound")
+    return flags
+
+
+def _n_true(spec: Spec) -> int:
+    if isinstance(spec, ScoreSpec):
+        return spec.n
+    actual = spec.view.margins(spec.view.models[0])[1]
+    if spec.data.kind == "spans":
+        classes = slice(None) if spec.classes is None else list(spec.classes)
+        return int(actual[classes].sum()) // spec.counting.times
+    if spec.positive is None or spec.view.kind == "correct":
+        return spec.n
+    return int(actual[spec.positive]) // spec.counting.times
+
+
+def _p_values(spec: Spec) -> dict[str, float | None]:
+    """Return the s-test and the p-test on correctness, where the documents are shared."""
+    if isinstance(spec, ScoreSpec) or len(spec.view.models) != 2:
+        return {"sign_test_p": None, "t_test_p": None}
+    if not spec.view.paired or spec.counting.times > 1:
+        return {"sign_test_p": None, "t_test_p": None}
+    both, only_a, only_b, neither = spec.view.agreement()
+    if spec.view.groups is not None:
+        return {"sign_test_p": None, "t_test_p": None}
+    if spec.data.kind == "spans":  # what is right is a share of all spans, true or not
+        return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
+    n = both + only_a + only_b + neither
+    t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None
+    return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": t_test}

@@ -1,0 +1,1 @@
+"""TRAINING RUNS: is it the model, or the seed?"""

@@ -1,0 +1,498 @@
+"""``compare_runs``: does A outperform B whatever the seed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, takewhile
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from outperform._typing import (
+    ColumnLike,
+    FloatArray,
+    Label,
+    LabelsLike,
+    MetricLike,
+    RopeLike,
+    RunsLike,
+    Seed,
+)
+from outperform.comparison.api import check_names
+from outperform.data.labels import frame_columns, is_frame
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.decision.intervals import check_prob, narrowest
+from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
+from outperform.errors import DataError, UsageError
+from outperform.findings import Finding, finding, listed
+from outperform.inference import diagnostics, disagreements, engine
+from outperform.inference.disagreements import allow_runs, are_same
+from outperform.inference.score_spec import Data, Spec, data_of
+from outperform.inference.spec import refuse_counted, refuse_prevalence, rope_for
+from outperform.inference.summary import Summary, seed_name, sign, summarize
+from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
+from outperform.posterior.registry import PriorLike
+from outperform.posterior.rng import child, seed_sequence
+from outperform.ranking.api import check_many_draws, make_joint_spec
+from outperform.results.base import ModelRuns, PooledRuns, RunDetails, Side, VarianceFrom
+from outperform.results.comparison import Comparison
+from outperform.results.estimate import Estimate
+
+
+class Runs(NamedTuple):
+    """What was seen of all runs, and whose they are."""
+
+    data: Data
+    a: Side
+    b: Side
+
+
+def read_runs(
+    y_true: Any,
+    runs_a: Any,
+    runs_b: Any,
+    *,
+    names: tuple[str, str] | None,
+    metric: MetricLike | None,
+    labels: Sequence[Label] | None,
+    sample_weight: ColumnLike | None,
+    groups: ColumnLike | None,
+) -> Runs:
+    """Return what was seen of all runs, counted, kept as scores, or selected."""
+    if isinstance(y_true, (Outcomes, Scores)):
+        refuse_counted(groups=groups, sample_weight=sample_weight)
+        of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
+        called = _common_names(of_a, of_b) if names is None else check_names(names)
+        _refuse_shared(of_a, of_b)
+        data: Data = y_true.select([*of_a, *of_b])
+    else:
+        called = check_names(("A", "B") if names is None else names)
+        columns_a = _columns(runs_a, called[0], "a")
+        columns_b = _columns(runs_b, called[1], "b")
+        if is_frame(runs_a) or is_frame(runs_b):
+            columns_a, columns_b = _apart(called, columns_a, columns_b)
+        of_a, of_b = tuple(columns_a), tuple(columns_b)
+        _refuse_shared(of_a, of_b)
+        data = data_of(
+            y_true,
+            {**columns_a, **columns_b},
+            metric=metric,
+            labels=labels,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
+    _refuse_unpaired(data)
+    if len(of_a) == len(of_b) == 1:
+        raise UsageError(
+            "with one run of each model nothing is known of how far runs spread; give several "
+            "runs of at least one of them, or compare these two as single models"
+        )
+    return _without_copies(data, (called[0], of_a), (called[1], of_b))
+
+
+def _named(runs: Any, side: str) -> tuple[str, ...]:
+    given = () if isinstance(runs, (str, Mapping)) else tuple(runs)
+    if not given or not all(isinstance(one, str) for one in given):
+        raise UsageError(
+            f"with outcomes or scores, runs_{side} must name the runs, "
+            f"e.g. ['bert-1', 'bert-2']; got {_shown(runs)}"
+        )
+    if len(set(given)) != len(given):
+        raise UsageError(f"runs_{side} names a run twice: {list(given)}")
+    return given
+
+
+def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
+    if is_frame(runs):
+        named = frame_columns(runs, name=f"runs_{side}").items()
+        found = {str(run): answers for run, answers in named}
+    elif isinstance(runs, Mapping):
+        found = {str(run): answers for run, answers in runs.items()}
+    elif isinstance(runs, (str, bytes)) or not hasattr(runs, "__len__"):
+        found = {}
+    else:
+        found = {f"{name}-{place}": answers for place, answers in enumerate(runs, start=1)}
+    if not found or any(np.ndim(answers) == 0 for answers in found.values()):
+        raise UsageError(
+            f"runs_{side} must hold the predictions of each run: a list of arrays, an array with "
+            "a row for each run, a frame with a column for each, or a mapping from names; got "
+            f"{_shown(runs)}"
+        )
+    return found
+
+
+def _apart(
+    names: tuple[str, str], runs_a: dict[str, Any], runs_b: dict[str, Any]
+) -> tuple[dict[str, Any], ...]:
+    """Put the model's name before each run where frames call runs of both models the same."""
+    if not runs_a.keys() & runs_b.keys():
+        return runs_a, runs_b
+    return tuple(
+        {f"{name}-{run}": answers for run, answers in runs.items()}
+        for name, runs in zip(names, (runs_a, runs_b), strict=True)
+    )
+
+
+def _shown(runs: Any) -> str:
+    if isinstance(runs, str):
+        return repr(runs)
+    shape = getattr(runs, "shape", None)
+    size = "" if not hasattr(runs, "__len__") else f" of {len(runs)}"
+    return f"a {type(runs).__name__}" + (size if shape is None else f" of shape {shape}")
+
+
+def _refuse_shared(of_a: Sequence[str], of_b: Sequence[str]) -> None:
+    shared = [run for run in of_a if run in of_b]
+    if shared:
+        raise UsageError(f"a run belongs to one model only; {shared[0]!r} is among those of both")
+
+
+def _refuse_unpaired(data: Data) -> None:
+    if isinstance(data, Outcomes) and not data.paired:
+        raise DataError(
+            "which documents each run got right is unknown, so what the runs share cannot be told "
+            "from what sets them apart; give label arrays of the same documents"
+        )
+
+
+def _common_names(of_a: Sequence[str], of_b: Sequence[str]) -> tuple[str, str]:
+    """Return what the names of each model's runs begin with, or A and B where that says nothing.
+
+    Examples
+    --------
+    >>> _common_names(["bert-1", "bert-2"], ["gpt_s1", "gpt_s12"])
+    ('bert', 'gpt_s')
+    """
+    a, b = (_common_name(runs) for runs in (of_a, of_b))
+    return (a, b) if a and b and a != b else ("A", "B")
+
+
+def _common_name(runs: Sequence[str]) -> str:
+    if len(runs) == 1:
+        return runs[0]
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*runs, strict=False))
+    return "".join(letters[0] for letters in same).rstrip("0123456789 -_.:/#")
+
+
+def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
+    """Keep one run of a model whose runs are all the same; its prior is then that of one."""
+    kept: list[str] = []
+    sides = []
+    for name, runs in models:
+        same = len(runs) > 1 and all(are_same(data, runs[0], run) for run in runs[1:])
+        first = len(kept)
+        kept += runs[:1] if same else runs
+        places = [first] * len(runs) if same else range(first, len(kept))
+        sides.append(Side(name=name, runs=runs, places=tuple(places)))
+    return Runs(data.select(kept), *sides)
+
+
+_RUN_STREAM = 2**30  # far from the numbers of the blocks of draws
+
+
+class RunDraws(NamedTuple):
+    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
+
+    values: FloatArray  # (n_models, n_draws)
+    a: Trained
+    b: Trained
+    difference: Trained
+
+
+def draw_runs(
+    spec: Spec, values: FloatArray, sides: tuple[Side, Side], seed: np.random.SeedSequence
+) -> RunDraws:
+    """Draw the means over all runs, given draws of those that were seen."""
+    bounds = spec.metric.bounds
+    a, b = (values[list(side.places)] for side in sides)
+    streams = [child(seed, _RUN_STREAM + place) for place in range(3)]
+    return RunDraws(
+        values=values,
+        a=draw_mean(a, bounds=bounds, seed=streams[0]),
+        b=draw_mean(b, bounds=bounds, seed=streams[1]),
+        difference=draw_mean_difference(a, b, bounds=bounds, seed=streams[2]),
+    )
+
+
+def of_these_runs(drawn: RunDraws, sides: tuple[Side, Side]) -> FloatArray:
+    """Return draws of A − B of the means of the runs that were seen."""
+    a, b = (drawn.values[list(side.places)].mean(axis=0) for side in sides)
+    return np.asarray(a - b)
+
+
+FEW_RUNS = 5
+
+
+def run_findings(spec: Spec, sides: tuple[Side, Side]) -> Iterator[Finding]:
+    """Yield doubts about how many runs there are and whether they are runs at all."""
+    few = [side for side in sides if 1 < side.n < FEW_RUNS and not side.deterministic]
+    if few:
+        runs = listed(f"{side.n} runs of {side.name}" for side in few)
+        yield finding("few_runs", runs=runs, least=FEW_RUNS)
+    for side in sides:
+        if side.n == 1:
+            yield finding("single_run", model=side.name)
+        elif side.deterministic:
+            yield finding("identical_runs", n=side.n, model=side.name)
+        else:
+            yield from _repeated(spec, side)
+
+
+def _repeated(spec: Spec, side: Side) -> Iterator[Finding]:
+    twice = [
+        pair for pair in combinations(side.runs, 2) if disagreements.are_same(spec.data, *pair)
+    ]
+    if twice:
+        one, two = twice[0]
+        yield finding("repeated_run", one=one, two=two)
+
+
+def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]:
+    """Yield what pooling the runs would have decided, where their spread does not allow it."""
+    said = pooled.decision
+    if said in (Decision.BETTER, Decision.WORSE) and decision is not said:
+        yield finding("runs_not_pooled", symbol=said.symbol, words=said.words)
+
+
+_SHARE_LEVELS = (0.025, 0.975)
+
+
+def summarize_runs(
+    spec: Spec,
+    drawn: RunDraws,
+    sides: tuple[Side, Side],
+    *,
+    rope: Rope,
+    prob: float,
+    seed: np.random.SeedSequence,
+) -> Comparison:
+    """Turn joint draws of all runs into a comparison of two models."""
+    both, n_draws = drawn.difference, drawn.values.shape[1]
+    signed = sign(
+        "compare_runs", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
+    )
+    signature = f"{signed} | runs={sides[0].n}+{sides[1].n}"
+    seen = engine.observed(spec)
+    a, b = (
+        _estimate(spec, side, own, seen, prob=prob, signature=signature)
+        for side, own in zip(sides, (drawn.a, drawn.b), strict=True)
+    )
+    fixed = of_these_runs(drawn, sides)
+    ordered = np.sort(both.means)
+    numbers = summarize(ordered, None, prob, signed=True)
+    pooled = _pool(spec, fixed, rope, prob)
+    decision = decide(numbers.hdi, rope, greater_is_better=spec.metric.greater_is_better)
+    decision, few = allow_runs(
+        spec, decision, numbers.hdi, rope, (sides[0].places, sides[1].places)
+    )
+    findings = (
+        *diagnostics.rope_findings(rope),
+        *run_findings(spec, sides),
+        *pooling_finding(pooled, decision),
+        *diagnostics.table_findings(spec),
+        *_pulled(spec, a, b, numbers),
+        *([] if few is None else [few]),
+        *diagnostics.interval_findings(
+            spec,
+            numbers.hdi,
+            numbers.eti,
+            rope,
+            sampled=True,
+            pair=(sides[0].places[0], sides[1].places[0]),
+        ),
+    )
+    return Comparison(
+        spec=spec,
+        a=a,
+        b=b,
+        observed=a.observed - b.observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        rope=rope,
+        _masses=masses_from_draws(ordered, rope),
+        decision=decision,
+        draws=both.means,
+        distribution=None,
+        findings=findings,
+        signature=signature,
+        seed=seed,
+        details=RunDetails(
+            sides=sides,
+            drawn=drawn,
+            variance_from=_divide(fixed, both.variances),
+            pooled=pooled,
+        ),
+    )
+
+
+def _estimate(
+    spec: Spec, side: Side, trained: Trained, seen: Sequence[float], *, prob: float, signature: str
+) -> Estimate:
+    """Wrap the posterior of one model's mean over all runs."""
+    numbers = summarize(np.sort(trained.means), None, prob)
+    run_values = tuple(seen[place] for place in side.places)
+    return Estimate(
+        name=side.name,
+        spec=spec,
+        observed=float(np.mean(run_values)),
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        draws=trained.means,
+        distribution=None,
+        findings=(),
+        signature=signature,
+        details=ModelRuns(runs=side.runs, run_values=run_values),
+    )
+
+
+def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
+    """Judge the difference of the means of these very runs."""
+    ordered = np.sort(fixed)
+    hdi = replace(narrowest(ordered, prob), kind="HDI", signed=True)
+    return PooledRuns(
+        sd=float(ordered.std(ddof=1)),
+        hdi=hdi,
+        decision=decide(hdi, rope, greater_is_better=spec.metric.greater_is_better),
+    )
+
+
+def _divide(fixed: FloatArray, of_runs: FloatArray) -> VarianceFrom:
+    """Return which part of the variance endless documents would leave."""
+    documents = float(fixed.var(ddof=1))
+    with np.errstate(invalid="ignore"):
+        shares = np.nan_to_num(of_runs / (of_runs + documents))  # none of none is none
+    low, high = np.quantile(shares, _SHARE_LEVELS)
+    share = float(shares.mean())
+    return VarianceFrom(test_set=1 - share, runs=share, runs_low=float(low), runs_high=float(high))
+
+
+def _pulled(spec: Spec, a: Estimate, b: Estimate, numbers: Summary) -> Iterator[Finding]:
+    values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
+    values.append(("the difference", a.observed - b.observed, numbers.mean, numbers.sd))
+    return diagnostics.pull_findings(spec, values)
+
+
+def compare_runs(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    runs_a: Iterable[str] | RunsLike,
+    runs_b: Iterable[str] | RunsLike,
+    *,
+    metric: MetricLike | None = None,
+    rope: RopeLike | None = None,
+    hdi_prob: float = 0.95,
+    prior: PriorLike | None = None,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
+    names: tuple[str, str] | None = None,
+    groups: ColumnLike | None = None,
+    sample_weight: ColumnLike | None = None,
+) -> Comparison:
+    r"""Compare two models by several training runs of each on the same documents.
+
+    The difference is A − B of the means over all runs that training could give. All runs are
+    drawn from one set of weights of the documents. With :math:`m` the mean of the drawn runs and
+    :math:`q_A = s_A^2 / R_A` the variance between the runs of A over their number,
+
+    .. math::
+
+        \mu_A - \mu_B = m_A - m_B + \sqrt{Q - v}\; z, \qquad
+        \nu\, (q_A + q_B) / Q \sim \chi^2_\nu, \quad Q \ge v,
+
+    with the degrees of freedom :math:`\nu` of Welch and Satterthwaite. :math:`v` is the part of
+    :math:`Q` that comes from the documents, which the draws of :math:`m` carry already. With
+    endless documents that is Welch's t interval.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+    runs_a, runs_b
+        The predictions of each run of A and of B: a list of arrays, an array with a row for each
+        run, a frame with a column for each, or a mapping from names; of outcomes, the names of
+        the runs. For a metric of scores, their scores. One of the two may have a single run.
+    metric
+        By default F1 where the positive class is clear and macro-F1 where it is not. Else
+        scikit-learn's scorer name, a metric object, or a function of a confusion array, or of
+        truth, score and weight.
+    rope
+        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+    hdi_prob
+        The mass of the interval.
+    prior
+        By default ``"unit"``, which for a run does not depend on how many others there are, and
+        ``"bootstrap"`` where groups are known, and for scores; or an array, the prior of the rows
+        of one run's confusion matrix.
+    n_draws
+        How many draws; 20,000 by default.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    n_jobs
+        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+        process may use; the draws do not depend on it.
+    labels
+        The classes averaged over; by default those that are ever true. No row is dropped.
+    pos_label
+        The positive class of a binary metric.
+    names
+        What to call A and B; by default what the names of the runs begin with.
+    groups
+        The group of each document, such as its author or its prompt, if groups rather than
+        documents should get one weight each.
+    sample_weight
+        As for :func:`compare`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import outperform as op
+    >>> rng = np.random.default_rng(7)
+    >>> truth = rng.integers(2, size=2_000)
+    >>> def train(accuracy):
+    ...     return np.where(rng.random(2_000) < accuracy, truth, 1 - truth)
+    >>> bert = [train(accuracy) for accuracy in (0.84, 0.81, 0.87, 0.82, 0.86)]
+    >>> gpt = [train(accuracy) for accuracy in (0.82, 0.84, 0.79, 0.85, 0.80)]
+    >>> c = op.compare_runs(truth, bert, gpt, metric="accuracy", rope=0.005, random_state=1)
+    >>> c.decision.symbol, c.details.pooled.decision.symbol
+    ('>', '≫')
+    >>> print(f"{c.details.variance_from.runs:.0%} of the variance comes from the runs")
+    91% of the variance comes from the runs
+    """
+    refuse_prevalence(y_true, "compare_runs")
+    runs = read_runs(
+        y_true,
+        runs_a,
+        runs_b,
+        names=names,
+        metric=metric,
+        labels=labels,
+        sample_weight=sample_weight,
+        groups=groups,
+    )
+    spec = _ask(runs.data, metric=metric, prior=prior, labels=labels, pos_label=pos_label)
+    prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
+    seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(runs.data.models))
+    (answered,) = engine.answer([spec], n_draws=draws, seed=seed, n_jobs=n_jobs)
+    sides = (runs.a, runs.b)
+    drawn = draw_runs(spec, answered.values, sides, seed)
+    return summarize_runs(spec, drawn, sides, rope=rope, prob=prob, seed=seed)
+
+
+def _ask(data: Data, **asked: Any) -> Spec:
+    spec = make_joint_spec(data, paired=True, **asked)
+    if not spec.paired:
+        raise UsageError(
+            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the "
+            "runs share would count as often as there are runs; use prior='unit' or 'bootstrap'"
+        )
+    return spec

@@ -1,0 +1,1 @@
+"""SENSITIVITY: the same comparison under other priors and ROPEs."""

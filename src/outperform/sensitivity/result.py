@@ -1,0 +1,488 @@
+"""``Sensitivity``: decisions and intervals under every prior, with its words and diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from outperform._typing import Axes
+from outperform.decision.rope import Decision, Rope
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.formats import (
+    Column,
+    latex_label,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.numbers import for_text
+from outperform.display.table import Table
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding, clauses, finding, listed
+from outperform.inference.diagnostics import is_pulled
+from outperform.inference.score_spec import Spec
+from outperform.inference.summary import (
+    SCHEMA,
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+    spec_facts,
+)
+from outperform.results import facts
+from outperform.results.base import Tabular
+
+if TYPE_CHECKING:
+    from outperform.results.comparison import Comparison
+    from outperform.results.feature_schemas import PriorFacts, SensitivityFacts
+    from outperform.results.schemas import Ends
+
+
+WIDTH = 100
+_LONGEST_KEY = 22
+_SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
+_DOUBTS = {
+    "pulls": "a mean is off what was observed by more than half a posterior sd",
+    "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
+    "few": "the models hardly ever disagree",
+    "apart": "this changes more than the prior",
+}
+
+
+def sensitivity_headline(facts: SensitivityFacts) -> str:
+    """Return which priors say what, the comparison's own first.
+
+    Examples
+    --------
+    >>> firm, open_ = {"symbol": "≫", "words": "better"}, {"symbol": ">", "words": "leaning"}
+    >>> rows = [{"prior": "unit", "decision": firm}, {"prior": "uniform", "decision": open_}]
+    >>> sensitivity_headline({"rows": rows})
+    'unit says ≫ better; uniform says > leaning.'
+    """
+    said: dict[str, list[str]] = {}
+    for row in facts["rows"]:
+        verdict = f"{row['decision']['symbol']} {row['decision']['words']}"
+        said.setdefault(verdict, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
+    ((first, names), *rest) = said.items()
+    if len(facts["rows"]) == 1:
+        return f"{names[0]} says {first}; there is no other prior to ask, only other ROPEs."
+    if not rest:
+        every = "Both" if len(names) == 2 else f"All {len(names)}"
+        return f"{every} priors say {first}: {listed(names)}."
+    parts = [
+        f"{listed(names)} {'says' if len(names) == 1 else 'say'} {verdict}"
+        for verdict, names in said.items()
+    ]
+    return "; ".join(parts) + "."
+
+
+def sensitivity_table(facts: SensitivityFacts) -> Table:
+    """Return one row a prior, with words in them; what else there is to say stands below.
+
+    Parameters
+    ----------
+    facts
+        The facts of a sensitivity.
+    """
+    return Table(
+        _columns(facts),
+        tuple(_row(facts, row) for row in facts["rows"]),
+        title=_caption(facts),
+        notes=(*_notes(facts), *_legend(facts)),
+    )
+
+
+def sensitivity_page(facts: SensitivityFacts) -> Table:
+    """Return the same without words for verdicts, which stand below, narrow enough for a page.
+
+    Parameters
+    ----------
+    facts
+        The facts of a sensitivity.
+    """
+    full = sensitivity_table(facts)
+    columns = tuple(
+        replace(column, heading=_SHORT.get(column.key, column.heading))
+        for column in full.columns
+        if column.key != "decision"
+    )
+    return replace(full, columns=columns)
+
+
+def sensitivity_text(facts: SensitivityFacts) -> str:
+    """Return the caption, the headline, the rows and the doubts, for a terminal.
+
+    Parameters
+    ----------
+    facts
+        The facts of a sensitivity.
+    """
+    page = sensitivity_page(facts)
+    kept = [key for key in page.keys if key not in ("sd", "p_worse", "p_better")]
+    cut = tuple({**row, "prior": for_text(row["prior"], limit=_LONGEST_KEY)} for row in page.rows)
+    table = replace(page, rows=cut).only(kept)
+    lines = [
+        *wrap(_caption(facts, limit=30), WIDTH),
+        "",
+        *wrap(sensitivity_headline(facts), WIDTH),
+        "",
+        *replace(table, title=None, notes=()).to_text().splitlines(),
+        "",
+    ]
+    for note in _legend(facts):
+        lines += wrap(note, WIDTH)
+    for note in _reasons(facts):
+        lines += wrap(note, WIDTH, subsequent_indent="  ")
+    for level, message, name in read.findings(facts):
+        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
+    lines += wrap(for_text(facts["signature"]), WIDTH, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _caption(facts: SensitivityFacts, *, limit: int | None = None) -> str:
+    first = facts["rows"][0]
+    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
+    return (
+        f"{read.difference(facts, limit=limit)} in {read.measure(facts)} by prior, on "
+        f"{read.sample(facts)} ({'paired' if facts['paired'] else 'unpaired'}, "
+        f"{read.hdi_label(first)}, ROPE {rope})"
+    )
+
+
+def _columns(facts: SensitivityFacts) -> tuple[Column, ...]:
+    rows = facts["rows"]
+    digits = max(read.digits(row) for row in rows)
+    n_draws = min((row["n_draws"] for row in rows if not row["exact"]), default=None)
+    return (
+        text_column("prior"),
+        Column(key="own", write=_mark),
+        signed_column("mean", digits=digits),
+        number_column("sd", digits=digits),
+        signed_column("hdi_low", f"{read.hdi_label(rows[0])} low", digits),
+        signed_column("hdi_high", "high", digits),
+        probability_column("p_worse", "P(worse)", n_draws),
+        probability_column("p_equivalent", "P(ROPE)", n_draws),
+        probability_column("p_better", "P(better)", n_draws),
+        text_column("decision", "verdict"),
+        *(text_column(_rope_key(rope), _rope_heading(facts, rope)) for rope in facts["ropes"]),
+        text_column("doubts"),
+    )
+
+
+def _mark(own: bool) -> str:
+    return "*" if own else "–"
+
+
+def _rope_heading(facts: SensitivityFacts, rope: Ends) -> str:
+    """Return a ROPE, marked if it is the comparison's own."""
+    ends = rope["low"], rope["high"]
+    own = ends == (facts["rope"]["low"], facts["rope"]["high"])
+    return numbers.rope(*ends) + (" *" if own else "")
+
+
+def _rope_key(rope: Ends) -> str:
+    low, high = rope["low"], rope["high"]
+    return f"at_{high:.12g}" if low == -high else f"at_{low:.12g}_{high:.12g}"
+
+
+def _row(facts: SensitivityFacts, row: PriorFacts) -> dict[str, Any]:
+    return {
+        "prior": row["prior"],
+        "own": row["own"],
+        "mean": row["mean"],
+        "sd": row["sd"],
+        "p_worse": row["p_worse"],
+        "p_equivalent": row["p_equivalent"],
+        "p_better": row["p_better"],
+        "hdi_low": row["hdi"]["low"],
+        "hdi_high": row["hdi"]["high"],
+        "decision": f"{row['decision']['symbol']} {row['decision']['words']}",
+        **{
+            _rope_key(rope): verdict["symbol"]
+            for rope, verdict in zip(facts["ropes"], row["verdicts"], strict=True)
+        },
+        "doubts": ", ".join(_doubts(facts, row)) or None,
+    }
+
+
+def _doubts(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
+    held = {
+        "pulls": row["pulls"],
+        "coarse": "monte_carlo_too_coarse" in row["findings"],
+        "few": "few_disagreements" in row["findings"],
+        "apart": row["prior"] in facts["apart"],
+    }
+    return [name for name, holds in held.items() if holds]
+
+
+def _legend(facts: SensitivityFacts) -> list[str]:
+    """Return what the marks in the rows mean, and the symbols that stand for verdicts."""
+    shown = [verdict for row in facts["rows"] for verdict in row["verdicts"]]
+    known = dict.fromkeys((one["symbol"], one["words"]) for one in shown)
+    marks = dict.fromkeys(mark for row in facts["rows"] for mark in _doubts(facts, row))
+    doubts = [f"{mark}: {_DOUBTS[mark]}" for mark in marks]
+    return [
+        "* the comparison's own",
+        "; ".join(f"{symbol} {meaning}" for symbol, meaning in known),
+        *(["; ".join(doubts)] if doubts else []),
+    ]
+
+
+def _notes(facts: SensitivityFacts) -> list[str]:
+    """Return the headline, what was left out, and the doubts."""
+    doubts = [message for _, message, _ in read.findings(facts)]
+    return [sensitivity_headline(facts), *doubts, *_reasons(facts)]
+
+
+def _reasons(facts: SensitivityFacts) -> list[str]:
+    """Say what was left out and what changes more than the prior, one line for each reason."""
+    found = []
+    for given, words in (
+        (facts["left_out"], "left out"),
+        (facts["apart"], "more than another prior"),
+    ):
+        together: dict[str, list[str]] = {}
+        for name, reason in given.items():
+            together.setdefault(reason, []).append(for_text(name, limit=_LONGEST_KEY))
+        found += [f"{words}: {listed(names)} ({for_text(why)})" for why, names in together.items()]
+    return found
+
+
+# What a prior weighs and whether it pairs is more than what is believed before data.
+_UNDONE = {
+    "unpaired_prior": "it pairs",
+    "groups_ignored": "it weighs groups, and this comparison weighs items",
+    "independent_spans": "it weighs sentences or documents, and this comparison weighs spans",
+    "independent_labels": "it weighs items, and this comparison takes every label by itself",
+}
+
+
+def more_than_prior(own: Spec, other: Spec) -> str | None:
+    """Say what another prior changes besides what is believed before data; None if nothing.
+
+    Parameters
+    ----------
+    own
+        What the comparison asked.
+    other
+        The same, asked under another prior.
+    """
+    before, after = (
+        {one.name: one.message for one in spec.findings if one.name in _UNDONE}
+        for spec in (own, other)
+    )
+    for name in after:
+        if name not in before:
+            return after[name].partition(". ")[0].partition(", so ")[0]  # the rest is advice
+    return next((words for name, words in _UNDONE.items() if name in before.keys() - after), None)
+
+
+def dependence_findings(
+    rows: Mapping[str, Comparison], apart: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield ``verdict_depends_on_prior`` where another prior decides otherwise.
+
+    It warns where a proper prior does that pulls no more than the comparison's own, and is a note
+    where only priors do that pull, or the bootstrap, which has none. What may be the draws' doing
+    is not called dependence.
+
+    Parameters
+    ----------
+    rows
+        The comparisons by the names of their priors, the comparison's own first.
+    apart
+        The names of those that change more than the prior.
+    """
+    (name, own), *others = rows.items()
+    other = {key: one for key, one in others if key not in apart and _firm(one) is not _firm(own)}
+    unsettled = [key for key, one in other.items() if _is_coarse(own) or _is_coarse(one)]
+    settled = {key: one for key, one in other.items() if key not in unsettled}
+    if settled:
+        depends = any(_weighs(one, own) for one in settled.values())
+        yield finding(
+            "verdict_depends_on_prior/depends" if depends else "verdict_depends_on_prior/agrees",
+            symbol=own.decision.symbol,
+            prior=name,
+            says=clauses(f"{key} says {_said(one)}" for key, one in settled.items()),
+            pulls=_explained([*([own] if depends else []), *settled.values()]),
+        )
+    if unsettled:
+        yield finding("monte_carlo_too_coarse/prior", priors=listed([name, *unsettled]))
+
+
+def _firm(comparison: Comparison) -> Decision | None:
+    return comparison.decision if comparison.decision.decided else None
+
+
+def _is_coarse(comparison: Comparison) -> bool:
+    return any(
+        one.name == "monte_carlo_too_coarse" and one.level == "warning"
+        for one in comparison.findings
+    )
+
+
+def pulls(comparison: Comparison) -> bool:
+    """Return whether a proper prior moves a mean by more than half a posterior sd."""
+    parts = (comparison.a, comparison.b, comparison)
+    return _has_prior(comparison) and any(
+        is_pulled(one.observed, one.mean, one.sd) for one in parts
+    )
+
+
+def _weighs(other: Comparison, own: Comparison) -> bool:
+    """Return whether another verdict speaks against the own one rather than its prior."""
+    return _has_prior(other) and (pulls(own) or not pulls(other))
+
+
+def _has_prior(comparison: Comparison) -> bool:
+    spec = comparison.spec
+    return spec.prior.proper or spec.prior.own is not None
+
+
+def _said(comparison: Comparison) -> str:
+    words = f"{comparison.decision.symbol} ({comparison.decision.words})"
+    if not _has_prior(comparison):
+        return f"{words}, without a prior"
+    return f"{words}, but pulls" if pulls(comparison) else words
+
+
+def _explained(comparisons: Iterable[Comparison]) -> str:
+    if not any(map(pulls, comparisons)):
+        return ""
+    return " A prior pulls if it moves a mean off what was observed by over half a posterior sd."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Sensitivity(Tabular):
+    """One comparison under several priors and ROPEs, its own prior first.
+
+    Parameters
+    ----------
+    priors
+        The name of each prior.
+    comparisons
+        The comparison under each, at its own ROPE.
+    ropes
+        The ROPEs, from the narrowest to the widest.
+    verdicts
+        The verdict under each prior at each ROPE.
+    left_out
+        The usual priors that cannot be asked here, and why.
+    apart
+        Those asked for that change more than the prior, and what.
+    findings
+        Doubts: whether the verdict depends on the prior.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+    >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+    >>> c.sensitivity()
+    Sensitivity(All 5 priors say ≫ better: uniform, jeffreys, unit, hierarchical and bootstrap.)
+    """
+
+    priors: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    ropes: tuple[Rope, ...]
+    verdicts: tuple[tuple[Decision, ...], ...]
+    left_out: Mapping[str, str]
+    apart: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+    @property
+    def own(self) -> Comparison:
+        """The comparison that was asked again."""
+        return self.comparisons[0]
+
+    def __getitem__(self, prior: str) -> Comparison:
+        if prior not in self.priors:
+            raise UsageError(unknown_name("prior", prior, self.priors))
+        return self.comparisons[self.priors.index(prior)]
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def to_dict(self) -> SensitivityFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        own = self.own
+        rows = zip(self.priors, self.comparisons, self.verdicts, strict=True)
+        return {
+            "schema": SCHEMA,
+            "kind": "sensitivity",
+            "names": list(own.names),
+            **spec_facts(own.spec),
+            "paired": own.spec.paired,
+            "rope": rope_facts(own.rope),
+            "ropes": [{"low": rope.low, "high": rope.high} for rope in self.ropes],
+            "rows": [_row_facts(*row, own=row[1] is own) for row in rows],
+            "left_out": dict(self.left_out),
+            "apart": dict(self.apart),
+            "findings": finding_facts(self.findings),
+            "signature": own.signature,
+        }
+
+    def table(self) -> Table:
+        """Return one row a prior."""
+        return sensitivity_table(self.to_dict())
+
+    def text(self) -> str:
+        """Return the answer for a terminal."""
+        return sensitivity_text(self.to_dict())
+
+    def _latex_table(self) -> Table:
+        return sensitivity_page(self.to_dict())
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.own.names, self.own.metric, "sensitivity")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw one interval a prior before the ROPE, with its verdict.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        """
+        names = [f"{name} (own)" if not place else name for place, name in enumerate(self.priors)]
+        return facts.plot_forest("prior", names, self.comparisons, ax)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Sensitivity({sensitivity_headline(self.to_dict())})"
+
+
+def _row_facts(
+    name: str, one: Comparison, verdicts: tuple[Decision, ...], *, own: bool
+) -> PriorFacts:
+    prior = one.spec.prior
+    return {
+        "prior": name,
+        "own": own,
+        "proper": prior.proper,
+        "shapes": None if prior.shapes is None else repr(prior.shapes),
+        "mean": one.mean,
+        "sd": one.sd,
+        "mcse": one.mcse,
+        "hdi": interval_facts(one.hdi),
+        "rope": {"low": one.rope.low, "high": one.rope.high},
+        "p_worse": one.p_worse,
+        "p_equivalent": one.p_equivalent,
+        "p_better": one.p_better,
+        "p_greater": one.p_greater,
+        "exact": one.exact,
+        "n_draws": one.draws.size,
+        "decision": decision_facts(one.decision),
+        "verdicts": [decision_facts(verdict) for verdict in verdicts],
+        "pulls": pulls(one),
+        "findings": [finding.name for finding in one.findings if finding.level != "note"],
+    }

@@ -1,0 +1,312 @@
+"""Numbers and decisions of every slice, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.pool import Slices
+from outperform.decision.intervals import Interval
+from outperform.decision.ranks import (
+    Ends,
+    MassRows,
+    Spreads,
+    masses_rows,
+    narrowest_rows,
+    spreads_rows,
+)
+from outperform.decision.rope import Decision, Rope, decide, margin, mean_error, probability_error
+from outperform.errors import DataError
+from outperform.inference.diagnostics import SAFE_ERRORS
+from outperform.inference.disagreements import never_match
+from outperform.inference.spec import LabelSpec
+from outperform.metrics.confusion import Margins
+from outperform.posterior.base import Sums
+from outperform.posterior.rng import Blocks, spread_blocks
+from outperform.posterior.slices import SlicesPosterior
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceRow:
+    """A − B in one slice.
+
+    Parameters
+    ----------
+    key
+        The slice: the value of each column that divides the documents.
+    n
+        How many documents it has.
+    observed_a, observed_b, observed
+        The plug-in values of A and of B in the slice alone, and their difference.
+    mean, sd
+        Of A − B, pulled toward the whole.
+    sd_error
+        The Monte Carlo error of the sd.
+    n_draws
+        How many draws these numbers rest on.
+    hdi
+        The narrowest interval.
+    p_worse, p_equivalent, p_better
+        The probabilities that A is worse than B by more than the ROPE, that the
+        difference lies in it, and that A is better.
+    p_greater
+        The probability that A − B is above zero.
+    decision
+        The verdict.
+    like_whole
+        The probability that the models answer in this slice as they do elsewhere.
+    coarse
+        Whether so few draws leave the verdict open.
+    """
+
+    key: tuple[str, ...]
+    n: int
+    observed_a: float
+    observed_b: float
+    observed: float
+    mean: float
+    sd: float
+    sd_error: float
+    n_draws: int
+    hdi: Interval
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    p_greater: float
+    decision: Decision
+    like_whole: float
+    coarse: bool
+
+    @property
+    def mcse(self) -> float:
+        """The Monte Carlo error of the mean."""
+        return mean_error(self.sd, self.n_draws)
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean, the sd and each probability.
+
+        They take the draws as independent; what is drawn by share errs a little less.
+        """
+        of_probability = {
+            name: probability_error(getattr(self, name), self.n_draws)
+            for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
+        }
+        return {"mean": self.mcse, "sd": self.sd_error, **of_probability}
+
+    @property
+    def called(self) -> bool:
+        """Whether the verdict is better or worse."""
+        return self.decision in (Decision.BETTER, Decision.WORSE)
+
+    @property
+    def p_wrong(self) -> float:
+        """The probability that a verdict of better or worse is wrong; 0 without one."""
+        right = {Decision.BETTER: self.p_better, Decision.WORSE: self.p_worse}
+        return 1 - right[self.decision] if self.called else 0.0
+
+
+class Numbers(NamedTuple):
+    """What the draws of each slice say, one value a slice."""
+
+    spreads: Spreads
+    ends: Ends
+    masses: MassRows
+
+
+def draw_numbers(
+    posterior: SlicesPosterior,
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: Any,
+    n_jobs: int | None,
+) -> Numbers:
+    """Draw every slice and keep its numbers; the draws themselves are not kept."""
+    n_slices, length = posterior.n_slices, posterior.block_length(n_draws)
+    columns = np.empty((11, n_slices))
+    pieces = posterior.pieces(n_draws, spec.measured.needs)
+    whole = posterior.draw_whole(seed, n_draws) if len(pieces) == 1 else None
+
+    def work(blocks: Blocks) -> None:
+        draw = _differences(posterior, spec, pieces, whole)
+        for generator, block in blocks:
+            places = slice(block * length, min((block + 1) * length, n_slices))
+            differences = draw(generator, places)
+            differences.sort(axis=1)
+            columns[:, places] = [
+                *spreads_rows(differences),
+                *narrowest_rows(differences, prob),
+                *masses_rows(differences, rope),
+            ]
+
+    spread_blocks(
+        work,
+        n_blocks=-(-n_slices // length),
+        n_gammas=posterior.n_gammas * n_draws * n_slices,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    _refuse_undefined(spec, columns[0])
+    return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
+
+
+def _differences(
+    posterior: SlicesPosterior,
+    spec: LabelSpec,
+    pieces: Sequence[int],
+    whole: FloatArray | None,
+) -> Callable[[Any, slice], FloatArray]:
+    """Return a function that draws A − B of neighbouring slices, ``(n_slices, n_draws)``."""
+    metric, classes = spec.measured, spec.classes
+    worker = posterior.worker(metric.needs, whole)
+
+    def draw(generator: Any, places: slice) -> FloatArray:
+        found = np.empty((places.stop - places.start, sum(pieces)))
+        start = 0
+        for length in pieces:
+            a, b = (
+                metric.evaluate(
+                    Margins(**drawn._asdict()) if isinstance(drawn, Sums) else drawn, classes
+                )
+                for drawn in worker(generator, places, length)
+            )
+            np.subtract(a, b, out=found[:, start : start + length])
+            start += length
+        return found
+
+    return draw
+
+
+def _refuse_undefined(spec: LabelSpec, means: FloatArray) -> None:
+    if np.isnan(means).any():
+        raise DataError(
+            f"{spec.metric.name} is 0/0 in some draws of "
+            f"{int(np.isnan(means).sum()):,} slices; use another metric"
+        )
+
+
+_AT_ONCE = 1 << 22
+
+
+def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
+    """Return what was observed of A and of B in each slice, ``(2, n_slices)``."""
+    n_classes = spec.view.n_classes
+    step = max(1, _AT_ONCE // n_classes**2)
+    found = np.empty((2, len(slices)))
+    for start in range(0, len(slices), step):
+        stop = min(start + step, len(slices))
+        inside = slice(*np.searchsorted(slices.table.cells[:, 0], [start, stop]))
+        cells = slices.table.cells[inside]
+        counts = slices.table.counts[inside].astype(np.float64)
+        for model in range(2):
+            codes = (cells[:, 1], cells[:, 2 + model], cells[:, 0] - start)
+            confusion = _add_up(codes, counts, (n_classes, n_classes, stop - start))
+            found[model, start:stop] = _value(spec, confusion)
+    return found
+
+
+def _add_up(
+    codes: tuple[IntArray, IntArray, IntArray], counts: FloatArray, shape: tuple[int, int, int]
+) -> FloatArray:
+    places = np.ravel_multi_index(codes, shape)
+    sums = np.bincount(places, counts, minlength=int(np.prod(shape)))
+    return np.asarray(sums, dtype=np.float64).reshape(shape)
+
+
+def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
+    metric = spec.measured
+    if metric.needs == "confusion":
+        return metric.evaluate(confusion, spec.classes)
+    margins = Margins.from_confusion(confusion)
+    if metric.average not in ("macro", "weighted") or spec.choices.labels is not None:
+        return metric.evaluate(margins, spec.classes)
+    # Of a class that a slice lacks nothing is observed; slices with the same classes go together.
+    occurs = margins.actual > 0  # (n_classes, n_slices)
+    patterns, which = np.unique(occurs, axis=1, return_inverse=True)
+    values = np.empty(confusion.shape[2])
+    for place, pattern in enumerate(patterns.T):
+        here = which.ravel() == place
+        part = Margins.from_confusion(confusion[:, :, here])
+        values[here] = metric.evaluate(part, tuple(np.flatnonzero(pattern).tolist()))
+    return values
+
+
+def summarize_rows(
+    spec: LabelSpec,
+    slices: Slices,
+    numbers: Numbers,
+    *,
+    observed: FloatArray,
+    like_whole: FloatArray,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+) -> tuple[SliceRow, ...]:
+    """Return a row for each slice, the most concerning first.
+
+    Concern is the probability that A is worse than B by more than the ROPE;
+    among equals the worse mean comes first, then the slices' own order.
+    """
+    better = spec.metric.greater_is_better
+    below, inside, above, greater = (column.tolist() for column in numbers.masses)
+    worse, good = (below, above) if better else (above, below)
+    near = _near_an_edge(numbers.ends, rope)
+    unmatched = never_match(spec, 0) or never_match(spec, 1)
+    rows = []
+    for place, key in enumerate(slices):
+        hdi = numbers.ends.interval(place, prob)
+        mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
+        seen = observed[:, place].tolist()
+        decision = decide(hdi, rope, greater_is_better=better)
+        rows.append(
+            SliceRow(
+                key=key,
+                n=int(slices.n[place]),
+                observed_a=seen[0],
+                observed_b=seen[1],
+                observed=seen[0] - seen[1],
+                mean=mean,
+                sd=sd,
+                sd_error=sd_error,
+                n_draws=n_draws,
+                hdi=hdi,
+                p_worse=worse[place],
+                p_equivalent=inside[place],
+                p_better=good[place],
+                p_greater=greater[place],
+                decision=Decision.UNDECIDED if unmatched else decision,
+                like_whole=float(like_whole[place]),
+                coarse=bool(near[place]) and _is_coarse(hdi, rope),
+            )
+        )
+    sign = 1.0 if better else -1.0
+    return tuple(sorted(rows, key=lambda row: (-row.p_worse, sign * row.mean)))
+
+
+def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
+    """Return how many slices have each verdict."""
+    counts = dict.fromkeys(Decision, 0)
+    for row in rows:
+        counts[row.decision] += 1
+    return counts
+
+
+def _near_an_edge(ends: Ends, rope: Rope) -> AnyArray:
+    """Return which slices deserve the exact question, of which there are few."""
+    near = np.zeros(len(ends.low), dtype=bool)
+    for end, error in ((ends.low, ends.mcse_low), (ends.high, ends.mcse_high)):
+        for edge in (rope.low, rope.high):
+            near |= np.abs(end - edge) < SAFE_ERRORS * error
+    return near
+
+
+def _is_coarse(hdi: Interval, rope: Rope) -> bool:
+    gap, error = margin(hdi, rope)
+    return gap < SAFE_ERRORS * error

@@ -1,0 +1,163 @@
+"""Assertions for gates in pytest: ``assert_not_worse`` and ``assert_better``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+
+from outperform.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from outperform._typing import GuardLike, LabelsLike, MetricLike, Question, RopeLike
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.gates.api import Gate
+
+
+if TYPE_CHECKING:  # so that importing it costs no numpy
+    from outperform._typing import GuardLike, LabelsLike, MetricLike, Question, RopeLike
+    from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
+    from outperform.gates.api import Gate
+
+    class Options(Question, total=False):
+        """What else a gate asks."""
+
+        paired: bool
+
+
+Undecided = Literal["fail", "warn", "pass"]
+
+
+def assert_not_worse(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    candidate: str | LabelsLike,
+    baseline: str | LabelsLike,
+    *,
+    metric: MetricLike | None = None,
+    rope: RopeLike | None = None,
+    guards: Sequence[GuardLike] = (),
+    undecided: Undecided = "fail",
+    **options: Unpack[Options],
+) -> Gate:
+    """Raise AssertionError unless the candidate is not worse than the baseline.
+
+    It is not worse if the whole HDI of candidate − baseline lies above the ROPE's
+    lower edge (for a metric where lower is better: below the upper edge).
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    candidate, baseline
+        Their predicted labels, or the names of two models in the outcomes.
+    metric
+        As for :func:`compare`.
+    rope
+        The region of practical equivalence: how much worse is not worse. ±0.01 by default.
+    guards
+        Other things that must not get worse, as for :func:`gate`.
+    undecided
+        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
+        finding it fails in any case.
+    **options
+        As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
+
+    Returns
+    -------
+    Gate
+        With the comparisons, for more assertions.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> from outperform.testing import assert_not_worse
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 80 + [0] * 20, "old": [1] * 60 + [0] * 40})
+    >>> assert_not_worse(seen, "new", "old", metric="accuracy", rope=0.01)
+    Gate(pass: accuracy pass)
+    >>> assert_not_worse(seen, "old", "new", metric="accuracy", rope=0.01)
+    Traceback (most recent call last):
+    ...
+    AssertionError: Gate failed: old is worse than new in accuracy: ...
+    """
+    __tracebackhide__ = True
+    question = {"metric": metric, "rope": rope, "guards": guards, **options}
+    return _asserted("not_worse", (y_true, candidate, baseline), question, undecided)
+
+
+def assert_better(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    candidate: str | LabelsLike,
+    baseline: str | LabelsLike,
+    *,
+    metric: MetricLike | None = None,
+    rope: RopeLike | None = None,
+    guards: Sequence[GuardLike] = (),
+    undecided: Undecided = "fail",
+    **options: Unpack[Options],
+) -> Gate:
+    """Raise AssertionError unless the candidate is better than the baseline.
+
+    It is better if the whole HDI of candidate − baseline lies above the ROPE (for
+    a metric where lower is better: below it). Guards need not get better; they must
+    not get worse.
+
+    Parameters
+    ----------
+    y_true
+        The true labels, or :class:`Outcomes`.
+    candidate, baseline
+        Their predicted labels, or the names of two models in the outcomes.
+    metric
+        As for :func:`compare`.
+    rope
+        The region of practical equivalence. ±0.01 by default.
+    guards
+        Things that must not get worse, as for :func:`gate`.
+    undecided
+        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
+        finding it fails in any case.
+    **options
+        As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
+
+    Returns
+    -------
+    Gate
+        With the comparisons, for more assertions.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> from outperform.testing import assert_better
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> assert_better(seen, "new", "old", metric="accuracy", rope=0.01)
+    Gate(pass: accuracy pass)
+    """
+    __tracebackhide__ = True
+    question = {"metric": metric, "rope": rope, "guards": guards, **options}
+    return _asserted("better", (y_true, candidate, baseline), question, undecided)
+
+
+def _asserted(
+    require: Any, seen: tuple[Any, Any, Any], question: dict[str, Any], undecided: str
+) -> Gate:
+    __tracebackhide__ = True
+    if undecided not in get_args(Undecided):
+        raise UsageError(unknown_name("value of undecided", undecided, get_args(Undecided)))
+    if "require" in question:
+        raise UsageError("leave require out: assert_not_worse and assert_better are the two")
+    from outperform.gates.api import gate
+    from outperform.gates.rule import Judgement
+
+    found = gate(*seen, require=require, **question)
+    if found.judgement is Judgement.PASS:
+        return found
+    if found.judgement is Judgement.FAIL or undecided == "fail" or not found.allowable:
+        raise AssertionError(found.report())
+    if undecided == "warn":
+        warnings.warn(found.report(), UserWarning, stacklevel=3)
+    return found
+
+
+__all__ = ["assert_better", "assert_not_worse"]

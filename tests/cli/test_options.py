@@ -1,0 +1,133 @@
+"""One option means one thing at every command, and stands in one panel of the help."""
+
+from __future__ import annotations
+
+import typer
+
+from outperform.cli.app import _PANELS, COMMANDS, app
+from outperform.cli.main import main
+
+# The panel of every option, and what stands for its value; None for a flag.
+TABLE = {
+    "Models": {
+        "--a": "NAME",
+        "--b": "NAME",
+        "--baseline": "NAME",
+        "--candidate": "NAME",
+        "--of": "NAME",
+    },
+    "Data": {
+        "--by": "COLUMN",
+        "--correct": "COLUMN",
+        "--count": "COLUMN",
+        "--every": "NUMBER",
+        "--groups": "COLUMN",
+        "--id": "COLUMN",
+        "--label": "COLUMN",
+        "--label-separator": "TEXT",
+        "--on-missing": "CHOICE",
+        "--on-null": "CHOICE",
+        "--once": None,
+        "--pool": "FILE",
+        "--truth": "COLUMN",
+        "--weight": "COLUMN",
+        "--where": "COLUMN=VALUE",
+    },
+    "Files": {
+        "--confusion": None,
+        "--encoding": "NAME",
+        "--no-header": None,
+        "--query": "SQL",
+        "--read-as": "KIND",
+        "--table": "NAME",
+    },
+    "World": {
+        "--accuracies": "NUMBERS",
+        "--agreement": "SHARE",
+        "--theta-neg": "NUMBERS",
+        "--theta-pos": "NUMBERS",
+    },
+    "Question": {
+        "--allow": "CHOICE",
+        "--budget": "NUMBER",
+        "--by-class": None,
+        "--correlation": "KIND",
+        "--cost": "COSTS",
+        "--goal": "GOAL",
+        "--guard": "GUARD",
+        "--labels": "CLASSES",
+        "--metric": "NAME",
+        "--metrics": "NAMES",
+        "--most": "NUMBER",
+        "--pos-label": "CLASS",
+        "--prevalence": "SHARE",
+        "--prior": "PRIOR",
+        "--priors": "PRIORS",
+        "--require": "CHOICE",
+        "--rope": "ROPE",
+        "--ropes": "WIDTHS",
+        "--sizes": "NUMBERS",
+        "--stop": "RULE",
+        "--target": "SHARE",
+        "--unit": "TEXT",
+        "--unpaired": None,
+    },
+    "Answer": {
+        "--draws": "NUMBER",
+        "--hdi-prob": "NUMBER",
+        "--seed": "NUMBER",
+        "--simulations": "NUMBER",
+    },
+    "Output": {
+        "--force": None,
+        "--format": "FORMAT",
+        "--junit": "FILE",
+        "--output": "FILE",
+        "--title": "TEXT",
+        "--top": "NUMBER",
+    },
+}
+
+
+def options():
+    """Yield every option of every command."""
+    for command, made in typer.main.get_command(app).commands.items():
+        for one in made.params:
+            name = max(one.opts, key=len)
+            if one.param_type_name == "option" and name != "--help":
+                yield command, name, one
+
+
+def test_every_option_is_in_the_table():
+    told = {(panel, *one) for panel, some in TABLE.items() for one in some.items()}
+    assert {(one.rich_help_panel, name, one.metavar) for _, name, one in options()} == told
+
+
+def test_an_option_says_the_same_everywhere():
+    """What follows the first sentence is what one command has more than the others."""
+    said = {}
+    for _, name, one in options():
+        if name != "--format":  # which says the formats that a command has
+            said.setdefault(name, set()).add(one.help.split(". ")[0].rstrip("."))
+    assert {name: texts for name, texts in said.items() if len(texts) > 1} == {}
+
+
+def test_help_fits_eighty_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)  # read from the environment once
+    for command in ([], *([name] for name in COMMANDS)):
+        assert main([*command, "--help"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80
+        for name in _PANELS if not command else ():
+            assert any(line.startswith(f"╭─ {name} ") for line in lines)
+
+
+def test_a_summary_is_one_line(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    assert main(["--help"]) == 0
+    lines = [line.strip("│ ") for line in capsys.readouterr().out.splitlines()]
+    for name, command in COMMANDS.items():
+        (line,) = [one for one in lines if one.split(" ")[0] == name]
+        assert line.endswith(command.__doc__.splitlines()[0])

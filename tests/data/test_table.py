@@ -1,0 +1,78 @@
+"""Schemes by name and by table."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from outperform.data import spans as schemes
+from outperform.errors import UsageError
+
+
+def test_the_names():
+    assert schemes.names() == [
+        "IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU", "BMES", "BB2B3MES",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", schemes.names())
+def test_a_name_may_be_written_small(name):
+    assert schemes.get(name.lower()) is schemes.get(name)
+    assert schemes.get(schemes.get(name)).name == name
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("BIO", "IOB2"), ("bioes", "IOBES"), ("BILUO", "BILOU")]
+)
+def test_other_names(alias, name):
+    assert schemes.get(alias) is schemes.get(name)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [
+        ("IOB", "unknown scheme 'IOB'; did you mean 'IOB"),
+        ("IOBS", "did you mean 'IOBES'"),
+        (3, "must be a name, a table of prefixes and roles or a Scheme; got int"),
+        ({"B": "start"}, "must be one of begin, inside, end, single, outside; got 'start' for 'B'"),
+        ({"B-": "begin"}, "without the delimiter '-'; got 'B-'"),
+        ({"": "begin"}, "got ''"),
+        ({"O": "outside"}, "must have a prefix for the tags of spans"),
+        ({}, "must have a prefix for the tags of spans"),
+    ],
+)
+def test_what_is_no_scheme_is_refused(scheme, words):
+    with pytest.raises(UsageError, match=words):
+        schemes.get(scheme)
+
+
+def test_rules_are_about_known_prefixes():
+    with pytest.raises(UsageError, match="opens must name prefixes of spans, here B, I; got 'X'"):
+        schemes.Scheme(
+            name="mine", roles={"B": "begin", "I": "inside", "O": "outside"}, opens=("X",)
+        )
+
+
+def test_a_table_alone_makes_the_schemes_of_that_shape():
+    for name in ("IOB2", "IOE2", "IOBES", "BILOU", "BMES"):
+        known = schemes.get(name)
+        made = schemes.get(dict(known.roles))
+        assert (made.opens, made.closes, made.follows) == (
+            known.opens,
+            known.closes,
+            known.follows,
+        )
+
+
+def test_a_scheme_can_be_kept_in_a_set_and_sent_elsewhere():
+    scheme = schemes.get("IOB2")
+    assert pickle.loads(pickle.dumps(scheme)) == scheme
+    assert len({scheme, schemes.get("bio")}) == 1
+
+
+def test_a_table_is_not_changed_through_the_scheme():
+    roles = {"B": "begin", "I": "inside", "O": "outside"}
+    scheme = schemes.get(roles)
+    roles["B"] = "single"
+    assert scheme.roles["B"] == "begin"

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from outperform.errors import UsageError
+from outperform.planning.text import plot_power
+
+SIZES, POWER, ERROR = [500, 1500, 3000], [0.3, 0.7, 0.95], [0.02, 0.02, 0.01]
+
+
+def test_points_and_errors_are_where_they_belong(ax):
+    assert plot_power(SIZES, POWER, ERROR, goal="≫", ax=ax) is ax
+    line, _, (bars,) = ax.containers[0]
+    assert list(line.get_xdata()) == SIZES
+    assert list(line.get_ydata()) == POWER
+    ends = [segment[:, 1] for segment in bars.get_segments()]
+    assert np.array(ends) == pytest.approx(np.array([(0.26, 0.34), (0.66, 0.74), (0.93, 0.97)]))
+    assert ax.get_title() == "how often the verdict is ≫"
+    assert ax.get_legend() is None
+
+
+def test_a_second_curve_differs_without_colours(ax):
+    plot_power(SIZES, POWER, ERROR, goal="≫", label="paired", ax=ax)
+    plot_power(SIZES, [0.2, 0.6, 0.9], ERROR, goal="≫", label="unpaired", ax=ax)
+    one, two = (container[0] for container in ax.containers)
+    assert not one.is_dashed()
+    assert two.is_dashed()
+    assert one.get_markerfacecolor() != two.get_markerfacecolor()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["paired", "unpaired"]
+
+
+def test_nothing_touches_or_leaves_one_column(ax, crowded, outside, written):
+    plot_power([50_000, 100_000, 3_000_000], POWER, ERROR, goal="decided", label="x", ax=ax)
+    assert crowded(ax) == []
+    assert outside(ax, written) == []
+
+
+def test_one_size_without_errors(ax):
+    plot_power([500], [1.0], goal="≈", ax=ax)
+    ax.figure.draw_without_rendering()
+
+
+def test_payloads_are_text(ax, payload):
+    plot_power(SIZES, POWER, goal="≫", label=payload, ax=ax)
+    for text in ax.get_legend().get_texts():
+        assert not text.get_parse_math()
+
+
+def test_what_cannot_be_drawn_is_refused(ax):
+    with pytest.raises(UsageError, match="sizes and as many shares"):
+        plot_power([1, 2], [0.5], goal="≫", ax=ax)

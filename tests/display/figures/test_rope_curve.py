@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+
+from outperform.display.rope_figure import draw_rope_curve, widest_rope
+
+
+def bands(ax):
+    found = []
+    for patch in ax.patches:
+        box = patch.get_extents().transformed(ax.transData.inverted())
+        found.append((box.x0, box.x1))
+    return found
+
+
+def test_bands_lie_where_the_verdict_changes(ax, facts):
+    assert draw_rope_curve(facts=facts, ax=ax) is ax
+    stop = widest_rope(facts)
+    assert np.array(bands(ax)) == pytest.approx(
+        np.array([(0, 0.0937), (0.0937, 0.1234), (0.1234, stop)])
+    )
+    assert ax.get_xlim() == (0, stop)
+
+
+def test_every_band_has_a_symbol_and_words(ax, facts, texts):
+    draw_rope_curve(facts=facts, ax=ax)
+    assert texts(ax) == [
+        "≪",
+        "worse",
+        "<",
+        "leaning worse,\nnot decided",
+        "≈",
+        "practically\nequivalent",
+        "ROPE ±0.01",
+    ]
+    assert ax.get_title() == "≪ to ±0.0937, < to ±0.1234, ≈ beyond"
+
+
+def test_the_chosen_rope_is_marked(ax, facts):
+    draw_rope_curve(facts=facts, ax=ax)
+    line = next(one for one in ax.lines if one.is_dashed())
+    assert list(line.get_xdata()) == [0.01, 0.01]
+
+
+def test_the_mass_inside_is_a_line(ax, facts):
+    widths = np.linspace(0, 0.15, 50)
+    draw_rope_curve((widths, widths / 0.15), facts=facts, ax=ax)
+    line = next(one for one in ax.lines if len(one.get_xdata()) == 50)
+    np.testing.assert_array_equal(line.get_ydata(), widths / 0.15)
+    assert ax.get_ylabel() == "probability inside"
+
+
+def test_an_asymmetric_rope_is_scaled(ax, facts, texts):
+    draw_rope_curve(facts={**facts, "rope": {"low": -0.02, "high": 0.01}}, ax=ax)
+    assert ax.get_xlabel().startswith("multiple of the ROPE −0.02 to +0.01\n")
+    assert ax.get_title() == "≪ to 0.0937×, < to 0.1234×, ≈ beyond"
+    line = next(one for one in ax.lines if one.is_dashed())
+    assert list(line.get_xdata()) == [1.0, 1.0]
+    assert "the given ROPE" in texts(ax)
+
+
+def test_one_verdict_for_all_widths(ax, facts):
+    curve = [{"decision": "UNDECIDED", "symbol": "?", "from": 0.0, "to": None}]
+    draw_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
+    assert ax.get_title() == "withheld for every width"
+    assert len([patch for patch in ax.patches if isinstance(patch, Rectangle)]) == 1
+
+
+def test_empty_and_narrow_stretches(ax, facts, texts):
+    curve = [
+        {"decision": "WORSE", "symbol": "≪", "from": 0.0, "to": 0.0},
+        {"decision": "LEANING_WORSE", "symbol": "<", "from": 0.0, "to": 0.001},
+        {"decision": "LEANING_BETTER", "symbol": ">", "from": 0.001, "to": 0.08},
+        {"decision": "EQUIVALENT", "symbol": "≈", "from": 0.08, "to": None},
+    ]
+    draw_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
+    assert "≪" not in texts(ax)
+    assert "<" in texts(ax)
+    assert "leaning worse,\nnot decided" not in texts(ax)
+
+
+def test_neighbours_differ_in_grey(ax, facts, grey):
+    draw_rope_curve(facts=facts, ax=ax)
+    worse, leaning, equivalent = (grey(patch.get_facecolor()) for patch in ax.patches)
+    assert leaning - worse > 0.2
+    assert leaning - equivalent > 0.1
+    assert equivalent - worse > 0.1
+
+
+def test_nothing_touches_in_one_column(ax, facts, crowded, outside, written):
+    draw_rope_curve(facts=facts, ax=ax)
+    assert crowded(ax) == []
+    assert outside(ax, written) == []
+
+
+def test_payloads_are_text(ax, attacked):
+    draw_rope_curve(facts=attacked, ax=ax)
+    assert not ax.xaxis.label.get_parse_math()
+    assert "\u202e" not in ax.get_xlabel()

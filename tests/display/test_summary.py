@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from outperform.display.sentences import comparison_table, estimate_table, results_table
+from outperform.errors import UsageError
+
+
+def test_a_comparison_has_three_rows(facts):
+    table = comparison_table(facts)
+    assert table["model"] == ("nb_bern", "nb_mult", "nb_bern − nb_mult")
+    assert table["observed"] == (0.6042, 0.7125, -0.1083)
+    assert table["hdi_low"] == (0.5915, 0.7009, -0.1234)
+    assert table.title == "macro-averaged F1"
+
+
+def test_both_names_survive_the_cut(facts):
+    table = comparison_table({**facts, "names": ["a" * 50, "b" * 50]})
+    last = table.to_text().splitlines()[-1]
+    assert "a" * 17 + "… − " + "b" * 17 + "…" in last
+
+
+def test_an_estimate_has_one_row(facts):
+    assert estimate_table(facts["a"])["mean"] == (0.6023,)
+
+
+def test_results_have_a_row_each(facts):
+    other = {**facts, "metric": "accuracy", "bayes_factor": None, "exact": True, "p_worse": 0.5}
+    table = results_table([facts, other], title="Scorecard")
+    assert table["verdict"] == ("≪ worse", "≪ worse")
+    assert table["log10_bf10"] == (3.6198, None)
+    assert table.to_frame().shape == (2, len(table.columns))
+    assert ">99.985%" in table.to_text()
+    json.dumps(table.to_dict(), allow_nan=False)
+
+
+def test_no_results_are_refused():
+    with pytest.raises(UsageError, match="at least one"):
+        results_table([])
+
+
+def test_payloads_in_tables_of_results(attacked):
+    table = results_table([attacked, attacked])
+    lines = table.to_markdown().splitlines()
+    assert {line.count("|") for line in lines} == {len(table.columns) + 1}
+    assert len(comparison_table(attacked).to_text().split("\n")) == 7

@@ -1,0 +1,114 @@
+"""Normal theory: against simulated normals, at its limits, and where it must be silent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+from outperform.decision.rope import Rope
+from outperform.errors import UsageError
+from outperform.planning.goals import Outlook, firm_goal, first_size, judged_goal
+
+ROPE = Rope.from_param(0.01)
+N = 500
+Z = float(ndtri(0.975))
+
+
+def outlook(mean=0.02, sd=0.012, documents="more"):
+    return Outlook(n=N, mean=mean, sd=sd, below=Z * sd, above=Z * sd, documents=documents)
+
+
+def goal(name, rope=ROPE, greater=True):
+    return firm_goal(name, rope, greater_is_better=greater)
+
+
+def simulated(now, m, rope, generator, times=40_000):
+    """Return verdict shares by drawing truth, data and conjugate normal posteriors."""
+    noise = now.sd * np.sqrt(now.n)  # of one document
+    truth = now.mean if now.documents == "certain" else generator.normal(now.mean, now.sd, times)
+    seen = generator.normal(truth, noise / np.sqrt(m), times)
+    if now.documents == "more":
+        centre = (now.n * now.mean + m * seen) / (now.n + m)
+        reach = Z * noise / np.sqrt(now.n + m)
+    else:
+        centre, reach = seen, Z * noise / np.sqrt(m)
+    low, high = centre - reach, centre + reach
+    return {
+        "≫": (low > rope.high).mean(),
+        "≪": (high < rope.low).mean(),
+        "≈": ((low >= rope.low) & (high <= rope.high)).mean(),
+    }
+
+
+@pytest.mark.parametrize("documents", ["more", "new", "certain"])
+@pytest.mark.parametrize("mean", [0.02, 0.002])
+@pytest.mark.parametrize("m", [400, 6_000, 50_000])
+def test_probabilities_are_those_of_simulated_normals(documents, mean, m):
+    now = outlook(mean=mean, documents=documents)
+    found = simulated(now, m, ROPE, np.random.default_rng([m, len(documents)]))
+    for symbol, share in found.items():
+        error = np.sqrt(max(share * (1 - share), 1e-4) / 40_000)
+        assert float(now.probability(goal(symbol), m)) == pytest.approx(share, abs=4.5 * error)
+    total = float(now.probability(goal("decided"), m))
+    assert total == pytest.approx(sum(found.values()), abs=0.011)
+
+
+def test_in_the_end_every_verdict_comes_as_probably_as_the_posterior_has_it():
+    now = outlook()
+    assert float(now.probability(goal("≫"), 1e14)) == pytest.approx(ndtr(0.01 / 0.012), abs=1e-4)
+    assert float(now.probability(goal("decided"), 1e14)) == pytest.approx(1, abs=1e-3)
+    # At the edge a certain world is decided one time in forty, whatever its size.
+    edge = outlook(mean=0.01, documents="certain")
+    assert edge.probability(goal("≫"), [100, 10_000]) == pytest.approx([0.025, 0.025])
+
+
+def test_lower_is_better_is_the_mirror_image():
+    for name in ("≫", "≈", "≪", "decided", "not_worse"):
+        one = outlook(mean=0.015).probability(goal(name), [300, 3_000])
+        two = outlook(mean=-0.015).probability(goal(name, greater=False), [300, 3_000])
+        assert one == pytest.approx(two)
+
+
+def test_a_gate_is_a_rope_without_width():
+    now = outlook(mean=-0.005)
+    gate = now.probability(judged_goal(-0.01, greater_is_better=True), 2_000)
+    passes = now.probability(goal("not_worse"), 2_000)
+    low = ndtr((0.005 - Z * 0.012 * np.sqrt(0.2)) / (0.012 * np.sqrt(0.8)))
+    assert float(passes) == pytest.approx(low)
+    assert gate > passes
+
+
+def test_the_size_of_a_z_test():
+    # (z₉₇.₅ + z₈₀)² σ² / (d − rope)², as in every textbook.
+    certain = outlook(mean=0.05, documents="certain")
+    n = first_size(lambda sizes: certain.probability(goal("≫"), sizes), 0.8, most=10**6)
+    expected = (Z + ndtri(0.8)) ** 2 * (0.012**2 * N) / 0.04**2
+    assert n == int(np.ceil(expected))
+    assert float(certain.width(n)) == pytest.approx(2 * Z * 0.012 * np.sqrt(N / n))
+
+
+def test_the_first_size_is_the_first():
+    steps = np.array([7, 50, 4_321])
+    for size in steps:
+        found = first_size(lambda n, size=size: (n >= size).astype(float), 0.5, most=10**6)
+        assert found == size
+    assert first_size(lambda n: 0 * n, 0.5, most=10**6) is None
+    assert first_size(lambda n: 0 * n + 1, 0.5, most=10**6) == 1
+
+
+def test_nothing_varies_where_the_sd_is_zero():
+    assert float(outlook(sd=0.0).probability(goal("≫"), 5)) == 1.0
+
+
+@pytest.mark.parametrize("name", [">", "<", "?", "leaning_better"])
+def test_leaning_verdicts_are_not_planned_for(name):
+    with pytest.raises(UsageError, match="firm verdict"):
+        goal(name)
+
+
+def test_a_goal_must_be_one():
+    with pytest.raises(UsageError, match="unknown goal"):
+        goal("wins")
+    with pytest.raises(UsageError, match="some width"):
+        goal("≈", rope=Rope.from_param(0.0))
