@@ -23,7 +23,7 @@ import typer
 from pyarrow import feather
 
 import outperform as op
-from outperform.cli import main as commands
+from outperform.cli import app as commands
 from outperform.cli.main import main
 
 HEADER = ("id", "label", "old", "new", "w", "g")
