@@ -55,6 +55,10 @@ def test_short_work_says_nothing(patient):
     assert said(Lines("drawing", 0.0), 9, {}) == {}
 
 
+def test_a_slow_start_is_not_the_pace(patient):
+    assert said(Lines("drawing", 0.0), 5, {3: [(1, 5)], 4: [(3, 5)], 5: [(5, 5)]}) == {}
+
+
 def test_work_that_cannot_tell_how_far_it_is_says_that_it_goes_on(patient):
     lines = said(Lines("counting", 0.0), 31, {})
     assert lines == {now: f"counting: {now} s so far" for now in (10, 20, 30)}

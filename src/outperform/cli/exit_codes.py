@@ -307,6 +307,7 @@ class Lines:
     Examples
     --------
     >>> lines = Lines("counting", 0.0)
+    >>> lines.tell(0, 100, 0.0)
     >>> lines.tell(10, 100, 2.0)
     >>> lines.line(2.0)
     'counting takes about 20 s'
@@ -318,7 +319,8 @@ class Lines:
     """
 
     def __init__(self, what: str, now: float) -> None:
-        self._what, self._began, self._since = what, now, now
+        self._what, self._began = what, now
+        self._first = (0, now)  # how much was done, and when, at the first tell of this part
         self._said: float | None = None
         self._done, self._total, self._told = 0, 0, now
         self._lock = Lock()
@@ -327,7 +329,7 @@ class Lines:
         """Hear how much is done; where it is less than before, another part of the work began."""
         with self._lock:
             if done < self._done or total != self._total:
-                self._since = self._told
+                self._first = (done, now)  # what came before it, such as imports, is no pace
             self._done, self._total, self._told = done, total, now
 
     def line(self, now: float) -> str | None:
@@ -349,9 +351,10 @@ class Lines:
 
     def _left(self, now: float) -> float | None:
         """Return how many seconds are left at the pace so far; None before it is known."""
-        if not 0 < self._done <= self._total or now - self._began < _ENOUGH:
+        done, since = self._first
+        if not done < self._done <= self._total or now - self._began < _ENOUGH:
             return None
-        pace = (self._told - self._since) / self._done
+        pace = (self._told - since) / (self._done - done)
         return max(0.0, pace * (self._total - self._done) - (now - self._told))
 
 
