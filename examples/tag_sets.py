@@ -14,7 +14,7 @@ import numpy as np
 from tagging import CrfTagger
 
 import outperform as op
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 from outperform.progress import told
 
 METRICS = {"precision": "P", "recall": "R", "f1": "F1"}
@@ -48,7 +48,7 @@ class Task:
 
     def span_counts(self) -> np.ndarray:
         """Return how many spans of each type every sentence has, ``(n_sentences, n_types)``."""
-        scheme = schemes.get(self.schemes[0])
+        scheme = get_scheme(self.schemes[0])
         found = [[kind for _, _, kind in scheme.read(tags).spans] for tags in self.tags]
         types = sorted({kind for kinds in found for kind in kinds})
         return np.array([[kinds.count(kind) for kind in types] for kinds in found])

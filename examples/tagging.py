@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pycrfsuite
 from sklearn.base import BaseEstimator
 
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 
 WINDOW = 2
 BESIDE = ""  # stands where the window reaches over the end of the sentence; no token is empty
@@ -86,8 +86,8 @@ class CrfTagger(BaseEstimator):
 
 def rewrite(tags: Sequence[str], scheme: str, into: str) -> list[str]:
     """Return the tags in another tag set for the spans that `tags` mark."""
-    spans = schemes.get(scheme).read(tags).spans
-    return list(schemes.get(into).write(spans, len(tags)))
+    spans = get_scheme(scheme).read(tags).spans
+    return list(get_scheme(into).write(spans, len(tags)))
 
 
 def characters(tokens: Sequence[str]) -> list[list[str]]:

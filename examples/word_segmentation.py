@@ -17,7 +17,7 @@ from pathlib import Path
 import tag_sets
 
 import outperform as op
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 
 SCHEMES = ("BMES", "BB2B3MES")
 FILES = ("zh_gsdsimp-ud-dev.conllu", "zh_gsdsimp-ud-test.conllu")
@@ -50,7 +50,7 @@ def characters(words: Sequence[str], notes: Sequence[str]) -> tuple[list[str], l
         tokens.extend(word)
         if "SpaceAfter=No" not in note.split("|"):
             tokens.append(" ")
-    return tokens, list(schemes.get(SCHEMES[0]).write(spans, len(tokens)))
+    return tokens, list(get_scheme(SCHEMES[0]).write(spans, len(tokens)))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -62,7 +62,7 @@ def assert_not_worse(
         What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
         finding it fails in any case.
     **options
-        As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
+        As for :func:`gate`: ``pos_label``, ``labels``, ``prior``, ``random_state``, …
 
     Returns
     -------
@@ -105,21 +105,8 @@ def assert_better(
 
     Parameters
     ----------
-    y_true
-        The true labels, or :class:`Outcomes`.
-    candidate, baseline
-        Their predicted labels, or the names of two models in the outcomes.
-    metric
-        As for :func:`compare`.
-    rope
-        The region of practical equivalence. ±0.01 by default.
-    guards
-        Things that must not get worse, as for :func:`gate`.
-    undecided
-        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
-        finding it fails in any case.
-    **options
-        As for :func:`gate`: ``pos_label``, ``labels``, ``model``, ``random_state``, …
+    y_true, candidate, baseline, metric, rope, guards, undecided, **options
+        As for :func:`assert_not_worse`.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.cli import exit_codes as progress
+from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Lines
 from outperform.cli.main import main
 from outperform.errors import UsageError
@@ -18,14 +18,14 @@ from outperform.progress import told as told_to
 
 @pytest.fixture
 def patient(monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 10.0)
+    monkeypatch.setattr(exit_codes, "EVERY", 10.0)
 
 
 @pytest.fixture
 def hasty(monkeypatch):
     """Take every piece of work for a long one."""
     for name, seconds in {"EVERY": 0.0, "_ENOUGH": 0.0, "_LOOK": 0.001}.items():
-        monkeypatch.setattr(progress, name, seconds)
+        monkeypatch.setattr(exit_codes, name, seconds)
 
 
 def said(lines, until, tells):
@@ -126,7 +126,7 @@ def test_a_listener_must_be_a_function():
 
 def test_nothing_is_left_running(hasty):
     before = threading.active_count()
-    with progress.bar("counting") as tell:
+    with exit_codes.bar("counting") as tell:
         tell(1, 2)
         assert threading.active_count() == before + 1
     assert threading.active_count() == before

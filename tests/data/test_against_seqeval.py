@@ -8,7 +8,7 @@ import pytest
 import seqeval.scheme
 from seqeval.metrics.sequence_labeling import get_entities
 
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 
 NAMES = ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]
 TYPES = ["PER", "LOC", "creative-work"]
@@ -61,7 +61,7 @@ def strict_spans(tags, name):
 @pytest.mark.parametrize("make", [random_tags, corrupted_tags])
 @pytest.mark.parametrize("name", NAMES)
 def test_spans_are_seqevals(name, make):
-    scheme, rng = schemes.get(name), random.Random(f"{name} {make.__name__}")
+    scheme, rng = get_scheme(name), random.Random(f"{name} {make.__name__}")
     for _ in range(ROUNDS):
         tags = make(scheme, rng)
         assert scheme.read(tags).spans == default_spans(tags), tags
@@ -71,7 +71,7 @@ def test_spans_are_seqevals(name, make):
 @pytest.mark.parametrize("name", NAMES)
 def test_without_malformed_tags_both_readings_agree_up_to_the_known_gap(name):
     # Seqeval's strict IOE1 does not let E open a span after O or another type.
-    scheme, rng = schemes.get(name), random.Random(name)
+    scheme, rng = get_scheme(name), random.Random(name)
     apart = 0
     for _ in range(ROUNDS):
         length = rng.randint(0, LONGEST)
@@ -95,14 +95,14 @@ def test_seqevals_default_reading_does_not_know_the_last_and_the_unit_of_bilou()
 
 
 def test_the_two_places_where_strict_reading_gives_up_more_than_the_scheme_asks():
-    ioe1 = schemes.get("IOE1").read(["E-PER", "I-PER"], strict=True)
+    ioe1 = get_scheme("IOE1").read(["E-PER", "I-PER"], strict=True)
     assert ioe1 == (((1, 2, "PER"),), ())
-    iob1 = schemes.get("IOB1").read(["I-PER", "B-PER", "B-LOC"], strict=True)
+    iob1 = get_scheme("IOB1").read(["I-PER", "B-PER", "B-LOC"], strict=True)
     assert iob1 == (((0, 1, "PER"),), (2,))
 
 
 def test_a_planted_fault_is_caught():
     # IOB2 read with the rules of IOB1 differs from seqeval's IOB2 somewhere.
-    rng, scheme = random.Random(1), schemes.get("IOB1")
+    rng, scheme = random.Random(1), get_scheme("IOB1")
     drawn = [random_tags(scheme, rng) for _ in range(100)]
     assert any(scheme.read(tags, strict=True).spans != strict_spans(tags, "IOB2") for tags in drawn)

@@ -7,7 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
+from outperform.data.tag_schemes import Scheme
 from outperform.errors import DataError
 
 
@@ -97,7 +98,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("name", "tags", "lenient", "strict", "malformed"), ROWS)
 def test_spans_worked_by_hand(name, tags, lenient, strict, malformed):
-    scheme = schemes.get(name)
+    scheme = get_scheme(name)
     tags = tags.split()
     assert scheme.read(tags) == (lenient, malformed)
     assert scheme.read(tags, strict=True) == (lenient if strict is None else strict, malformed)
@@ -108,14 +109,12 @@ def test_spans_worked_by_hand(name, tags, lenient, strict, malformed):
 )
 def test_tags_may_come_in_any_column(column):
     tags = ["B-PER", "I-PER", "O"]
-    scheme = schemes.get("IOB2")
+    scheme = get_scheme("IOB2")
     assert scheme.read(column(tags)) == scheme.read(tags)
 
 
 def test_another_delimiter():
-    scheme = schemes.Scheme(
-        name="mine", roles={"B": "begin", "I": "inside", "O": "outside"}, delimiter="_"
-    )
+    scheme = Scheme(name="mine", roles={"B": "begin", "I": "inside", "O": "outside"}, delimiter="_")
     assert scheme.read(["B_x-y", "I_x-y"]).spans == ((0, 2, "x-y"),)
 
 
@@ -136,4 +135,4 @@ def test_another_delimiter():
 )
 def test_what_is_no_tag_is_refused(name, tags, words):
     with pytest.raises(DataError, match=words):
-        schemes.get(name).read(tags)
+        get_scheme(name).read(tags)

@@ -11,7 +11,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 
 import outperform as op
 from outperform import Outcomes
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
 from tests.corpora import corpus
@@ -128,7 +128,7 @@ NEAREST = {"L": "E", "U": "S"}  # seqeval's default reading knows B, I, E, S and
 
 
 def pool(name):
-    roles = schemes.get(name).roles
+    roles = get_scheme(name).roles
     inside = [prefix for prefix, role in roles.items() if role != "outside"]
     return ["O", "O", "O", *(f"{prefix}-{kind}" for prefix in inside for kind in TYPES)]
 

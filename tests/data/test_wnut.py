@@ -11,7 +11,7 @@ from nervaluate.evaluator import Evaluator
 from seqeval.metrics.sequence_labeling import get_entities
 
 import outperform as op
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 from tests.corpora import corpus
 
 FILES = ["wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"]
@@ -31,7 +31,7 @@ def predicted(gold):
 
 
 def read_all(sentences, **options):
-    scheme = schemes.get("IOB2")
+    scheme = get_scheme("IOB2")
     return [scheme.read(tags, **options).spans for tags in sentences]
 
 

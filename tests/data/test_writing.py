@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme, scheme_names
 from outperform.errors import DataError, UsageError
 
 OWN = {"X": "begin", "Y": "inside", "Z": "end", "W": "single", "_": "outside"}
-ALL = [*schemes.names(), OWN]
+ALL = [*scheme_names(), OWN]
 
 
 @st.composite
@@ -35,7 +35,7 @@ def spans_in_a_row(draw):
 @pytest.mark.parametrize("scheme", ALL, ids=str)
 @given(case=spans_in_a_row(), shuffled=st.randoms(use_true_random=False))
 def test_what_is_written_is_well_formed_and_read_again(scheme, case, shuffled):
-    scheme, (spans, length) = schemes.get(scheme), case
+    scheme, (spans, length) = get_scheme(scheme), case
     mixed = list(spans)
     shuffled.shuffle(mixed)
     tags = scheme.write(mixed, length)
@@ -43,10 +43,10 @@ def test_what_is_written_is_well_formed_and_read_again(scheme, case, shuffled):
     assert scheme.read(tags) == (tuple(spans), ())
 
 
-@pytest.mark.parametrize("scheme", schemes.names())
+@pytest.mark.parametrize("scheme", scheme_names())
 def test_tags_are_well_formed_exactly_if_they_are_written_again(scheme):
     # All sequences of up to four tags with two types, so that no case is left out.
-    scheme = schemes.get(scheme)
+    scheme = get_scheme(scheme)
     inside = [prefix for prefix, role in scheme.roles.items() if role != "outside"]
     pool = ["O", *(f"{prefix}-{kind}" for prefix in inside for kind in ("PER", "LOC"))]
     for length in range(5):
@@ -75,7 +75,7 @@ def test_tags_are_well_formed_exactly_if_they_are_written_again(scheme):
 )
 def test_tags_worked_by_hand(name, spans, tags):
     tags = tags.split()
-    assert schemes.get(name).write(spans, len(tags)) == tags
+    assert get_scheme(name).write(spans, len(tags)) == tags
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_tags_worked_by_hand(name, spans, tags):
 )
 def test_spans_that_tags_cannot_say_are_refused(spans, words):
     with pytest.raises(DataError, match=words):
-        schemes.get("IOB2").write(spans, 3)
+        get_scheme("IOB2").write(spans, 3)
 
 
 def test_a_scheme_that_cannot_say_it_is_named():
-    io = schemes.get({"I": "inside", "O": "outside"})
+    io = get_scheme({"I": "inside", "O": "outside"})
     assert io.write([(0, 2, "P"), (2, 3, "L")], 3) == ["I-P", "I-P", "I-L"]
     with pytest.raises(DataError, match="cannot tell these spans apart"):
         io.write([(0, 2, "P"), (2, 3, "P")], 3)
-    pairs = schemes.get({"B": "begin", "E": "end", "O": "outside"})
+    pairs = get_scheme({"B": "begin", "E": "end", "O": "outside"})
     with pytest.raises(DataError, match="no tags for a span of length 1"):
         pairs.write([(0, 1, "P")], 2)
     with pytest.raises(DataError, match="no tags for a span of length 3"):
-        schemes.get({"B": "begin", "O": "outside"}).write([(0, 3, "P")], 3)
-    full = schemes.get({"B": "begin", "I": "inside"})
+        get_scheme({"B": "begin", "O": "outside"}).write([(0, 3, "P")], 3)
+    full = get_scheme({"B": "begin", "I": "inside"})
     with pytest.raises(UsageError, match="position 2 is in none"):
         full.write([(0, 2, "P")], 3)

@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 
 import outperform as op
-from outperform.data import spans as schemes
+from outperform.data.spans import get_scheme
 from tests.corpora import corpus
 
 pytest.importorskip("pycrfsuite", reason="the examples need the dependency group `examples`")
@@ -53,7 +53,7 @@ def test_answers_are_well_formed(tagger):
     tagger.fit(TOKENS[:1], TAGS[:1])
     answers = tagger.predict([["London", "Lovelace", "met", "York", "Babbage"], ["x"]])
     assert [len(tags) for tags in answers] == [5, 1]
-    assert not any(schemes.get("IOB2").read(tags).malformed for tags in answers)
+    assert not any(get_scheme("IOB2").read(tags).malformed for tags in answers)
 
 
 def test_a_clone_is_unfitted_and_the_same(tagger):
@@ -74,7 +74,7 @@ def test_rewriting_keeps_the_spans(scheme, into):
     rng = np.random.default_rng(0)
     ends = np.cumsum(rng.integers(1, 7, size=60)).tolist()
     spans = [(start, end, "PER") for start, end in pairwise(ends)]
-    tags = list(schemes.get(scheme).write(spans[::2] + spans[1::4], ends[-1]))
+    tags = list(get_scheme(scheme).write(spans[::2] + spans[1::4], ends[-1]))
     there = tagging.rewrite(tags, scheme, into)
     assert there != tags
     assert tagging.rewrite(there, into, scheme) == tags

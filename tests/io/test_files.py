@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 import outperform as op
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
-from outperform.io import engine
-from outperform.io import group_by as grouped
+from outperform.io import engine, group_by
 from outperform.io.count_tables import read_confusion, read_confusions
 from outperform.progress import told
 
@@ -429,7 +428,7 @@ def test_repeated_documents_are_refused(read):
 
 
 def test_what_is_no_table_of_classes_is_refused(read, monkeypatch):
-    monkeypatch.setattr(grouped, "MOST_CELLS", 5)
+    monkeypatch.setattr(group_by, "MOST_CELLS", 5)
     with pytest.raises(ResourceError, match="more than 5 different combinations"):
         read("a.csv", as_csv([(f"a{row}", "b") for row in range(7)]))
     with pytest.raises(DataError, match="scores"):

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
-from outperform.io import group_by as grouped
+from outperform.io import group_by
 
 FEW = settings.default.max_examples // 8
 FEWER = settings.default.max_examples // 25  # where every example is read from every source
@@ -492,7 +492,7 @@ def test_frames_are_joined_before_they_are_read():
 
 
 def test_too_many_cells_are_refused(monkeypatch):
-    monkeypatch.setattr(grouped, "MOST_CELLS", 3)
+    monkeypatch.setattr(group_by, "MOST_CELLS", 3)
     with pytest.raises(ResourceError, match="more than 3"):
         op.read(pl.DataFrame({"y": range(9), "m": range(9)}), truth="y", models=["m"])
 

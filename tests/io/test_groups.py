@@ -14,7 +14,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
-from outperform.io import group_by as grouped
+from outperform.io import group_by
 
 ASKED = {"truth": "label", "models": ["old", "new"], "groups": "user_id"}
 
@@ -194,7 +194,7 @@ def test_what_was_counted_before_has_its_groups(tmp_path):
 
 @pytest.mark.parametrize("kind", ["csv", "pandas"])
 def test_too_many_groups_are_refused(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(grouped, "MOST_CELLS", 50)
+    monkeypatch.setattr(group_by, "MOST_CELLS", 50)
     source, _ = sources(tmp_path)[kind]
     message = "more than 50 different combinations of group, truth and predictions"
     with pytest.raises(ResourceError, match=message):

@@ -8,8 +8,7 @@ from scipy.stats import beta
 
 from outperform import Prior
 from outperform.data.views import count_of, emptied
-from outperform.posterior import base as protocol
-from outperform.posterior import dirichlet as sparse
+from outperform.posterior import base, dirichlet
 from outperform.posterior import sums as tally
 from outperform.posterior.dirichlet import DenseRows, dense_counts, flat, sparse_unit, unit_rows
 from outperform.posterior.registry import build_posterior, get_prior
@@ -74,7 +73,7 @@ def test_swapping_misses_and_false_alarms_is_caught(binary, margins, follows, mo
     follows(precision_of_a(posterior, margins), beta(tp + 2, fp + 2).cdf)
 
     def swapped(confusion):
-        return protocol.margins_of(confusion.transpose(1, 0, 2))
+        return base.margins_of(confusion.transpose(1, 0, 2))
 
     monkeypatch.setattr("outperform.posterior.dirichlet.margins_of", swapped)
     caught(follows, precision_of_a(posterior, margins), beta(tp + 2, fp + 2).cdf)
@@ -124,9 +123,9 @@ def test_prior_mass_on_the_wrong_class_is_caught(ternary, confusions, moments, m
 
 
 def test_lost_prior_mass_is_caught(ternary, confusions, moments, monkeypatch):
-    whole = sparse._sticks
+    whole = dirichlet._sticks
     monkeypatch.setattr(
-        sparse, "_sticks", lambda generator, n, length: 0.5 * whole(generator, n, length)
+        dirichlet, "_sticks", lambda generator, n, length: 0.5 * whole(generator, n, length)
     )
     caught(check_cells, sparse_unit(ternary), ternary, confusions, moments)
 

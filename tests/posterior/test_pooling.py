@@ -7,7 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import ResourceError, UsageError
-from outperform.posterior import slices as drawing
+from outperform.posterior import slices
 from outperform.posterior.base import Prior
 from outperform.posterior.pooling import (
     KAPPAS,
@@ -292,7 +292,7 @@ def test_a_slice_that_adds_much_to_the_whole_draws_for_itself():
     alike = [[40, 8, 3, 9, 60, 5, 6, 4], [44, 5, 6, 5, 55, 5, 6, 9], [42, 6, 4, 8, 57, 6, 5, 7]]
     counts = np.array([*alike, [10, 2, 40, 8, 20, 5, 30, 20]])
     posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
-    added, small = drawing._additions(posterior.answers, posterior.answers.shapes(slice(0, 4)))
+    added, small = slices._additions(posterior.answers, posterior.answers.shapes(slice(0, 4)))
     assert not small[3]
     own = posterior.answers.rows.dense(slice(3, 4))[0]
     assert (added[3, :, 0] <= own + 1e-9).all()
@@ -300,7 +300,7 @@ def test_a_slice_that_adds_much_to_the_whole_draws_for_itself():
 
 def test_every_kappa_gets_its_share_of_the_draws():
     weights = np.array([[0.25, 0.25, 0.5], [0.9995, 0.0003, 0.0002]])
-    stops = drawing._allot(np.random.default_rng(0), weights, 4_000)
+    stops = slices._allot(np.random.default_rng(0), weights, 4_000)
     lengths = np.diff(stops, axis=1, prepend=0)
     assert (lengths.sum(axis=1) == 4_000).all()
     assert (np.abs(lengths - 4_000 * weights) <= 1).all()

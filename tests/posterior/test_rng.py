@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from outperform.errors import UsageError
-from outperform.posterior import rng as streams
+from outperform.posterior import rng
 from outperform.posterior.rng import (
     _workers,
     block_length,
@@ -125,7 +125,7 @@ def test_what_is_no_number_of_threads_is_refused(n_jobs):
 
 
 def test_threads_are_as_many_as_pay(monkeypatch):
-    monkeypatch.setattr(streams, "n_cores", lambda: 3)
+    monkeypatch.setattr(rng, "n_cores", lambda: 3)
     assert _workers(-1, n_blocks=100, n_gammas=10**9) == 3
     assert _workers(-1, n_blocks=2, n_gammas=10**9) == 2
     assert _workers(-1, n_blocks=100, n_gammas=1) == 1

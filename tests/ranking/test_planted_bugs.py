@@ -9,8 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.decision.ranks import RankMoments, expected_ranks, rank_probabilities
-from outperform.ranking import api as concluding
-from outperform.ranking import pairs
+from outperform.ranking import api, pairs
 
 
 def ranked():
@@ -62,7 +61,7 @@ def test_regret_against_the_best_mean_is_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return values.mean(axis=1).max() - values
 
-    monkeypatch.setattr(concluding, "losses", wrong)
+    monkeypatch.setattr(api, "losses", wrong)
     caught()
 
 
@@ -70,7 +69,7 @@ def test_ranks_off_by_one_are_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return np.roll(rank_probabilities(values), 1, axis=1)
 
-    monkeypatch.setattr(concluding, "rank_probabilities", wrong)
+    monkeypatch.setattr(api, "rank_probabilities", wrong)
     caught()
 
 
@@ -79,7 +78,7 @@ def test_ranks_counted_from_zero_are_caught(monkeypatch):
         mean, mcse = expected_ranks(probabilities, n_draws)
         return RankMoments(mean=mean - 1, mcse=mcse)
 
-    monkeypatch.setattr(concluding, "expected_ranks", wrong)
+    monkeypatch.setattr(api, "expected_ranks", wrong)
     caught()
 
 
@@ -87,17 +86,17 @@ def test_the_worst_for_the_best_is_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return rank_probabilities(values, greater_is_better=not greater_is_better)
 
-    monkeypatch.setattr(concluding, "rank_probabilities", wrong)
+    monkeypatch.setattr(api, "rank_probabilities", wrong)
     caught()
 
 
 def test_b_minus_a_is_caught(monkeypatch):
-    right = concluding.all_pairs
+    right = api.all_pairs
 
     def wrong(spec, values, observed, **more):
         return right(spec, -values, observed, **more)
 
-    monkeypatch.setattr(concluding, "all_pairs", wrong)
+    monkeypatch.setattr(api, "all_pairs", wrong)
     caught()
 
 
@@ -107,5 +106,5 @@ def test_masses_that_do_not_turn_with_the_difference_are_caught(monkeypatch):
 
 
 def test_pairs_left_in_the_order_of_names_are_caught(monkeypatch):
-    monkeypatch.setattr(concluding, "in_order", lambda matrix, order: matrix)
+    monkeypatch.setattr(api, "in_order", lambda matrix, order: matrix)
     caught()

@@ -10,7 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.display.numbers import for_text
-from outperform.report import api as document
+from outperform.report import api
 from outperform.report.api import render
 from tests.report.reading import XHTML, Page
 
@@ -89,7 +89,7 @@ EACH = 16  # labels on one page
 @pytest.fixture(autouse=True)
 def few_positions(monkeypatch):
     """Labels look the same wherever the slider stands."""
-    monkeypatch.setattr(document, "_POSITIONS", 8)
+    monkeypatch.setattr(api, "_POSITIONS", 8)
 
 
 def skeleton(page):
@@ -160,9 +160,7 @@ def test_a_model_and_a_metric_are_text(tmp_path, first):
 
 
 def test_a_title_is_text():
-    made = document.make_document(
-        [by_classes(HARMLESS[:3])], by=None, keys=[None], title="harmless"
-    )
+    made = api.make_document([by_classes(HARMLESS[:3])], by=None, keys=[None], title="harmless")
     plain = read(render(made))
     for payload in PAYLOADS:
         page = read(render(replace(made, title=for_text(payload))))

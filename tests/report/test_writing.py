@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import outperform as op
-from outperform import errors as _optional
+from outperform import errors
 from outperform.errors import MissingExtra, UsageError
 from tests.report.kinds import KINDS, labels
 from tests.report.reading import XHTML, Page
@@ -227,7 +227,7 @@ def test_a_missing_extra_is_named(quick, tmp_path, monkeypatch, module):
             raise ImportError(name)
         return importlib.import_module(name)
 
-    monkeypatch.setattr(_optional, "import_module", absent)
+    monkeypatch.setattr(errors, "import_module", absent)
     with pytest.raises(MissingExtra, match=re.escape('pip install "outperform[report]"')):
         op.write_report(quick, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []

@@ -41,8 +41,7 @@ from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows
 from outperform.results.base import CrossDetails, RunDetails, Tabular, verb_of
 from outperform.results.comparison import Comparison
-from outperform.runs.api import draw_runs
-from outperform.runs.api import summarize_runs as conclude_runs
+from outperform.runs.api import draw_runs, summarize_runs
 
 if TYPE_CHECKING:
     from outperform.results.schemas import TableFacts
@@ -52,7 +51,7 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
     """Judge the draws of a comparison under another ROPE."""
     spec, checked, details = own.spec, rope_for(own.spec, rope), own.details
     if isinstance(details, RunDetails):
-        return conclude_runs(
+        return summarize_runs(
             spec,
             details.drawn,
             details.sides,
@@ -130,7 +129,7 @@ def _conclude(
     details, prob = own.details, own.hdi.prob
     if isinstance(details, RunDetails):
         drawn = draw_runs(spec, answered.values, details.sides, seed)
-        return conclude_runs(spec, drawn, details.sides, rope=rope, prob=prob, seed=seed)
+        return summarize_runs(spec, drawn, details.sides, rope=rope, prob=prob, seed=seed)
     if details is not None and not isinstance(details, CrossDetails):
         # What the folds leave to doubt does not depend on the metric.
         spec = replace(spec, findings=own.spec.findings)

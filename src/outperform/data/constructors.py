@@ -17,7 +17,7 @@ from outperform._typing import (
     TagsLike,
 )
 from outperform.data import build, serialization
-from outperform.data.spans import get
+from outperform.data.spans import get_scheme
 from outperform.errors import DataError
 
 
@@ -302,7 +302,9 @@ class Constructors:
         [0, 1]
         """
         return cls(
-            **build.of_tags(gold, predictions, scheme=get(scheme), strict=strict, groups=groups)
+            **build.of_tags(
+                gold, predictions, scheme=get_scheme(scheme), strict=strict, groups=groups
+            )
         )
 
     @classmethod

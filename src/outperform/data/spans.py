@@ -12,7 +12,7 @@ from outperform._typing import IntArray, Label
 from outperform.data.groups import count_rows, group_codes, group_rows
 from outperform.data.labels import check_label, sort_labels
 from outperform.data.table import Table, place_rows
-from outperform.data.tag_schemes import ROLES_OF, Reading, Role, Scheme, Span
+from outperform.data.tag_schemes import ROLES_OF, Role, Scheme, Span
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding
 
@@ -47,7 +47,7 @@ _SCHEMES = {
 _ALIASES = {"BIO": "IOB2", "BIOES": "IOBES", "BILUO": "BILOU"}
 
 
-def get(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
+def get_scheme(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
     """Return a scheme by its name, from a table of roles, or as itself.
 
     Parameters
@@ -59,12 +59,12 @@ def get(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
 
     Examples
     --------
-    >>> get("bio").name
+    >>> get_scheme("bio").name
     'IOB2'
     >>> roles = {"B": "begin", "M": "inside", "E": "end", "S": "single", "O": "outside"}
-    >>> get(roles).read(["B", "M", "E", "S"]).spans
+    >>> get_scheme(roles).read(["B", "M", "E", "S"]).spans
     ((0, 3, 'span'), (3, 4, 'span'))
-    >>> get("IOBS")  # doctest: +ELLIPSIS
+    >>> get_scheme("IOBS")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     outperform.errors.UsageError: unknown scheme 'IOBS'; did you mean 'IOBES'? Known: IOB1, ...
     """
@@ -83,12 +83,12 @@ def get(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
     return _SCHEMES[name]
 
 
-def names() -> list[str]:
+def scheme_names() -> list[str]:
     """Return the names of all schemes of the table.
 
     Examples
     --------
-    >>> names()[:4]
+    >>> scheme_names()[:4]
     ['IOB1', 'IOB2', 'IOE1', 'IOE2']
     """
     return list(_SCHEMES)
@@ -249,6 +249,3 @@ def span_cells(
             "it is not found; a span of a wrong type is one missed and one spurious span"
         )
     return types, codes
-
-
-__all__ = ["Reading", "Scheme", "get", "names"]

@@ -386,11 +386,11 @@ class Scheme:
 
         Examples
         --------
-        >>> from outperform.data.spans import get
+        >>> from outperform.data.spans import get_scheme
         >>> tags = ["O", "I-PER", "I-PER", "B-LOC"]
-        >>> get("IOB2").read(tags)
+        >>> get_scheme("IOB2").read(tags)
         Reading(spans=((1, 3, 'PER'), (3, 4, 'LOC')), malformed=(1,))
-        >>> get("IOB2").read(tags, strict=True).spans
+        >>> get_scheme("IOB2").read(tags, strict=True).spans
         ((3, 4, 'LOC'),)
         """
         return read(self, tags, strict=strict)
@@ -407,8 +407,8 @@ class Scheme:
 
         Examples
         --------
-        >>> from outperform.data.spans import get
-        >>> get("IOBES").write([(0, 1, "PER"), (2, 4, "LOC")], 5)
+        >>> from outperform.data.spans import get_scheme
+        >>> get_scheme("IOBES").write([(0, 1, "PER"), (2, 4, "LOC")], 5)
         ['S-PER', 'O', 'B-LOC', 'E-LOC', 'O']
         """
         return write(self, spans, length)

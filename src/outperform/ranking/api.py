@@ -19,8 +19,7 @@ from outperform._typing import (
     RopeLike,
     Seed,
 )
-from outperform.comparison.api import one_estimate
-from outperform.comparison.api import summarize_comparison as conclude_pair
+from outperform.comparison.api import one_estimate, summarize_comparison
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -348,7 +347,7 @@ def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
         of_models=(None, None),
         of_difference=None,
     )
-    return conclude_pair(
+    return summarize_comparison(
         spec,
         answered,
         rope=ranking.rope,
