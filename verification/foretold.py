@@ -1,4 +1,4 @@
-"""Is what a comparison foretells of more documents right where the world follows its prior?
+"""Is what a comparison foretells of more items right where the world follows its prior?
 
 A world is drawn from a prior, a quarter of a test set from the world, and the quarter is compared.
 Where it is undecided, normal theory foretells how probably the other three quarters decide, as
@@ -19,7 +19,7 @@ from outperform.planning.goals import firm_goal
 from outperform.planning.power import outlook_of
 from verification import markdown
 from verification.more_data import ROPE, Bin, bins
-from verification.plans import UNIFORM, documents, draw_world
+from verification.plans import UNIFORM, draw_world, items
 
 SEED = 20_261_123
 # Bins may be off by so many of their errors, and by this much, since metrics are not normal.
@@ -32,7 +32,7 @@ NEWSGROUP = np.array([[[194.0, 2.5], [2.5, 1.0]], [[5.5, 2.0], [2.0, 10.5]]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Futures:
-    """Where worlds come from, what the comparison believes, and how many documents there are."""
+    """Where worlds come from, what the comparison believes, and how many items there are."""
 
     name: str
     drawn: str
@@ -80,11 +80,11 @@ def repeat(world: Futures, first: int, last: int) -> list[Future]:
 def foretold_and_came(world: Futures, generator: np.random.Generator) -> Future | None:
     """Draw a world and a quarter, foretell and reveal; None if the quarter is decided."""
     truth = draw_world(_SHAPES[world.drawn], generator, prevalence=world.prevalence)
-    seen = documents(truth, world.quarter, generator)
+    seen = items(truth, world.quarter, generator)
     now = _compared(world, seen, generator)
     if now.decision.decided:
         return None
-    more = documents(truth, 3 * world.quarter, generator)
+    more = items(truth, 3 * world.quarter, generator)
     then = _compared(world, seen + more, generator)
     return _foretold(now, 3 * world.quarter), then.decision.decided
 
@@ -134,7 +134,7 @@ def table(found: Found) -> str:
     header = ("worlds", "comparisons", "foretold", "decided, %")
     return markdown.table(header, rows) + (
         f"\nUndecided comparisons of simulated quarters: two classes, F1, ROPE ±{ROPE}, 200 "
-        "documents in the first rows and 1,883 in the others; then three times as many more.\n"
+        "items in the first rows and 1,883 in the others; then three times as many more.\n"
     )
 
 

@@ -1,6 +1,6 @@
-"""Does "so many more documents would probably decide it" come true?
+"""Does "so many more items would probably decide it" come true?
 
-The 7,532 test documents of 20 Newsgroups are cut down to a quarter, and every pair of classifiers
+The 7,532 test items of 20 Newsgroups are cut down to a quarter, and every pair of classifiers
 is compared in every group against the rest. Where that is undecided, it is foretold how probably
 the other three quarters decide; then they are revealed. Normal theory, which is what a comparison
 prints, foretells every quarter; ``more_data()``, which simulates, some of them.
@@ -80,7 +80,7 @@ def _foretell(
     theory = float(outlook_of(now).probability(goal, rest))
     simulated = None
     if simulate:
-        # A search for what theory foretells simulates about as many documents as will come.
+        # A search for what theory foretells simulates about as many items as will come.
         aim = float(np.clip(theory, 0.02, 0.98))
         more = now.more_data(target=aim, n_simulations=_N_SIMULATIONS, random_state=SEED, n_jobs=1)
         simulated = more.probability(rest)
@@ -92,14 +92,14 @@ def _foretell(
 
 @cache
 def whole(pair: tuple[str, str], group: str) -> bool:
-    """Return whether all documents decide between a pair in one group."""
+    """Return whether all items decide between a pair in one group."""
     return compared(op.datasets.load_news20(), pair, group, None).decision.decided
 
 
 def compared(
     news: News20, pair: tuple[str, str], group: str, part: AnyArray | None
 ) -> op.Comparison:
-    """Compare a pair in one group against the rest, on some of the documents or all."""
+    """Compare a pair in one group against the rest, on some of the items or all."""
     chosen = slice(None) if part is None else part
     truth = np.asarray(news.y_true)[chosen] == group
     a, b = (np.asarray(news.predictions[name])[chosen] == group for name in pair)
@@ -187,7 +187,7 @@ def table(found: Sequence[Foretold]) -> str:
     ]
     header = ("foretold by", "comparisons", "foretold", "decided, %")
     return markdown.table(header, rows) + (
-        "\nUndecided comparisons of quarters of the 7,532 documents: F1 of each group against the "
+        "\nUndecided comparisons of quarters of the 7,532 items: F1 of each group against the "
         f"rest, all six pairs of classifiers, ROPE ±{ROPE}. Quarters overlap, and all of one group "
         "and pair end alike: the errors are those of twenty groups, not of so many comparisons.\n"
     )

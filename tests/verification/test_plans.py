@@ -24,9 +24,9 @@ def test_worlds_follow_the_prior_that_the_planner_is_given():
     assert abs(better.mean()) < 5 * better.std() / np.sqrt(4_000)
 
 
-def test_documents_are_those_of_the_world():
+def test_items_are_those_of_the_world():
     world = plans.draw_world(plans.APART, np.random.default_rng(1))
-    seen = plans.documents(world, 100_000, np.random.default_rng(2))
+    seen = plans.items(world, 100_000, np.random.default_rng(2))
     both, only_a, only_b, _ = seen.agreement(1)
     assert np.array([both, only_a, only_b]) / 100_000 == pytest.approx(
         [world[1, 1, 1], world[1, 1, 0], world[1, 0, 1]], abs=0.01
@@ -35,7 +35,7 @@ def test_documents_are_those_of_the_world():
 
 def test_a_pilots_rates_are_taken_for_the_truth():
     world = next(one for one in WORLDS if one.certain)
-    pilot = plans.documents(plans.draw_world(plans.APART, np.random.default_rng(3)), 200,
+    pilot = plans.items(plans.draw_world(plans.APART, np.random.default_rng(3)), 200,
                             np.random.default_rng(4))  # fmt: skip
     found = plans.planned(world, pilot, 0)
     assert "theta_pos=" in found.signature
@@ -86,8 +86,8 @@ def test_worlds_of_futures_are_believed_as_they_say():
     assert foretold.repeat(knows, 0, 8)[-1] == foretold.repeat(knows, 4, 8)[-1]
 
 
-def test_few_documents_are_foretold_as_they_come():
-    # Of five documents, the uniform prior is worth more than they are.
+def test_few_items_are_foretold_as_they_come():
+    # Of five items, the uniform prior is worth more than they are.
     world = replace(foretold.WORLDS[0], quarter=5)
     with_prior = [
         foretold.foretold_and_came(world, np.random.default_rng([9, place])) for place in range(500)

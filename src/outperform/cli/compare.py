@@ -345,7 +345,7 @@ def slices(
         raise UsageError(f"give --a and --b, the names of two models; got {a!r} twice")
     if not by and (reading.truth is not None or reading.correct):
         raise UsageError(
-            "give --by, the name of a column that divides the documents"
+            "give --by, the name of a column that divides the items"
             + columns_there(source, reading)
         )
     seen = read_table(source, [a, b], reading, by)

@@ -35,7 +35,7 @@ def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
 
 
 def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
-    """Count the predictions of two models for all documents of a pool."""
+    """Count the predictions of two models for all items of a pool."""
     if len(seen.models) != 2 or seen.kind == "correct":
         raise UsageError("--pool is for the predictions of two models; leave it out")
     a, b = seen.models

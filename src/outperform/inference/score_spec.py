@@ -61,7 +61,7 @@ def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
         if array.ndim == 2 and np.abs(array.sum(axis=1) - 1).max() > _ROUNDING:
             row = int(np.abs(array.sum(axis=1) - 1).argmax())
             raise DataError(
-                f"the probabilities of {name!r} must add up to 1 for every document; in row {row} "
+                f"the probabilities of {name!r} must add up to 1 for every item; in row {row} "
                 f"they add up to {array[row].sum():g}"
             )
 
@@ -113,13 +113,13 @@ def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
     if not is_positive.any() or is_positive.all():
         lacking = "positive" if not is_positive.any() else "negative"
         raise DataError(
-            f"{metric.name} compares positive and negative documents, and no document is "
+            f"{metric.name} compares positive and negative items, and no item is "
             f"{lacking}; check pos_label={scores.labels[code]!r} and y_true"
         )
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 2 and array.shape[1] > 2:
             raise UsageError(
-                f"{metric.name} reads one score a document; scores of {name!r} have shape "
+                f"{metric.name} reads one score an item; scores of {name!r} have shape "
                 f"{array.shape}: give the column of the positive class"
             )
 
@@ -169,7 +169,7 @@ class ScoreSpec(BaseSpec):
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of documents get one weight each; None if every document gets one."""
+        """How many groups of items get one weight each; None if every item gets one."""
         return self.data.n_groups
 
     @cached_property
@@ -183,7 +183,7 @@ class ScoreSpec(BaseSpec):
 
     @cached_property
     def n_effective(self) -> float | None:
-        """What importance weights leave of the documents or groups; None without any."""
+        """What importance weights leave of the items or groups; None without any."""
         if self.data.weights is None:
             return None
         return effective_size(self.units.sums(np.ones(self.view.n_rows)))
@@ -213,7 +213,7 @@ class ScoreSpec(BaseSpec):
 
     @property
     def shapes(self) -> FloatArray | None:
-        """How many documents each unit stands for; None for one each."""
+        """How many items each unit stands for; None for one each."""
         view = self.view
         if view.n_groups is not None or view.counts is None:
             return None
@@ -234,7 +234,7 @@ class ScoreSpec(BaseSpec):
         return tuple(one.ranking for one in self.prepared if isinstance(one, ranked))
 
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the documents, or groups, that set two models apart in the metric's eyes."""
+        """Count the items, or groups, that set two models apart in the metric's eyes."""
         return count_apart(
             self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
         )
@@ -273,7 +273,7 @@ def make_score_spec(
     chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
-            f"prior {chosen.name!r} is for labels; scores are weighed document by document, "
+            f"prior {chosen.name!r} is for labels; scores are weighed item by item, "
             "so leave prior out or use prior='bootstrap'"
         )
     asked = metrics.get_score(metric)

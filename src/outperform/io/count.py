@@ -60,7 +60,7 @@ def not_counts(name: str, table: str, number: int = 0, example: object = None) -
 MOST_ROWS = 250_000
 MOST_BYTES = 128 << 20
 _LEAST_VALUES = 10  # fewer are a category
-_LEAST_SIZE = 1.05  # documents a value, on average
+_LEAST_SIZE = 1.05  # items a value, on average
 _MOST_COLUMNS = 3
 
 
@@ -258,7 +258,7 @@ def _summed(table: Table, asked: TableQuery, engine: Engine) -> str:
 
 
 def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
-    """Refuse documents that are there twice, or that have no id."""
+    """Refuse items that are there twice, or that have no id."""
     inner = table.select((name,), where=where)
     ((rows, known, distinct),) = engine.fetch(
         f"SELECT count(*), count(k0), count(DISTINCT k0) FROM ({inner.sql})", inner.parameters

@@ -42,7 +42,7 @@ class Coded(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """Columns of equal length, and how many documents each row stands for."""
+    """Columns of equal length, and how many items each row stands for."""
 
     columns: list[Coded]
     counts: AnyArray  # (n_rows,)
@@ -102,7 +102,7 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
     if n_cells > MOST_CELLS and groups is not None:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
-            f"predictions; does {groups!r} name something coarser than documents?"
+            f"predictions; does {groups!r} name something coarser than items?"
         )
     if n_cells > MOST_CELLS:
         raise ResourceError(
@@ -394,7 +394,7 @@ def to_outcomes(
     correct: bool = False,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from counted columns, and put doubts about the reading beside them.
+    """Return outcomes from counted columns, and put findings about the reading beside them.
 
     The columns begin with the truth or, if ``correct``, with whether the first model was right.
     """
@@ -425,7 +425,7 @@ def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
 
 
 def _plain(value: Any, read: Callable[..., Column]) -> Any:
-    # Days and times divide documents as well as words do.
+    # Days and times divide items as well as words do.
     return value if read is read_column else str(value)
 
 

@@ -19,7 +19,7 @@ from outperform.io.tables import Table, check_family
 
 OnMissing = Literal["raise", "drop"]
 GOLD = ("gold", "truth", "ground_truth", "y_true", "labels", "reference")
-_VERDICTS = {"acc", "correct", "exact_match", "is_correct", "pass", "passed", "right"}
+_RIGHT_OR_WRONG = {"acc", "correct", "exact_match", "is_correct", "pass", "passed", "right"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ def _outcomes(
         group_by.refuse_scores(
             {model: one.values for model, one in zip(models, columns[1:], strict=True)}, truth
         )
-        findings = [*findings, *_doubts(owner, truth)]
+        findings = [*findings, *_gold_findings(owner, truth)]
     refuse_too_many(len(found.counts), first.name, groups=groups)
     together = None
     if groups is not None:
@@ -171,18 +171,18 @@ def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: group_b
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
 
-def _doubts(gold: Side, truth: Sequence[Any]) -> list[Finding]:
+def _gold_findings(gold: Side, truth: Sequence[Any]) -> list[Finding]:
     """Say so if the true labels look like whether a model was right."""
     if gold.prediction is not None:
         return []
     said = {str(one).lower() for one in truth}
-    is_verdict = str(gold.truth).lower() in _VERDICTS and said <= {"true", "false", "0", "1"}
-    if not is_verdict and not said <= {"true", "false"}:
+    named = str(gold.truth).lower() in _RIGHT_OR_WRONG and said <= {"true", "false", "0", "1"}
+    if not named and not said <= {"true", "false"}:
         return []
     return [
         finding(
             "right_or_wrong_as_gold",
-            level="warning" if is_verdict else "note",
+            level="warning" if named else "note",
             column=gold.truth,
             table=gold.table.name,
             labels=" or ".join(sorted(said)),
@@ -290,7 +290,7 @@ def _only_in(one: int, other: int, engine: Engine) -> tuple[int, str]:
 
 
 def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
-    """Refuse tables that do not agree on the truth of the same document."""
+    """Refuse tables that do not agree on the truth of the same item."""
     first = _truth_place(sides)
     for place, side in enumerate(sides):
         if side.truth is None or place == first:
@@ -304,7 +304,7 @@ def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
             ids = _shown(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
             raise DataError(
                 f"{sides[first].table.name} and {side.table.name} disagree on {side.truth!r} in "
-                f"{number} rows, e.g. of the ids {ids}; they must be of the same documents"
+                f"{number} rows, e.g. of the ids {ids}; they must be of the same items"
             )
 
 
@@ -328,7 +328,7 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
         keys.append(f"j{owner}.k{len(sides[owner].columns)}")
     found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
     if not len(found.counts):
-        raise DataError("no document is left in all files")
+        raise DataError("no item is left in all files")
     return found
 
 

@@ -122,7 +122,7 @@ class Request:
 
     @property
     def slice_names(self) -> tuple[str, ...]:
-        """The columns that divide the documents."""
+        """The columns that divide the items."""
         names = (self.by,) if isinstance(self.by, str) else self.by
         if names is None:
             return ()
@@ -275,11 +275,11 @@ def read_by_door(source: Any, request: Request) -> Outcomes:
     if seen.sources:  # which outcomes that were counted before know themselves
         return seen
     name = found.name if isinstance(found, (Database, Frame)) else _called(source)
-    doubts = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
+    repeated = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
     return replace(
         seen,
         sources=(source_of(seen, name),),
-        findings=tuple(dict.fromkeys(seen.findings + doubts)),
+        findings=tuple(dict.fromkeys(seen.findings + repeated)),
     )
 
 
