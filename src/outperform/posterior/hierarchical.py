@@ -1,4 +1,4 @@
-"""Priors ``hierarchical`` and ``learned``: hyperparameters by quadrature on a grid."""
+"""Prior ``hierarchical``: parameters of parameters by quadrature on a grid."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from scipy.special import betaln, digamma
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError
-from outperform.posterior.base import Drawn, Needs, NoClosedForms, Worker, margins_of
-from outperform.posterior.dirichlet import SparseWeights, dense_counts
-from outperform.posterior.rng import fill_proportions, log_gammas, runs
+from outperform.posterior.dirichlet import SparseWeights
 
 # A logistic prior falls below e^-40 outside ±40; no data can move a peak further out.
 _WIDEST = 40.0
 # What lies this many nats below the peak is left out: less than 1e-13 of the mass.
 _DEPTH = 30.0
-_COARSE = 25
-_FINE = {1: 2049, 2: 257}
+_COARSE = {1: 25, 2: 25, 3: 13}
+_FINE = {1: 2049, 2: 257, 3: 37}
 _KNOTS = 257
 
 Function = Callable[[FloatArray], FloatArray]
@@ -91,7 +89,7 @@ class GridPosterior:
     """A density on a grid: nodes along each axis and the probability of each cell."""
 
     axes: tuple[FloatArray, ...]
-    probabilities: FloatArray  # (n_1,) or (n_1, n_2), sums to 1
+    probabilities: FloatArray  # (n_1,), (n_1, n_2) or (n_1, n_2, n_3), sums to 1
 
     def draw(self, generator: np.random.Generator, size: int) -> list[FloatArray]:
         """Draw coordinates: a cell by its probability, then a place within it."""
@@ -104,6 +102,25 @@ class GridPosterior:
             drawn.append(axis[index] + step * (generator.random(size) - 0.5))
         return drawn
 
+    def at(self, levels: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the coordinates at levels between 0 and 1, one row for each axis.
+
+        The first coordinate is its quantile, each later one its quantile given those before
+        it, so that uniform levels give draws, and correlated levels correlated draws.
+        """
+        cumulative = np.concatenate([[0.0], np.cumsum(self.probabilities.ravel())])
+        start, mass = np.zeros(len(levels[0])), np.full(len(levels[0]), cumulative[-1])
+        found, inside = [], cumulative.size - 1
+        for axis, level in zip(self.axes, levels, strict=True):
+            inside //= axis.size  # so many cells share this coordinate and those before it
+            ends = cumulative[::inside]
+            target = start + level * mass
+            cell = np.clip(np.searchsorted(ends, target, side="right") - 1, 0, ends.size - 2)
+            start, mass = ends[cell], ends[cell + 1] - ends[cell]
+            within = np.divide(target - start, mass, out=np.zeros_like(mass), where=mass > 0)
+            found.append(axis[cell % axis.size] + (axis[1] - axis[0]) * (within - 0.5))
+        return found
+
     def mean(self, function: Callable[[FloatArray], FloatArray], *, axis: int = 0) -> float:
         """Return the expectation of a function of one coordinate."""
         others = tuple(other for other in range(len(self.axes)) if other != axis)
@@ -111,16 +128,22 @@ class GridPosterior:
         return float(marginal @ function(self.axes[axis]))
 
 
-def grid_posterior(terms: Sequence[Term], n_axes: int) -> GridPosterior:
+def grid_posterior(
+    terms: Sequence[Term], n_axes: int, *, box: Sequence[tuple[float, float]] | None = None
+) -> GridPosterior:
     """Find where the density lives and tabulate it there.
 
     Every coordinate has a logistic prior, which is what a uniform ``η`` is in
     ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``.
     """
-    box = [(-_WIDEST, _WIDEST)] * n_axes
+    searched = terms
+    if box is None:
+        box = [(-_WIDEST, _WIDEST)] * n_axes
+    else:  # narrow enough to look for the peak in a table
+        searched = _tabulated(terms, [np.array(ends) for ends in box])
     for _ in range(12):
-        axes = [np.linspace(low, high, _COARSE) for low, high in box]
-        logs = _log_density(terms, axes)
+        axes = [np.linspace(low, high, _COARSE[n_axes]) for low, high in box]
+        logs = _log_density(searched, axes)
         smaller = _live_box(axes, logs)
         shrunk = any(
             (new[1] - new[0]) < 0.8 * (old[1] - old[0])
@@ -234,76 +257,3 @@ def _log_prior_cell(pattern: Sequence[bool], n_classes: int) -> LogAlpha:
         return total
 
     return log_alpha
-
-
-class Free(NoClosedForms):
-    """Posterior of one model with learned diagonal share and learned prior mass."""
-
-    n_models = 1
-
-    def __init__(self, outcomes: Outcomes) -> None:
-        if len(outcomes.models) != 1:
-            raise UsageError("prior 'learned' serves one model; use prior='unit' to pair several")
-        self.n_classes = outcomes.n_classes
-        self.counts = dense_counts(outcomes)  # (n_classes, n_classes)
-        self.grid = mass_posterior(self.counts)
-
-    @property
-    def n_gammas(self) -> int:
-        """How many gammas one draw takes."""
-        return self.counts.size + self.n_classes
-
-    def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws η and s, then prevalence and rows given them."""
-        n_classes = self.n_classes
-        prevalence_shapes = self.counts.sum(axis=1) + 1.0
-        pieces = runs(prevalence_shapes)
-
-        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            logit, log_mass = self.grid.draw(generator, length)
-            mass, right = np.exp(log_mass), logistic(logit)
-            on, off = mass * right, mass * (1 - right) / (n_classes - 1)
-            prevalence = np.empty((n_classes, length))
-            fill_proportions(generator, prevalence_shapes, pieces, prevalence)
-            confusion = np.empty((n_classes, n_classes, length))
-            for row in range(n_classes):
-                shapes = self.counts[row][:, None] + off
-                shapes[row] = self.counts[row, row] + on
-                confusion[row] = _row(generator, shapes) * prevalence[row]
-            return [confusion if needs == "confusion" else margins_of(confusion)]
-
-        return draw
-
-
-def _row(generator: np.random.Generator, shapes: FloatArray) -> FloatArray:
-    # Tiny shapes occur wherever the mass is small, so every row is drawn by its logarithms.
-    logs = log_gammas(generator, shapes, shapes.shape)
-    logs -= logs.max(axis=0)
-    weights = np.exp(logs, out=logs)
-    weights /= weights.sum(axis=0)
-    return weights
-
-
-def mass_posterior(counts: FloatArray) -> GridPosterior:
-    """Return the posterior of ``(logit η, log s)``.
-
-    ``log p = Σ_j [log Γ(s) − log Γ(s + n_j)] + Σ_jk [log Γ(c_jk + ω_jk) − log Γ(ω_jk)]``.
-    """
-    n_classes = len(counts)
-    diagonal = np.eye(n_classes, dtype=bool)
-
-    def on(axes: Sequence[FloatArray]) -> FloatArray:
-        return axes[1] + log_logistic(axes[0])
-
-    def off(axes: Sequence[FloatArray]) -> FloatArray:
-        share: FloatArray = axes[1] + log_logistic(-axes[0]) - np.log(n_classes - 1)
-        return share
-
-    terms = [
-        Term(function=RisingFactorial(counts[diagonal]), log_alpha=on),
-        Term(function=RisingFactorial(counts[~diagonal]), log_alpha=off),
-        Term(
-            function=RisingFactorial(counts.sum(axis=1)), log_alpha=lambda axes: axes[1], sign=-1.0
-        ),
-    ]
-    return grid_posterior(terms, 2)

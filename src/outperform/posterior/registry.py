@@ -26,13 +26,13 @@ from outperform.posterior.base import (
 from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import flat, unit, unit_rows
 from outperform.posterior.hierarchical import (
-    Free,
     GridPosterior,
     RisingFactorial,
     Term,
     grid_posterior,
     hierarchical,
 )
+from outperform.posterior.learned import learned
 from outperform.posterior.rng import fill_proportions, runs
 
 _MOST_CELLS = 1 << 16
@@ -239,7 +239,7 @@ PRIORS = {
         PriorModel(name="unit", build=unit),
         *(_dirichlet(Prior.from_param(name)) for name in _DIRICHLET),
         PriorModel(name="hierarchical", build=hierarchical),
-        PriorModel(name="learned", build=Free, pairs=False),
+        PriorModel(name="learned", build=learned),
         PriorModel(name="bootstrap", build=bootstrap, proper=False),
     )
 }
