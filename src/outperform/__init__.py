@@ -114,9 +114,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'outperform' has no attribute {name!r}")
     home = _HOMES[name]
-    if not home:
-        return import_module(f"outperform.{name}")
-    return getattr(import_module(f"outperform.{home}"), name)
+    found = import_module(f"outperform.{home or name}")
+    globals()[name] = found if not home else getattr(found, name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ import outperform as op
 from outperform.data.pool import Pool
 from outperform.errors import DataError, UsageError
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.labelling import allocate, guessed_truths, interleave, least, needs
 
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}

@@ -182,8 +182,7 @@ def read_models(
     files: list[str], of: list[str] | None, reading: g.Joined, metric: str | None
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
     if metric is not None and is_of_scores(metric):

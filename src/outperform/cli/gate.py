@@ -169,8 +169,7 @@ def _read(
     metric: str | None,
 ) -> Outcomes | Scores:
     """Read candidate and baseline: columns of one table, or files that are called like them."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
     if candidate is not None and candidate == baseline:

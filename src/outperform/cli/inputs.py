@@ -343,8 +343,7 @@ def read_seen(
     metrics: Sequence[str | None],
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     for metric in metrics:
         check_name(metric)

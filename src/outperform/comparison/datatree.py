@@ -18,12 +18,12 @@ from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.engine import Answer
-from outperform.inference.score_spec import counted, make_spec
-from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.score_spec import ONCE
+from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
-from outperform.posterior.base import Prior
+from outperform.posterior.base import Prior, PriorModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
-from outperform.posterior.registry import STRATA, PriorModel, PyMCModel, get_prior
+from outperform.posterior.registry import STRATA, PyMCModel, get_prior
 from outperform.posterior.rng import child
 from outperform.results.base import verb_of
 from outperform.results.comparison import Comparison

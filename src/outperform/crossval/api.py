@@ -27,8 +27,8 @@ from outperform.decision.rope import Rope
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
-from outperform.inference.spec import Counting, LabelSpec, Scale, make_label_spec
+from outperform.inference.score_spec import Counting, Scale
+from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.metrics.metric import Metric
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

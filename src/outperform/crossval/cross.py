@@ -34,8 +34,7 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
-from outperform.inference.spec import LabelSpec, make_label_spec, rope_for
+from outperform.inference.spec import LabelSpec, counted, make_label_spec, rope_for
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, n_workers, seed_sequence
 from outperform.progress import in_steps

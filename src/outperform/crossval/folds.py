@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.groups import as_counts
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import as_counts
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, finding, listed

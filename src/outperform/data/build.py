@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
-from outperform.data.groups import as_counts, count_rows, group_codes, group_rows, read_weights
-from outperform.data.label_sets import are_label_sets, code_label_sets, is_matrix, prune_sets
+from outperform.data.groups import group_codes, group_rows
+from outperform.data.label_sets import code_label_sets, is_matrix, prune_sets
 from outperform.data.labels import (
     Column,
     align,
     align_rows,
+    are_label_sets,
     check_label,
     label_findings,
     read_column,
@@ -21,9 +22,17 @@ from outperform.data.labels import (
     unify,
 )
 from outperform.data.pool import count_pool, count_slices, labelled_rows, slice_column
-from outperform.data.sources import row_findings
 from outperform.data.spans import check_tag_lengths, count_spans, read_tags, span_cells
-from outperform.data.table import Table, place_rows, read_confusions, truth_findings
+from outperform.data.table import (
+    Table,
+    as_counts,
+    count_rows,
+    place_rows,
+    read_confusions,
+    read_weights,
+    row_findings,
+    truth_findings,
+)
 from outperform.data.tag_schemes import Scheme
 from outperform.data.views import check_labels, named, refuse_ids, same_length
 from outperform.errors import DataError, UsageError

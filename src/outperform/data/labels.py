@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -158,29 +159,40 @@ def only_column(values: Any, *, name: str) -> Any:
     return column
 
 
-def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
-    """Return a matrix with a column for each class in the order of the classes.
+def are_label_sets(values: Any) -> bool:
+    """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
 
-    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
-    are classes, they are in this order already.
+    Examples
+    --------
+    >>> are_label_sets(np.eye(3)), are_label_sets([{"a"}, set()]), are_label_sets(["a", "b"])
+    (True, True, False)
     """
-    if not is_frame(values) or values.shape[1] == 1:
-        return only_column(values, name=name)
-    names, matrix = column_names(values, name=name), np.asarray(values)
-    known = {label if label in names else str(label): label for label in labels}
-    if set(known) == set(names):
-        return matrix[:, [names.index(one) for one in known]]
-    if names == list(range(len(names))):
-        return matrix
-    shown = ", ".join(repr(label) for label in labels)
-    spare = [one for one in names if one not in known]
-    lacking = [one for one in known if one not in names]
-    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
-    raise DataError(
-        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
-        "name classes that never occur in labels=, or pass .to_numpy() for columns in the order "
-        "of the classes"
-    )
+    if hasattr(values, "tocsr"):
+        return True
+    if is_frame(values):
+        return is_indicator(np.asarray(values))
+    n_axes = getattr(values, "ndim", 1)
+    if n_axes == 2:
+        return is_indicator(np.asarray(values))
+    if n_axes != 1 or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sized):
+        return False
+    return len(values) > 0 and is_collection(next(iter(values)))  # type: ignore[call-overload]
+
+
+def is_indicator(array: AnyArray) -> bool:
+    """Return whether an array is a matrix of zeros and ones."""
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
+        return False
+    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
+        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
+    return bool(((array == 0) | (array == 1)).all())
+
+
+def is_collection(value: Any) -> bool:
+    """Return whether a value holds several labels."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
 
 
 Kind = Literal["text", "int", "bool", "float"]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.groups import as_counts, count_rows, total
 from outperform.data.labels import Column, read_column
-from outperform.data.table import Table, place_rows
+from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:

@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, ModelsLike
-from outperform.data.groups import group_codes, read_weights, total
+from outperform.data.groups import group_codes
 from outperform.data.labels import (
     Column,
     align,
-    in_class_order,
+    column_names,
+    is_frame,
     only_column,
     read_column,
     sort_labels,
     unify,
 )
+from outperform.data.table import read_weights, total
 from outperform.data.views import check_labels, named
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
@@ -102,6 +104,31 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
 _WORTH_MERGING = 16
+
+
+def _in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
+    """Return a matrix with a column for each class in the order of the classes.
+
+    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
+    are classes, they are in this order already.
+    """
+    if not is_frame(values) or values.shape[1] == 1:
+        return only_column(values, name=name)
+    names, matrix = column_names(values, name=name), np.asarray(values)
+    known = {label if label in names else str(label): label for label in labels}
+    if set(known) == set(names):
+        return matrix[:, [names.index(one) for one in known]]
+    if names == list(range(len(names))):
+        return matrix
+    shown = ", ".join(repr(label) for label in labels)
+    spare = [one for one in names if one not in known]
+    lacking = [one for one in known if one not in names]
+    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
+    raise DataError(
+        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
+        "name classes that never occur in labels=, or pass .to_numpy() for columns in the order "
+        "of the classes"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -194,7 +221,7 @@ class Scores:
         truth, ordered, findings = read_truth(rows.truth, labels)
         arrays = read_scores(
             {
-                model: in_class_order(values, ordered, name=f"scores of {model!r}")
+                model: _in_class_order(values, ordered, name=f"scores of {model!r}")
                 for model, values in rows.models.items()
             }
         )

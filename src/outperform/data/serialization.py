@@ -11,13 +11,13 @@ import numpy as np
 
 from outperform import _files as read
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import Groups, as_counts, count_rows
+from outperform.data.groups import Groups
 from outperform.data.label_sets import Sets
 from outperform.data.labels import sort_labels
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
 from outperform.data.sources import DOUBLED, Source, origins
-from outperform.data.table import Table, place_rows
+from outperform.data.table import Table, as_counts, count_rows, place_rows
 from outperform.errors import DataError
 from outperform.findings import Finding, Level, restored
 

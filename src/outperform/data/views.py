@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import total
 from outperform.data.label_sets import join_sets
 from outperform.data.labels import (
     Column,
@@ -20,6 +19,7 @@ from outperform.data.labels import (
     sort_labels,
 )
 from outperform.data.pool import Pool
+from outperform.data.table import total
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:

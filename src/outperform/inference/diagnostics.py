@@ -24,8 +24,8 @@ from outperform.inference.disagreements import (
     unit_findings,
 )
 from outperform.inference.items import undefined_findings
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import LabelSpec
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import documents_of, probabilities, tied_share
 from outperform.metrics.score_metrics import LEAST_PROBABILITY
 

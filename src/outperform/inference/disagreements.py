@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import total
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.table import total
 from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, counted, finding, quoted
-from outperform.inference.items import document_values
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import LabelSpec
+from outperform.inference.items import document_values, spreads
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import predicted_codes, true_codes
 
 FEW_DOCUMENTS = 10
@@ -39,6 +39,50 @@ def unit_findings(n_even: float, *, weighted: bool) -> Iterator[Finding]:
         return
     yield finding(
         "few_effective_documents" if weighted else "few_groups", n=n_even, least=FEW_GROUPS
+    )
+
+
+_MUCH = 1.2  # times the sd
+
+
+def repeated_findings(
+    spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
+) -> Iterator[Finding]:
+    """Yield ``repeated_ids`` for the column that would change the sd most.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    sd
+        Of the posterior, of what is said of the models.
+    models
+        The places of A and B in the spec, or of one model.
+    """
+    if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
+        return
+    found = [
+        (spread, column)
+        for column in spec.data._repeated
+        if (spread := spreads(spec, column, models)) is not None
+    ]
+    if not found:
+        return
+    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
+    names = " − ".join(spec.view.models[place] for place in models)
+    name, values, rows = column.column, column.n_values, column.n_rows
+    if np.isnan(grouped):
+        yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
+        return
+    yield finding(
+        "repeated_ids/known",
+        level="warning" if grouped > _MUCH * apart else "note",
+        column=name,
+        values=values,
+        rows=rows,
+        what=names,
+        grouped=grouped,
+        sd=sd,
     )
 
 

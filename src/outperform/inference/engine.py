@@ -16,10 +16,17 @@ from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.inference.items import draw_means, draw_scores, observed_means, observed_scores
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import ONCE, Choices, LabelSpec
+from outperform.inference.score_spec import ONCE, Choices, ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
-from outperform.posterior.base import Posterior, Sums, draw_values, exact_difference, exact_value
+from outperform.posterior.base import (
+    Posterior,
+    Sums,
+    build_posterior,
+    draw_values,
+    exact_difference,
+    exact_value,
+)
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
 from outperform.posterior.predictive import Reweighted, row_factors
@@ -31,7 +38,6 @@ from outperform.posterior.pymc.sampling import (
     model_of,
     sample,
 )
-from outperform.posterior.registry import build_posterior
 from outperform.posterior.rng import child, shuffled
 
 

@@ -15,7 +15,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError
 from outperform.findings import Finding, clauses, finding
-from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
@@ -310,50 +310,6 @@ def _of_function(
     values = spec.measured.evaluate(ahead.reshape(n_classes, n_classes, -1), spec.classes)
     slopes: FloatArray = (values[1:] - values[0]) / steps
     return np.asarray(slopes[which.ravel()])
-
-
-_MUCH = 1.2  # times the sd
-
-
-def repeated_findings(
-    spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
-) -> Iterator[Finding]:
-    """Yield ``repeated_ids`` for the column that would change the sd most.
-
-    Parameters
-    ----------
-    spec
-        What was asked.
-    sd
-        Of the posterior, of what is said of the models.
-    models
-        The places of A and B in the spec, or of one model.
-    """
-    if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
-        return
-    found = [
-        (spread, column)
-        for column in spec.data._repeated
-        if (spread := spreads(spec, column, models)) is not None
-    ]
-    if not found:
-        return
-    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
-    names = " − ".join(spec.view.models[place] for place in models)
-    name, values, rows = column.column, column.n_values, column.n_rows
-    if np.isnan(grouped):
-        yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
-        return
-    yield finding(
-        "repeated_ids/known",
-        level="warning" if grouped > _MUCH * apart else "note",
-        column=name,
-        values=values,
-        rows=rows,
-        what=names,
-        grouped=grouped,
-        sd=sd,
-    )
 
 
 class Spreads(NamedTuple):

@@ -1,25 +1,25 @@
-"""The specification of scores, checked once; and which data a metric reads."""
+"""What every specification holds, and that of scores, checked once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, ColumnLike, FloatArray, Label, MetricLike
+from outperform._typing import AnyArray, FloatArray, Label, MetricLike
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores, arranged
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError
-from outperform.findings import finding
-from outperform.inference.spec import ONCE, BaseSpec, Choices, Counting, LabelSpec, make_label_spec
-from outperform.inference.views import chosen_metric, count_apart, prepare
+from outperform.findings import Finding, finding
+from outperform.inference.views import count_apart, prepare
+from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
     AreaUnderCurve,
     AveragePrecision,
@@ -28,10 +28,78 @@ from outperform.metrics.score_metrics import (
     Units,
 )
 from outperform.metrics.score_registry import ScoreMetric
+from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, PriorLike, PriorModel, get_prior
+from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 
 _ROUNDING = 1e-6
+
+
+class Scale(NamedTuple):
+    """What one counted document is worth, and with what probability it is worth that."""
+
+    factor: float
+    share: float
+
+
+class Counting(NamedTuple):
+    """How often each document was counted, and what each of these counts is worth."""
+
+    times: int = 1
+    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
+
+
+ONCE = Counting()
+
+
+class Choices(NamedTuple):
+    """What the user chose and did not choose, so that it can be asked again."""
+
+    prior: PriorModel | None
+    paired: bool
+    labels: tuple[Label, ...] | None
+    pos_label: Label | None
+    engine: PyMC | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BaseSpec:
+    """What is asked of which data, be they labels or scores; everything in it has been checked.
+
+    Parameters
+    ----------
+    data
+        What was seen of the models in question, as it was given.
+    view
+        The same, as the metric reads it.
+    metric
+        What was asked for.
+    positive
+        The code of the positive class, where the metric has one.
+    pos_label
+        Its label.
+    choices
+        What the user chose.
+    prior
+        The statistical assumption.
+    findings
+        Doubts that come from the question itself.
+    classes
+        Codes of the classes averaged over; None for all.
+    counting
+        How often each document was counted, and what a count is worth.
+    """
+
+    data: Outcomes | Scores
+    view: Outcomes | Scores
+    metric: Metric | ScoreMetric
+    positive: int | None
+    pos_label: Label | None
+    choices: Choices
+    prior: PriorModel
+    findings: tuple[Finding, ...]
+    classes: tuple[int, ...] | None = None
+    counting: Counting = ONCE
 
 
 def check_kind(scores: Scores, metric: ScoreMetric) -> None:
@@ -163,6 +231,26 @@ class ScoreSpec(BaseSpec):
     metric: ScoreMetric
 
     @property
+    def n(self) -> int:
+        """The number of documents."""
+        return self.data.n
+
+    @property
+    def unit(self) -> str:
+        """What the number of documents counts, in words."""
+        return "items"
+
+    @property
+    def n_pool(self) -> int | None:
+        """How many documents the labelled ones were chosen from; None if they were not."""
+        return None
+
+    @property
+    def costs(self) -> metrics.Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return None
+
+    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.choices.paired and len(self.data.models) > 1
@@ -246,20 +334,6 @@ class ScoreSpec(BaseSpec):
         return np.asarray(self.view.truth == self.positive)
 
 
-Spec: TypeAlias = LabelSpec | ScoreSpec
-"""A spec about counted labels, or about scores."""
-
-
-def counted(spec: Spec) -> LabelSpec:
-    """Return a spec about counted labels as what it is, or say that scores have no classes."""
-    if isinstance(spec, LabelSpec):
-        return spec
-    raise UsageError(
-        f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
-        "labels for classes and confusion matrices"
-    )
-
-
 def make_score_spec(
     scores: Scores,
     *,
@@ -313,88 +387,3 @@ def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
     if metric.score == "brier_score" and (scores.n_classes or 2) > 2:
         return metric.bounds[0] * 2, metric.bounds[1] * 2
     return metric.bounds
-
-
-Data = Outcomes | Scores
-
-
-def make_spec(
-    data: Data,
-    *,
-    metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
-    default_prior: str,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
-    counting: Counting = ONCE,
-    engine: PyMC | None = None,
-) -> Spec:
-    """Ask counted labels, or scores, whichever these are."""
-    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
-    rest: dict[str, Any] = {
-        "prior": prior,
-        "paired": paired,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
-    if isinstance(data, Scores):
-        if engine is not None:
-            raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
-        if not metrics.is_of_scores(metric):
-            raise refuse_labels_metric(metric, graded=data.truth is None)
-        return make_score_spec(data, metric=metric, **rest)
-    if metrics.is_of_scores(metric):
-        name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
-        raise UsageError(
-            f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
-            "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
-        )
-    return make_label_spec(
-        data,
-        metric=metric,
-        default_prior=default_prior,
-        counting=counting,
-        engine=engine,
-        **rest,
-    )
-
-
-def data_of(
-    y_true: Any,
-    columns: Mapping[str, Any],
-    *,
-    metric: MetricLike | None,
-    labels: Sequence[Label] | None,
-    sample_weight: ColumnLike | None,
-    groups: ColumnLike | None,
-) -> Data:
-    """Count labels, or keep scores, as the metric reads them."""
-    rows: dict[str, Any] = {
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
-    if not metrics.is_of_scores(metric):
-        if y_true is None:
-            raise refuse_labels_metric(metric, graded=True)
-        metrics.check_name(
-            metric, metrics.names() + metrics.set_names() + metrics.score_names(graded=False)
-        )
-        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
-    if y_true is None:
-        return Scores.from_values(columns, **rows)
-    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
-
-
-def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
-    """Return some models of what was seen, named in the call."""
-    if not all(isinstance(one, str) for one in models):
-        what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
-        names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
-        raise UsageError(
-            f"with {what}, name the model{many if len(models) == 2 else ''}, "
-            f"e.g. {verb}({what}, {names})"
-        )
-    if len(set(models)) != len(models):
-        raise UsageError(f"the two models must differ; got {models[0]!r} twice")
-    return data.select(list(models))

@@ -29,7 +29,7 @@ from outperform.metrics.score_metrics import (
     log_losses,
 )
 from outperform.metrics.score_registry import ScoreMetric
-from outperform.posterior.registry import PriorModel
+from outperform.posterior.base import PriorModel
 
 
 def true_codes(outcomes: Outcomes) -> IntArray:

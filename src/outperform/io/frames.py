@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from outperform.data.groups import as_counts
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import as_counts
 from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins

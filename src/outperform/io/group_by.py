@@ -13,10 +13,10 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
-from outperform.data.groups import as_counts, total
 from outperform.data.labels import Column, read_column
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
+from outperform.data.table import as_counts, total
 from outperform.data.views import compare_values
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.findings import Finding, finding, quoted

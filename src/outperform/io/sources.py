@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, get_args
 
 from outperform.data.outcomes import Outcomes
-from outperform.data.sources import row_findings, source_of
+from outperform.data.sources import source_of
+from outperform.data.table import row_findings
 from outperform.errors import UsageError, unknown_name
 from outperform.io.columnar import listed
 from outperform.io.count import TableQuery, count

@@ -16,8 +16,13 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope
 from outperform.errors import UsageError, unknown_name
 from outperform.inference.engine import check_draws
-from outperform.inference.score_spec import selected
-from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
+from outperform.inference.spec import (
+    LabelSpec,
+    make_label_spec,
+    refuse_prevalence,
+    rope_for,
+    selected,
+)
 from outperform.planning.goals import firm_goal
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Search, check_most, check_target

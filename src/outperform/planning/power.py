@@ -19,8 +19,8 @@ from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import Spec
-from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.score_spec import ONCE
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
 from outperform.planning.goals import Goal, Outlook, any_verdict, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan

@@ -22,10 +22,10 @@ from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.planning.goals import Documents, Outlook
-from outperform.posterior.base import Independent, Posterior, Prior, Sums
+from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 from outperform.posterior.rng import child, run_blocks
 
 # Simulated test sets that share a random stream; threads take whole bundles.

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import Groups, count_rows
+from outperform.data.groups import Groups
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence, checked_draws
-from outperform.data.table import Table
+from outperform.data.table import Table, count_rows
 from outperform.data.views import n_codes
 from outperform.errors import UsageError
 from outperform.posterior.base import (
@@ -54,7 +54,8 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
     Examples
     --------
     >>> import outperform as op
-    >>> from outperform.posterior.registry import build_posterior, get_prior
+    >>> from outperform.posterior.base import build_posterior
+    >>> from outperform.posterior.registry import get_prior
     >>> seen = op.Outcomes.from_labels([1, 1, 0], {"a": [1, 0, 0], "b": [1, 1, 0]})
     >>> posterior = build_posterior(seen, get_prior("uniform"))
     >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n

@@ -13,7 +13,7 @@ import numpy as np
 
 from outperform._typing import FloatArray, Progress, Seed
 from outperform.errors import UsageError
-from outperform.progress import listener
+from outperform.progress import LISTENER
 
 Fill = Callable[[np.random.Generator, FloatArray], None]
 """Fill an array of shape ``(n_values, block)`` with values of fresh draws."""
@@ -114,7 +114,7 @@ def spread_blocks(
     ``work`` goes through the blocks of one worker, with buffers of its own.
     """
     workers = _workers(n_jobs, n_blocks=n_blocks, n_gammas=n_gammas)
-    stopped, finish = Event(), counted_steps(listener(), n_blocks)
+    stopped, finish = Event(), counted_steps(LISTENER.get(), n_blocks)
 
     def blocks(first: int) -> Blocks:
         for block in range(first, n_blocks, workers):

@@ -11,7 +11,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.errors import ResourceError, UsageError
-from outperform.posterior.base import Drawn, Needs, Prior, Sums, product_rows
+from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pooling import (
     LIKE_WHOLE,
@@ -21,7 +21,7 @@ from outperform.posterior.pooling import (
     shrink,
     shrink_answers,
 )
-from outperform.posterior.registry import PriorModel, get_prior
+from outperform.posterior.registry import get_prior
 from outperform.posterior.rng import child
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]

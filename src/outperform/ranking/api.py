@@ -30,10 +30,10 @@ from outperform.decision.rope import Decision, Rope, mean_error
 from outperform.errors import ResourceError, UsageError
 from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
+from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
-from outperform.inference.items import repeated_findings
-from outperform.inference.score_spec import Data, ScoreSpec, Spec, data_of, make_spec
-from outperform.inference.spec import refuse_counted, rope_for
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import Data, Spec, data_of, make_spec, refuse_counted, rope_for
 from outperform.inference.summary import seed_name, sign
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

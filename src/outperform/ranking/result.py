@@ -16,7 +16,7 @@ from outperform.display.formats import latex_label
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.score_spec import Spec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,

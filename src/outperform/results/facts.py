@@ -26,7 +26,7 @@ from outperform.display.posterior_figure import draw_models
 from outperform.display.rope_figure import draw_factor, draw_rope_curve, factor_window, widest_rope
 from outperform.errors import UndefinedBayesFactor
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.inference.summary import (
     SCHEMA,
     chain_facts,

@@ -28,9 +28,14 @@ from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, finding, listed
 from outperform.inference import diagnostics, disagreements, engine
-from outperform.inference.disagreements import allow_runs, are_same
-from outperform.inference.score_spec import Data, Spec, data_of
-from outperform.inference.spec import refuse_counted, refuse_prevalence, rope_for
+from outperform.inference.spec import (
+    Data,
+    Spec,
+    data_of,
+    refuse_counted,
+    refuse_prevalence,
+    rope_for,
+)
 from outperform.inference.summary import Summary, seed_name, sign, summarize
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.registry import PriorLike
@@ -181,7 +186,7 @@ def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
     kept: list[str] = []
     sides = []
     for name, runs in models:
-        same = len(runs) > 1 and all(are_same(data, runs[0], run) for run in runs[1:])
+        same = len(runs) > 1 and all(disagreements.are_same(data, runs[0], run) for run in runs[1:])
         first = len(kept)
         kept += runs[:1] if same else runs
         places = [first] * len(runs) if same else range(first, len(kept))
@@ -284,7 +289,7 @@ def summarize_runs(
     numbers = summarize(ordered, None, prob, signed=True)
     pooled = _pool(spec, fixed, rope, prob)
     decision = decide(numbers.hdi, rope, greater_is_better=spec.metric.greater_is_better)
-    decision, few = allow_runs(
+    decision, few = disagreements.allow_runs(
         spec, decision, numbers.hdi, rope, (sides[0].places, sides[1].places)
     )
     findings = (
@@ -322,10 +327,7 @@ def summarize_runs(
         signature=signature,
         seed=seed,
         details=RunDetails(
-            sides=sides,
-            drawn=drawn,
-            variance_from=_divide(fixed, both.variances),
-            pooled=pooled,
+            sides=sides, drawn=drawn, variance_from=_divide(fixed, both.variances), pooled=pooled
         ),
     )
 

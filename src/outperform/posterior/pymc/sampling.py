@@ -15,7 +15,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, require, unknown_name
-from outperform.posterior.base import Drawn, Prior, Sums, margins_of, product_rows
+from outperform.posterior.base import Drawn, Prior, PriorModel, Sums, margins_of, product_rows
 from outperform.posterior.dirichlet import dense_counts, unit_rows
 from outperform.posterior.pymc.models import (
     hierarchical,
@@ -24,7 +24,6 @@ from outperform.posterior.pymc.models import (
     paired_hierarchical,
     unpaired,
 )
-from outperform.posterior.registry import PriorModel
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:
