@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from outperform.cli import exit_codes
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.compare import compared
-from outperform.cli.exit_codes import in_options, say, shown
+from outperform.cli.exit_codes import say, shown
 from outperform.cli.groups import deliver
 from outperform.cli.inputs import columns_there, label_of, read_outcomes, read_seen, rope_of
 from outperform.errors import UsageError
@@ -25,7 +24,7 @@ from outperform.errors import UsageError
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.gates.api import Check, Gate, Guard
+    from outperform.gates.api import Gate, Guard
 
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -156,7 +155,6 @@ def gate(
             paired=not unpaired,
             **arguments,
         )
-    found = _in_options(found)
     allowed = allow is Allowed.UNDECIDED
     return _write(found, style, output, junit, allowed)
 
@@ -209,18 +207,6 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     return Guard(
         metric=metric, label=label_of(outcomes, label) if inner else None, rope=rope_of(rope)
     )
-
-
-def _in_options(found: Gate) -> Gate:
-    """Return a gate whose findings name options of the command line."""
-    return replace(found, checks=tuple(_check_in_options(check) for check in found.checks))
-
-
-def _check_in_options(check: Check) -> Check:
-    findings = tuple(
-        replace(one, message=in_options(one.message)) for one in check.comparison.findings
-    )
-    return replace(check, comparison=replace(check.comparison, findings=findings))
 
 
 def _write(

@@ -24,7 +24,7 @@ from outperform.crossval.folds import (
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.score_spec import Counting, Scale
@@ -78,8 +78,12 @@ class Correlation:
         known = [rho for rho in (self.rho1, self.rho2) if rho is not None]
         if len(known) != (2 if self.name == "fixed" else 0):
             raise UsageError(
-                "only the correlation 'fixed' takes rho1 and rho2, and it needs both; "
-                "e.g. Correlation.fixed(0.2, 0.4)"
+                either(
+                    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+                    "Correlation.fixed(0.2, 0.4)",
+                    f"{param('correlation=', 'fixed')} needs two numbers that only the library "
+                    "takes; use averaged, integrated or full",
+                )
             )
         if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
             raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")

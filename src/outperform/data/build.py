@@ -35,7 +35,7 @@ from outperform.data.table import (
 )
 from outperform.data.tag_schemes import Scheme
 from outperform.data.views import check_labels, named, refuse_ids, same_length
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 
 Fields = dict[str, Any]
@@ -392,7 +392,9 @@ def of_columns(
     codes = _coded(columns, ordered)
     slices = None
     if by and groups is not None:
-        raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+        raise UsageError(
+            f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
+        )
     if by and importance is not None:
         raise UsageError(
             "slices count items, so importance weights have no place in them yet; if rows stand "
@@ -456,7 +458,9 @@ def _counted(
 def _slices_beside(by: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the columns that divide the rows, by what to call them."""
     if by is not None and not isinstance(by, Mapping):
-        raise UsageError(f"by must give the slices' columns by name, {{'day': …}}; got {by!r}")
+        raise UsageError(
+            f"{param('by')} must give the slices' columns by name, {{'day': …}}; got {by!r}"
+        )
     return {f"by[{name!r}]": values for name, values in (by or {}).items()}
 
 

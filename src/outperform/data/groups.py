@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.data.table import as_counts, count_rows, total
-from outperform.errors import DataError
+from outperform.errors import DataError, param
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
@@ -127,10 +127,10 @@ def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, 
     ([0, 1, 0], 2)
     """
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
-        raise DataError("groups must be a list with the group of each document")
+        raise DataError(f"{param('groups')} must be a list with the group of each document")
     if len(groups) != n_documents:
         raise DataError(
-            f"groups must name one group per document: {n_documents} documents, "
+            f"{param('groups')} must name one group per document: {n_documents} documents, "
             f"{len(groups)} groups"
         )
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
@@ -143,7 +143,9 @@ def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, 
     try:
         found = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
-        raise DataError("groups must be names or numbers, one for each document") from error
+        raise DataError(
+            f"{param('groups')} must be names or numbers, one for each document"
+        ) from error
     missing = [code for group, code in codes.items() if _is_missing(group)]
     if missing:
         rows = [row for row, code in enumerate(found) if code in missing]

@@ -19,7 +19,7 @@ from outperform.data.labels import (
     sort_labels,
 )
 from outperform.data.table import ClassCounts, Table
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
 """The distinct sets, each the sorted codes of its labels; in lexicographic order."""
@@ -173,7 +173,7 @@ def _in_order(
     """Sort the labels, and the sets of their codes."""
     ordered = sort_labels(set(labels))
     if len(ordered) != len(labels):
-        raise UsageError(f"labels must be distinct; got {list(labels)}")
+        raise UsageError(f"{param('labels')} must be distinct; got {list(labels)}")
     place = {label: code for code, label in enumerate(ordered)}
     moved, places = move_sets(sets, [place[label] for label in labels])
     return SetColumn(ordered, moved, places[codes])

@@ -22,7 +22,7 @@ from outperform.data.labels import (
 )
 from outperform.data.table import read_weights, total
 from outperform.data.views import check_labels, named
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
 
@@ -32,7 +32,9 @@ def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise DataError(f"models must score the same documents in the same order; {shown}")
+        raise DataError(
+            f"{param('models')} must score the same documents in the same order; {shown}"
+        )
     if not min(lengths.values()):
         raise DataError("there are no scores; at least one document is needed")
     return arrays
@@ -96,7 +98,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
         ordered = check_labels(labels, like=known)
         if not known <= set(ordered):
             missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
-            raise DataError(f"labels must name every class; y_true also has {missing}")
+            raise DataError(f"{param('labels')} must name every class; y_true also has {missing}")
     place = {label: code for code, label in enumerate(ordered)}
     codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
     return codes[column.codes], ordered, findings
@@ -126,8 +128,8 @@ def _in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
     raise DataError(
         f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
-        "name classes that never occur in labels=, or pass .to_numpy() for columns in the order "
-        "of the classes"
+        f"name classes that never occur in {param('labels=')}, or pass .to_numpy() for columns in "
+        "the order of the classes"
     )
 
 
@@ -235,7 +237,8 @@ class Scores:
             if array.ndim == 2 and array.shape[1] != len(ordered):
                 raise DataError(
                     f"scores of {name!r} must have a column for each of the {len(ordered)} "
-                    f"classes; got shape {array.shape}; name classes that never occur in labels="
+                    f"classes; got shape {array.shape}; name classes that never occur in "
+                    f"{param('labels=')}"
                 )
         made = cls(
             models=tuple(arrays),

@@ -20,7 +20,7 @@ from outperform.data.labels import (
 )
 from outperform.data.pool import Pool
 from outperform.data.table import total
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
@@ -64,17 +64,19 @@ def same_length(columns: Sequence[Column]) -> None:
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
     """Return distinct labels of the type of the data, in which True is 1."""
     if isinstance(labels, (str, bytes)):
-        raise UsageError(f"labels must be a list of classes; got {labels!r}")
+        raise UsageError(f"{param('labels')} must be a list of classes; got {labels!r}")
     checked = tuple(check_label(label, name="labels") for label in labels)
     if not checked or len(set(checked)) != len(checked):
-        raise UsageError(f"labels must be distinct classes; got {list(labels)}")
+        raise UsageError(f"{param('labels')} must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
     if kinds == {bool, int}:
         as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
         return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"labels must be of the type of the data; got a mixture of {names}")
+        raise DataError(
+            f"{param('labels')} must be of the type of the data; got a mixture of {names}"
+        )
     return checked
 
 
@@ -344,8 +346,8 @@ def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
     a, b = outcomes.models
     if pool.models != (b,):
         raise UsageError(
-            f"the pool must have the predictions of {a!r} as truth and {b!r} as its only "
-            f"model, e.g. read(source, truth={a!r}, models=[{b!r}]); got {list(pool.models)}"
+            f"the pool must have the predictions of {a!r} as truth and {b!r} as its only model, "
+            f"e.g. {param('truth=', a)}, {param('models=', [b])}; got {list(pool.models)}"
         )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray
 from outperform.display import figure_style, numbers
 from outperform.display.figure_style import KEY, draw_interval
-from outperform.errors import UsageError, require
+from outperform.errors import UsageError, param, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,7 +210,7 @@ def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
     if not 2 <= len(labels) <= _MOST:
         raise UsageError(
             f"a confusion matrix of 2 to {_MOST} classes can be drawn, but {len(labels)} came; "
-            "name the classes to show with labels="
+            f"name the classes to show with {param('labels=')}"
         )
     return values
 

@@ -352,8 +352,8 @@ def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
 
 
 _WHO_ELSE = {
-    "classes": "scikit-learn without labels=",
-    "label_sets": "scikit-learn without labels=",
+    "classes": "scikit-learn without named labels",
+    "label_sets": "scikit-learn without named labels",
     "spans": "seqeval",
 }
 

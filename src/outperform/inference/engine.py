@@ -14,7 +14,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.views import count_of, emptied, in_weights, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
-from outperform.errors import DataError, ResourceError, UsageError
+from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.inference.items import draw_means, draw_scores, observed_means, observed_scores
 from outperform.inference.score_spec import ONCE, Choices, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
@@ -71,8 +71,8 @@ def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
     if undefined.any():
         spec = specs[int(undefined.argmax())]
         raise DataError(
-            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and "
-            f"prior {spec.prior.name!r} expects no other; use another metric or prior='unit'"
+            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and prior "
+            f"{spec.prior.name!r} expects no other; use another metric or {param('prior=', 'unit')}"
         )
 
 
@@ -99,8 +99,8 @@ def answer_by_chain(
 def _draws_of_chain(n_draws: int, n_chains: int) -> int:
     if n_draws < 100 * n_chains:
         raise UsageError(
-            f"n_draws must be at least {100 * n_chains}, 100 for each of {n_chains} chains; "
-            f"got {n_draws}"
+            f"{param('n_draws')} must be at least {100 * n_chains}, 100 for each of {n_chains} "
+            f"chains; got {n_draws}"
         )
     return -(-n_draws // n_chains)
 
@@ -137,7 +137,7 @@ def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
     if isinstance(n_draws, float) and n_draws.is_integer():
         n_draws = int(n_draws)
     if not isinstance(n_draws, (int, np.integer)) or isinstance(n_draws, bool) or n_draws < 100:
-        raise UsageError(f"{name} must be a whole number of at least 100; got {n_draws!r}")
+        raise UsageError(f"{param(name)} must be a whole number of at least 100; got {n_draws!r}")
     if n_draws > _MOST_DRAWS:
         gigabytes = n_draws * 16 / 1e9
         raise ResourceError(

@@ -13,7 +13,7 @@ from outperform.data.groups import Groups, RepeatedId
 from outperform.data.label_sets import document_margins
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
-from outperform.errors import ResourceError
+from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec
@@ -133,8 +133,8 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
         raise ResourceError(
             f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
-            f"about {hours:,.0f} hours; n_draws={enough} takes some minutes, and the interval of "
-            "so many documents needs no more draws than that of few"
+            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and the "
+            "interval of so many documents needs no more draws than that of few"
         )
 
 

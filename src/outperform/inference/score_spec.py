@@ -16,7 +16,7 @@ from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores, arranged
 from outperform.data.views import code_of
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
 from outperform.inference.views import count_apart, prepare
 from outperform.metrics.metric import Metric
@@ -106,8 +106,11 @@ def check_kind(scores: Scores, metric: ScoreMetric) -> None:
     """Refuse scores that a metric cannot read."""
     if metric.reads == "grade" and scores.truth is not None:
         raise UsageError(
-            f"metric {metric.name!r} is for grades, which have no truth: give None instead of "
-            "y_true, or make Scores.from_values"
+            f"metric {metric.name!r} is for grades, which have no truth"
+            + either(
+                ": give None instead of y_true, or make Scores.from_values",
+                f"; leave {param('truth')} out",
+            )
         )
     if metric.reads in ("ranking", "probability") and scores.truth is None:
         raise UsageError(
@@ -138,7 +141,9 @@ def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) 
     """Return the positive class: named, or True, or 1; None where all classes count alike."""
     if scores.truth is None or metric.reads == "anything":
         if pos_label is not None:
-            raise UsageError(f"metric {metric.name!r} has no positive class; leave pos_label out")
+            raise UsageError(
+                f"metric {metric.name!r} has no positive class; leave {param('pos_label')} out"
+            )
         return None
     if metric.reads == "probability" and scores.values[0].ndim == 2 and len(scores.labels) > 2:
         _refuse_positive(metric, pos_label)
@@ -152,8 +157,8 @@ def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) 
 def _refuse_positive(metric: ScoreMetric, pos_label: Label | None) -> None:
     if pos_label is not None:
         raise UsageError(
-            f"{metric.name} over several classes has no positive class; leave pos_label out, or "
-            "give the probability of that class alone"
+            f"{metric.name} over several classes has no positive class; leave {param('pos_label')} "
+            "out, or give the probability of that class alone"
         )
 
 
@@ -168,11 +173,11 @@ def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int
     if len(labels) > 2:
         raise UsageError(
             f"metric {metric.name!r} is for one class against the rest and there are "
-            f"{len(labels)}; name the one that the scores are for with pos_label="
+            f"{len(labels)}; name the one that the scores are for with {param('pos_label=')}"
             + (", or give one probability a class" if metric.reads == "probability" else "")
         )
-    shown = " or ".join(repr(label) for label in labels)
-    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={shown}")
+    named = param("pos_label=", *labels)
+    raise UsageError(f"name the positive class of {metric.name!r} with {named}")
 
 
 def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
@@ -182,7 +187,7 @@ def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
         lacking = "positive" if not is_positive.any() else "negative"
         raise DataError(
             f"{metric.name} compares positive and negative documents, and no document is "
-            f"{lacking}; check pos_label={scores.labels[code]!r} and y_true"
+            f"{lacking}; check {param('pos_label=', scores.labels[code])} and y_true"
         )
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 2 and array.shape[1] > 2:
@@ -281,11 +286,14 @@ class ScoreSpec(BaseSpec):
         """What to say of the size of a ROPE where there is no default; None where there is."""
         if self.metric.score == "log_loss":
             return (
-                ", e.g. rope=0.01: a log loss lower by 0.01 gives what is true a probability that "
-                "is 1% higher, as a geometric mean"
+                f", e.g. {param('rope=', 0.01)}: a log loss lower by 0.01 gives what is true a "
+                "probability that is 1% higher, as a geometric mean"
             )
         if self.metric.score == "brier_score" and self.metric.bounds[1] - self.metric.bounds[0] > 1:
-            return ", e.g. rope=0.01; over several classes a Brier score runs from 0 to 2"
+            return (
+                f", e.g. {param('rope=', 0.01)}; over several classes a Brier score runs from 0 "
+                "to 2"
+            )
         if self.metric.score == "mean" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
@@ -295,7 +303,7 @@ class ScoreSpec(BaseSpec):
             if hundredth > 0:
                 return (
                     f" in the units of the scores; these run from {low:g} to {high:g}, and a "
-                    f"hundredth of that is rope={hundredth:.2g}"
+                    f"hundredth of that is {param('rope=', float(f'{hundredth:.2g}'))}"
                 )
         return None
 
@@ -347,8 +355,8 @@ def make_score_spec(
     chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
-            f"prior {chosen.name!r} is for labels; scores are weighed document by document, "
-            "so leave prior out or use prior='bootstrap'"
+            f"prior {chosen.name!r} is for labels; scores are weighed document by document, so "
+            f"leave prior out or use {param('prior=', 'bootstrap')}"
         )
     asked = metrics.get_score(metric)
     check_kind(scores, asked)

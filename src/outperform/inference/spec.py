@@ -11,7 +11,7 @@ from outperform._typing import ColumnLike, Label, MetricLike, PrevalenceLike, Ro
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.score_spec import (
@@ -77,7 +77,7 @@ def refuse_chain(
         what = f"prior {prior.name!r}"
         if not (measured.per_document or table.weighted):
             others = "" if table.kind == "label_sets" else ", 'hierarchical'"
-            instead = f", or one of prior='uniform', 'jeffreys', 'unit'{others}"
+            instead = f", or one of the priors 'uniform', 'jeffreys', 'unit'{others}"
     elif elsewhere:
         what = "other class proportions"
     if what is not None:
@@ -340,8 +340,8 @@ def rope_for(spec: Any, rope: RopeLike | None) -> Rope:
     """Return the ROPE of a spec; where there is no default, say how to choose one."""
     if rope is None and spec.rope_hint is not None:
         raise UsageError(
-            f"{spec.metric.name!r} has no default ROPE; give rope=, the largest difference "
-            f"that does not matter{spec.rope_hint}"
+            f"{spec.metric.name!r} has no default ROPE; give {param('rope=')}, the largest "
+            f"difference that does not matter{spec.rope_hint}"
         )
     return Rope.from_param(rope, bounds=spec.metric.bounds)
 
@@ -394,7 +394,7 @@ def _refuse_prior_of_documents(metric: Metric, prior: PriorModel) -> None:
     if metric.per_document and prior.proper:
         raise UsageError(
             f"{metric.name!r} is a mean over documents, and prior {prior.name!r} takes a "
-            "document's labels apart; leave prior out, or use prior='bootstrap'"
+            f"document's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
         )
 
 

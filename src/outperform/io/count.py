@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from outperform.data.groups import RepeatedId
 from outperform.data.outcomes import Outcomes
-from outperform.errors import DataError, OutperformError
+from outperform.errors import DataError, OutperformError, param
 from outperform.io import group_by
 from outperform.io.columnar import Column, Scan, names_an_owner
 from outperform.io.engine import Engine
@@ -52,7 +52,7 @@ def not_counts(name: str, table: str, number: int = 0, example: object = None) -
         f"counts say how many items a row stands for: whole numbers, none below 0; column "
         f"{name!r} of {table} "
         + (f"has {shown} in {number} rows" if number else "has others")
-        + f"; if it says how much an item matters, give weight={name!r}"
+        + f"; if it says how much an item matters, give {param('weight=', name)}"
     )
 
 

@@ -16,7 +16,7 @@ from outperform._typing import AnyArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.serialization import FORMAT
 from outperform.data.sources import read_from
-from outperform.errors import DataError, OutperformError, UsageError, unknown_name
+from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
 from outperform.io.formats import Dialect
@@ -84,7 +84,7 @@ def _chosen(whole: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -
     if not isinstance(models, Mapping):
         return whole.select(models)
     if not models:
-        raise UsageError("models must name at least one model")
+        raise UsageError(f"{param('models')} must name at least one model")
     return replace(whole.select(list(models.values())), models=tuple(models))
 
 

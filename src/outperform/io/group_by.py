@@ -18,7 +18,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.table import as_counts, total
 from outperform.data.views import compare_values
-from outperform.errors import DataError, ResourceError, UsageError
+from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io.engine import Engine, EngineFault
 
@@ -107,7 +107,7 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
     if n_cells > MOST_CELLS:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
-            "are all of these columns labels? Name those of the models with models="
+            f"are all of these columns labels? Name those of the models with {param('models=')}"
         )
 
 
@@ -175,13 +175,12 @@ def refuse_no_models(
     found = {
         name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
     }
-    is_id = "if it identifies items, give id={0!r}"
     ids = [name for name, one in found.items() if one.may_be_ids]
     if asked.named:
         ids = [name for name in ids if found[name].look_like_ids]
         if ids:
             why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-            raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
+            raise UsageError(f"{why}, which a model predicts; {_as_id(ids[0])}")
         _refuse_truth_of_ids(labels, counts)
         return
     odd = [name for name, one in found.items() if name in ids or one.hold_no_label]
@@ -189,15 +188,20 @@ def refuse_no_models(
         raise UsageError(
             f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
             f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
-            "true labels with truth= and those of the predictions with models="
+            f"true labels with {param('truth=')} and those of the predictions with "
+            f"{param('models=')}"
         )
     rest = [name for name in found if name not in odd]
     if ids:
         why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-        raise UsageError(name_models(table, f"{why}; {is_id.format(ids[0])}", rest))
+        raise UsageError(name_models(table, f"{why}; {_as_id(ids[0])}", rest))
     if odd:
         why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
         raise UsageError(name_models(table, why, rest))
+
+
+def _as_id(name: str) -> str:
+    return f"if it identifies items, give {param('id=', name)}"
 
 
 def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
@@ -208,13 +212,13 @@ def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
         raise UsageError(
             f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
             f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
-            "labels with truth="
+            f"labels with {param('truth=')}"
         )
 
 
 def name_models(table: str, why: str, rest: Sequence[str]) -> str:
     """Return the sentence for a column that is taken for a model because none was named."""
-    advice = f"models={list(rest)}" if rest else "models="
+    advice = param("models=", list(rest)) if rest else param("models=")
     return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
 
 
@@ -237,9 +241,12 @@ def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
 def _not_right(name: str, value: Any, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
-        "if these are grades, read them with op.read_scores and compare metric='mean'"
+        f"if these are grades, read them with op.read_scores and compare {param('metric=', 'mean')}"
         if not isinstance(value, str) or _DECIMAL.fullmatch(value)
-        else "if these are predictions, name the column of the true labels with truth= instead"
+        else (
+            f"if these are predictions, name the column of the true labels with {param('truth=')} "
+            "instead"
+        )
     )
     return (
         f"column {name!r} must say right or wrong, as true and false or as 1 and 0, but says "
@@ -348,7 +355,9 @@ def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> I
     try:
         places = [codes.setdefault(value, len(codes)) for value in group.values]
     except TypeError as error:
-        raise DataError(f"groups must be names or numbers; column {name!r} holds others") from error
+        raise DataError(
+            f"{param('groups')} must be names or numbers; column {name!r} holds others"
+        ) from error
     nothing = np.array([value is None or value == "" for value in group.values], dtype=bool)
     lost = total(counts[nothing[group.codes]])
     if lost:
@@ -433,9 +442,9 @@ def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
     name = next(iter(lost))
     others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, 'missing')}"
-        f"{others}. "
-        'Give them a class, or leave these rows out with on_null="drop"'
+        f"column {name!r} has no value in {lost[name]} of {total} "
+        f"rows{first(name, 'missing')}{others}. Give them a class, or leave these rows out with "
+        f"{param('on_null=', 'drop')}"
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from outperform.data.outcomes import Outcomes
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
 from outperform.io import group_by
 from outperform.io.columnar import Column
@@ -110,11 +110,14 @@ def _find_truth(tables: Mapping[str, Table], asked: Join) -> tuple[str | None, s
     names = ", ".join(map(repr, tables))
     if called:
         shown = " and ".join(map(repr, called))
-        raise UsageError(f"{shown} are both called gold; say which is, e.g. truth={called[0]!r}")
+        raise UsageError(
+            f"{shown} are both called gold; say which is, e.g. {param('truth=', called[0])}"
+        )
     raise UsageError(
         f"none of the files {names} is called gold, and a model's file is never taken for it. If "
-        f"they say whether each model was right, name that column: correct={label!r}. If one of "
-        f"them has the true labels, name it, e.g. truth={next(iter(tables))!r}, or call it 'gold'"
+        f"they say whether each model was right, name that column: {param('correct=', label)}. If "
+        f"one of them has the true labels, name it, e.g. {param('truth=', next(iter(tables)))}, or "
+        "call it 'gold'"
     )
 
 
@@ -233,7 +236,7 @@ def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[F
     if asked.on_null == "raise":
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
-            'Give them a class, or leave these rows out with on_null="drop"'
+            f"Give them a class, or leave these rows out with {param('on_null=', 'drop')}"
         )
     # The id goes from all tables, so that it is not taken for one that is missing.
     engine.fetch(f"INSERT INTO gone SELECT id FROM j{place} WHERE {test}")
@@ -268,7 +271,8 @@ def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine)
         raise DataError("the files have no id in common: " + "; ".join(faults))
     if on_missing == "raise":
         raise DataError(
-            "; ".join(faults) + '. Mend the files, or keep the common ids with on_missing="drop"'
+            "; ".join(faults)
+            + f". Mend the files, or keep the common ids with {param('on_missing=', 'drop')}"
         )
     return [
         finding(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import source_of
 from outperform.data.table import row_findings
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.io.columnar import listed
 from outperform.io.count import TableQuery, count
 from outperform.io.count_tables import holds_outcomes, read_shards
@@ -64,8 +64,8 @@ class Request:
         self._check_groups()
         if self.weight is not None and self.weight == self.count:
             raise UsageError(
-                f"{self.weight!r} is either how many items a row stands for, count=, or how much "
-                "an item matters, weight=; give one of them"
+                f"{self.weight!r} is either how many items a row stands for, {param('count=')}, or "
+                f"how much an item matters, {param('weight=')}; give one of them"
             )
         self.dialect()
 
@@ -76,10 +76,10 @@ class Request:
             check_columns(self.correct, "correct")
         others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
         if others:
-            names = " and ".join(f"{name}=" for name in others)
+            names = " and ".join(param(f"{name}=") for name in others)
             raise UsageError(
-                "correct= names columns that say right or wrong, which have neither a truth nor "
-                f"predictions; leave {names} out"
+                f"{param('correct=')} names columns that say right or wrong, which have neither a "
+                f"truth nor predictions; leave {names} out"
             )
 
     def _check_groups(self) -> None:
@@ -87,14 +87,18 @@ class Request:
             return
         if not isinstance(self.groups, str):
             raise UsageError(
-                f"groups must name a column, e.g. groups='user_id'; got {self.groups!r}"
+                f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
+                f"{self.groups!r}"
             )
         if self.by is not None:
-            raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+            raise UsageError(
+                f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
+            )
         named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
         if self.groups in named:
             raise UsageError(
-                f"every column has one role; groups={self.groups!r} has another one already"
+                f"every column has one role; {param('groups=', self.groups)} has another one "
+                "already"
             )
 
     @property
@@ -128,9 +132,12 @@ class Request:
         if names is None:
             return ()
         if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
-            raise UsageError(f"by must name columns, e.g. by=['country']; got {self.by!r}")
+            raise UsageError(
+                f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
+                f"{self.by!r}"
+            )
         if not names or len(set(names)) != len(names):
-            raise UsageError(f"by must name each column once; got {self.by!r}")
+            raise UsageError(f"{param('by')} must name each column once; got {self.by!r}")
         return tuple(names)
 
     @property
@@ -185,13 +192,14 @@ class Request:
         label = self.label if self.correct is None else self.correct
         if self.id is None or label is None:
             raise UsageError(
-                "files of several models are joined on an id: name the columns with id= and "
-                "label=, or with id= and correct= if they say right or wrong"
+                "files of several models are joined on an id: name the columns with "
+                f"{param('id=')} and {param('label=')}, or with {param('id=')} and "
+                f"{param('correct=')} if they say right or wrong"
             )
         if not isinstance(label, str):
             raise UsageError(
                 "files that are joined have one column each that says right or wrong: name it, "
-                f"e.g. correct='correct'; got {self.correct!r}"
+                f"e.g. {param('correct=', 'correct')}; got {self.correct!r}"
             )
         return Join(
             id=self.id,
@@ -220,12 +228,14 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
 def check_columns(named: Any, what: str) -> None:
     """Refuse what is no list of columns, or names one of them twice."""
     if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
-        raise UsageError(f"{what} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}")
+        raise UsageError(
+            f"{param(what)} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}"
+        )
     columns = list(named.values() if isinstance(named, Mapping) else named)
     if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
-        raise UsageError(f"{what} must name at least one column, as text; got {named!r}")
+        raise UsageError(f"{param(what)} must name at least one column, as text; got {named!r}")
     if len(set(columns)) != len(columns):
-        raise UsageError(f"every column has one role; got {what}={columns}")
+        raise UsageError(f"every column has one role; got {param(f'{what}=', columns)}")
 
 
 def _no_truth(table: Table | Frame) -> str:
@@ -233,8 +243,9 @@ def _no_truth(table: Table | Frame) -> str:
     names = list(table.names)
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
     return (
-        f"name the column of the true labels, e.g. truth={guess!r}; if the models' columns say "
-        f"right or wrong, name these with correct=. Columns of {table.name}: {listed(names)}"
+        f"name the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
+        f"columns say right or wrong, name these with {param('correct=')}. Columns of "
+        f"{table.name}: {listed(names)}"
     )
 
 
@@ -254,15 +265,15 @@ class Door(NamedTuple):
     find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
     read: Callable[[Any, Request], Outcomes]
     knows: set[str]
-    sentence: str  # for arguments that it does not know
+    refusal: Callable[[str], str]  # of arguments that it does not know
 
     def refuse_others(self, request: Request) -> None:
         """Refuse arguments that mean nothing here."""
         others = [name for name in request.given() if name not in self.knows]
         if others:
             called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
-            names = " and ".join(f"{name}=" for name in called)
-            raise UsageError(self.sentence.format(names=names))
+            names = " and ".join(param(f"{name}=") for name in called)
+            raise UsageError(self.refusal(names))
 
 
 def read_by_door(source: Any, request: Request) -> Outcomes:
@@ -370,7 +381,7 @@ def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
             )
         sources = dict(zip(names, source, strict=True))
     else:
-        raise UsageError("label= is for a join: give gold and one file per model")
+        raise UsageError(f"{param('label=')} is for a join: give gold and one file per model")
     if len(sources) < fewest:
         raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
     return sources
@@ -425,38 +436,43 @@ DOORS = (
         _logs,
         _read_logs,
         {"format", "score", "models", "where", "on_missing", "on_null", "skip_failed"},
-        "{names} cannot be asked of logs of evaluations, which know their own columns; choose "
-        "with score=, models= and where=",
+        lambda names: (
+            f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
+            f"with score=, {param('models=')} and {param('where=')}"
+        ),
     ),
     Door(
         _joined,
         _read_join,
         {"id", "label", "correct", "truth", "groups", "on_missing", "on_null", *_FILES},
-        "{names} can be given for one table; in a join every file is a model",
+        lambda names: f"{names} can be given for one table; in a join every file is a model",
     ),
     Door(
         _shards,
         _read_shards,
         {"models"},
-        "{names} must be asked before outcomes are counted",
+        lambda names: f"{names} must be asked before outcomes are counted",
     ),
     Door(
         _database,
         _read_database,
         {"table", "query", *_TABLE},
-        "{names} are for files and logs, not for a database",
+        lambda names: f"{names} are for files and logs, not for a database",
     ),
     Door(
         _frame,
         _read_frame,
         _TABLE,
-        "{names} are for files and logs, not for a frame",
+        lambda names: f"{names} are for files and logs, not for a frame",
     ),
     Door(
         _files,
         _read_files,
         _TABLE | _FILES,
-        "{names} is for joins or logs, not for one table; files are joined with id= and label=, "
-        "and logs read with format='lm-eval' or format='inspect'",
+        lambda names: (
+            f"{names} is for joins or logs, not for one table; files are joined with "
+            f"{param('id=')} and {param('label=')}, and logs read with "
+            f"{param('format=', 'lm-eval', 'inspect')}"
+        ),
     ),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.io import columnar, text_files
 from outperform.io.columnar import Column, Family, Reader, Scan, merged
@@ -169,8 +169,9 @@ def _refuse_differences(scans: Sequence[Scan]) -> None:
         if lacking and "jsonl" not in (first.file.kind, scan.file.kind):
             raise DataError(
                 f"files of one table must have the same columns; {first.file.name} and "
-                f"{scan.file.name} do not share {', '.join(map(repr, sorted(lacking)[:5]))}. "
-                "To join files of several models, name the columns with id= and label="
+                f"{scan.file.name} do not share {', '.join(map(repr, sorted(lacking)[:5]))}. To "
+                f"join files of several models, name the columns with {param('id=')} and "
+                f"{param('label=')}"
             )
 
 
@@ -237,8 +238,8 @@ def check_where(where: Where) -> None:
         return
     if not isinstance(where, Mapping) or not where:
         raise UsageError(
-            "where must give the values to keep by column, e.g. {'country': 'DE', 'year': "
-            f"[2025, 2026]}}; got {where!r}"
+            f"{param('where')} must give the values to keep by column, e.g. "
+            f"{{'country': 'DE', 'year': [2025, 2026]}}; got {where!r}"
         )
     for name, value in where.items():
         for one in value if isinstance(value, SEVERAL) else [value]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import AnyArray, CostsLike, FloatArray, Label
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.metrics.score_metrics import Evaluate, Units
 
@@ -192,7 +192,9 @@ class Costs:
             raise UsageError(f"unit must be text such as 'EUR'; got {unit!r}")
         if isinstance(costs, Mapping):
             if labels is not None:
-                raise UsageError("costs by (truth, prediction) name their classes; drop labels=")
+                raise UsageError(
+                    f"costs by (truth, prediction) name their classes; drop {param('labels=')}"
+                )
             return cls(pairs=_pairs(costs), unit=unit)
         matrix = _matrix(costs)
         named = None if labels is None else tuple(_plain(label) for label in labels)
@@ -229,7 +231,7 @@ class Costs:
                 raise UsageError(
                     f"the cost matrix is {len(self.matrix)}×{len(self.matrix)}, but there are "
                     f"{len(labels)} classes, in this order: {_listed(labels)}; name the rows with "
-                    "labels="
+                    f"{param('labels=')}"
                 )
             return replace(self, labels=labels)
         known = [_key(label) for label in self.labels]
@@ -251,7 +253,8 @@ class Costs:
                 if _key(label) not in place:
                     known = unknown_name("class", label, map(str, labels))
                     raise UsageError(
-                        f"{known}; a class that could have occurred is named with labels="
+                        f"{known}; a class that could have occurred is named with "
+                        f"{param('labels=')}"
                     )
             matrix[place[_key(truth)], place[_key(prediction)]] = cost
         return replace(self, matrix=_rows(matrix), labels=labels, pairs=())

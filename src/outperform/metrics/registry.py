@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, cast
 
 from outperform._typing import CostsLike, Label, MetricLike
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs
 from outperform.metrics.metric import Metric, Share
@@ -163,8 +163,8 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
     if name in _OF_SEVERAL_CLASSES:
         return UsageError(
             f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
-            "a time with metric='roc_auc', pos_label= and the scores of that class, or use "
-            "log_loss or brier_score, which read one probability a class"
+            f"a time with {param('metric=', 'roc_auc')}, {param('pos_label=')} and the scores of "
+            "that class, or use log_loss or brier_score, which read one probability a class"
         )
     return UsageError(unknown_name("metric", name, known))
 

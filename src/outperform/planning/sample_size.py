@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, rel_entr
 
 from outperform._typing import FloatArray, Progress
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.planning.goals import Goal, Outlook, first_size, grid_of_sizes
 from outperform.planning.worlds import World
 from outperform.posterior.rng import child
@@ -300,7 +300,9 @@ def _rounded(size: float) -> int:
 def check_target(target: Any) -> float:
     """Return a probability that can be aimed at, or say how to mend it."""
     if not isinstance(target, Real) or not 0 < float(target) < 1:
-        raise UsageError(f"target must lie strictly between 0 and 1, such as 0.8; got {target!r}")
+        raise UsageError(
+            f"{param('target')} must lie strictly between 0 and 1, such as 0.8; got {target!r}"
+        )
     return float(target)
 
 
@@ -308,5 +310,7 @@ def check_most(most: Any) -> int:
     """Return the largest number of documents to consider, or say how to mend it."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
-        raise UsageError(f"most must be a whole number from 2 to {LARGEST:,}; got {most!r}")
+        raise UsageError(
+            f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}"
+        )
     return int(number)

@@ -16,7 +16,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
 from outperform.decision.intervals import Interval, narrowest_ends
 from outperform.decision.rope import Rope, decide
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
@@ -411,11 +411,13 @@ def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) 
 def _theta(theta: Mapping[str, float], name: str) -> list[float]:
     if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
         raise UsageError(
-            f"{name} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
+            f"{param(name)} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
         )
     values = [check_probability(theta[key]) for key in _OUTCOMES]
     if abs(sum(values) - 1) > 1e-9:
-        raise UsageError(f"the probabilities in {name} must sum to 1; they sum to {sum(values):g}")
+        raise UsageError(
+            f"the probabilities in {param(name)} must sum to 1; they sum to {sum(values):g}"
+        )
     return values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from outperform._typing import FloatArray, IntArray
 from outperform.data.label_sets import labels_in_both, labels_of
 from outperform.data.outcomes import Outcomes
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.posterior.base import Drawn, Needs, NoClosedForms, Posterior, Prior, Sums, Worker
 from outperform.posterior.rng import Fill, run_blocks
 from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, held_by
@@ -198,7 +198,7 @@ def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
     if prior.rows.ndim or prior.rows <= 0:
         raise UsageError(
             "the prior of spans is one positive number for every cell: true positives, false "
-            "positives, false negatives; e.g. prior=1.0"
+            f"positives, false negatives; e.g. {param('prior=', 1.0)}"
         )
     return span_cells(outcomes, shape=float(prior.rows))
 

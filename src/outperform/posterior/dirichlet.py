@@ -10,7 +10,7 @@ import numpy as np
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import count_of
-from outperform.errors import DataError, ResourceError
+from outperform.errors import DataError, ResourceError, param
 from outperform.posterior.base import (
     Drawn,
     Needs,
@@ -170,16 +170,16 @@ def dense_counts(outcomes: Outcomes) -> FloatArray:
 def _check_size(n_cells: int) -> None:
     if n_cells > _MOST_CELLS:
         raise ResourceError(
-            f"this prior draws every one of {n_cells:,} cells, more than {_MOST_CELLS:,}; "
-            "use prior='unit', which needs only the cells that occurred"
+            f"this prior draws every one of {n_cells:,} cells, more than {_MOST_CELLS:,}; use "
+            f"{param('prior=', 'unit')}, which needs only the cells that occurred"
         )
 
 
 def _check_proper(shapes: FloatArray, prevalence: FloatArray) -> None:
     if shapes.min() <= 0 or prevalence.min() <= 0:
         raise DataError(
-            "a prior of 0 on a cell that never occurred is improper; "
-            "give every cell a positive prior, e.g. prior='jeffreys', or use prior='bootstrap'"
+            "a prior of 0 on a cell that never occurred is improper; give every cell a positive "
+            f"prior, e.g. {param('prior=', 'jeffreys')}, or use {param('prior=', 'bootstrap')}"
         )
 
 

@@ -11,7 +11,7 @@ from scipy.special import betaln, digamma
 
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.outcomes import Outcomes
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.posterior.base import Drawn, Needs, NoClosedForms, Worker, margins_of
 from outperform.posterior.dirichlet import SparseWeights, dense_counts
 from outperform.posterior.rng import fill_proportions, log_gammas, runs
@@ -206,7 +206,7 @@ def eta_posterior(outcomes: Outcomes) -> GridPosterior:
     n_models = len(outcomes.models)
     if n_models > 2:
         raise UsageError(
-            "prior 'hierarchical' serves one model or a pair; use prior='unit', "
+            f"prior 'hierarchical' serves one model or a pair; use {param('prior=', 'unit')}, "
             "which needs no quadrature, for more"
         )
     table = outcomes.tables[0]
@@ -243,7 +243,9 @@ class Free(NoClosedForms):
 
     def __init__(self, outcomes: Outcomes) -> None:
         if len(outcomes.models) != 1:
-            raise UsageError("prior 'learned' serves one model; use prior='unit' to pair several")
+            raise UsageError(
+                f"prior 'learned' serves one model; use {param('prior=', 'unit')} to pair several"
+            )
         self.n_classes = outcomes.n_classes
         self.counts = dense_counts(outcomes)  # (n_classes, n_classes)
         self.grid = mass_posterior(self.counts)

@@ -16,7 +16,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence, checked_draws
 from outperform.data.table import Table, count_rows
 from outperform.data.views import n_codes
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,
     Independent,
@@ -115,8 +115,8 @@ def _draw_table(table: Table, posterior: Posterior, *, n_codes: int) -> _DrawTab
     if posterior.n_models == 1 and table.cells.shape[1] == 2:
         return partial(_from_confusion, posterior)
     raise UsageError(
-        "documents with several labels are drawn whole, which this prior does not do; leave "
-        "prior out, or use prior='bootstrap'"
+        "documents with several labels are drawn whole, which this prior does not do; leave prior "
+        f"out, or use {param('prior=', 'bootstrap')}"
     )
 
 

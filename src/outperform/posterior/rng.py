@@ -12,7 +12,7 @@ from threading import Event, Lock
 import numpy as np
 
 from outperform._typing import FloatArray, Progress, Seed
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.progress import LISTENER
 
 Fill = Callable[[np.random.Generator, FloatArray], None]
@@ -44,8 +44,8 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if not whole or not 0 <= int(random_state) < 2**64:
         raise UsageError(
-            "random_state must be None, a whole number from 0 to 2**64 - 1, a SeedSequence, "
-            f"or a Generator or RandomState of numpy; got {random_state!r}"
+            f"{param('random_state')} must be None, a whole number from 0 to 2**64 - 1, a "
+            f"SeedSequence, or a Generator or RandomState of numpy; got {random_state!r}"
         )
     return np.random.SeedSequence(int(random_state))
 

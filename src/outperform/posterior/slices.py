@@ -10,7 +10,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
-from outperform.errors import ResourceError, UsageError
+from outperform.errors import ResourceError, UsageError, param
 from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pooling import (
@@ -153,7 +153,7 @@ def _check_mass(rows: SlicedRows) -> None:
     if rows.prior.min() <= 0 or rows.row_prior.min() < _SMALLEST_MASS:
         raise UsageError(
             f"slices need a prior above 0 in every cell and of at least {_SMALLEST_MASS} in every "
-            "class; use prior='jeffreys' or 'unit'"
+            f"class; use {param('prior=', 'jeffreys', 'unit')}"
         )
 
 
@@ -232,7 +232,9 @@ def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
     """
     slices = outcomes.slices
     if slices is None or len(outcomes.models) != 2:
-        raise UsageError("slices are pooled for two models of outcomes that were divided with by=")
+        raise UsageError(
+            f"slices are pooled for two models of outcomes that were divided with {param('by=')}"
+        )
     if prior.shapes is None and prior != get_prior("unit"):
         raise UsageError(
             "slices know the priors 'unit', 'uniform', 'jeffreys' and shapes of your own; "

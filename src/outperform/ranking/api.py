@@ -27,7 +27,7 @@ from outperform.data.views import named
 from outperform.decision.intervals import check_prob
 from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
 from outperform.decision.rope import Decision, Rope, mean_error
-from outperform.errors import ResourceError, UsageError
+from outperform.errors import ResourceError, UsageError, either, param
 from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
@@ -305,14 +305,15 @@ def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spe
     if shapes is not None and shapes.rows.ndim != 2:
         raise UsageError(
             f"prior {spec.prior.name!r} is on every combination of the models' answers, which "
-            "would change with every model; use prior='unit', paired=False, or an array for the "
-            "rows of one model's confusion matrix"
+            f"would change with every model; use {param('prior=', 'unit')}"
+            + either(", paired=False, or an array for the rows of one model's confusion matrix", "")
         )
     cells = spec.view.n_classes * 2 ** (1 + n_models)
     if spec.data.kind == "spans" and spec.prior.proper and cells > _MOST_SPAN_CELLS:
         raise ResourceError(
             f"with {n_models} models there are {cells:,} combinations of who found a span, more "
-            f"than {_MOST_SPAN_CELLS:,}; use prior='bootstrap', which needs only what occurred"
+            f"than {_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only what "
+            "occurred"
         )
     return spec
 
@@ -324,7 +325,7 @@ def check_many_draws(n_draws: Any, n_models: int) -> int:
         gigabytes = checked * n_models * 8 / 1e9
         raise ResourceError(
             f"{checked:,} draws of {n_models} models would take {gigabytes:,.0f} GB; draw at most "
-            f"{_MOST_VALUES // n_models:,} with n_draws="
+            f"{_MOST_VALUES // n_models:,} with {param('n_draws=')}"
         )
     return checked
 

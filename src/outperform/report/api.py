@@ -17,7 +17,7 @@ from outperform._files import write_atomically
 from outperform.comparison.again import ComparisonTable
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
-from outperform.errors import UsageError, require
+from outperform.errors import UsageError, param, require
 from outperform.report import sections
 from outperform.report.charts import HEIGHT, WIDTH
 from outperform.report.sections import (
@@ -338,7 +338,8 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; make it first")
     if exists and not overwrite:
         raise UsageError(
-            f"{os.fspath(target)!r} exists; give another path, or overwrite=True to replace it"
+            f"{os.fspath(target)!r} exists; give another path, or {param('overwrite=', True)} to "
+            "replace it"
         )
     return target
 

@@ -25,7 +25,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob, narrowest
 from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, listed
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.spec import (
@@ -494,7 +494,7 @@ def _ask(data: Data, **asked: Any) -> Spec:
     spec = make_joint_spec(data, paired=True, **asked)
     if not spec.paired:
         raise UsageError(
-            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the "
-            "runs share would count as often as there are runs; use prior='unit' or 'bootstrap'"
+            f"prior {spec.prior.name!r} draws every run from its own weights, so what runs share "
+            f"would count as often as there are runs; use {param('prior=', 'unit', 'bootstrap')}"
         )
     return spec

@@ -12,7 +12,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError
+from outperform.errors import UsageError, either, param
 from outperform.findings import Finding, counted, finding
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_DOCUMENTS
@@ -153,12 +153,15 @@ def _sliced(
         source = read(source, truth=truth, models=[a, b], by=by, **reading)
     else:
         asked = {"truth": truth, "by": by, **reading}
-        given = [f"{name}=" for name, value in asked.items() if value is not None]
+        given = [param(f"{name}=") for name, value in asked.items() if value is not None]
         if given:
             raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
     outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
-        raise UsageError("these outcomes have no slices; divide them with by=, e.g. by=['country']")
+        raise UsageError(
+            "these outcomes have no slices; "
+            + either("divide them with by=, e.g. by=['country']", f"count them with {param('by=')}")
+        )
     return outcomes
 
 
