@@ -77,7 +77,7 @@ def refuse_chain(
         what = f"prior {prior.name!r}"
         if not (measured.per_document or table.weighted):
             others = "" if table.kind == "label_sets" else ", 'hierarchical'"
-            instead = f", or one of the priors 'uniform', 'jeffreys', 'unit'{others}"
+            instead = f", or one of {param('prior=', 'uniform')}, 'jeffreys', 'unit'{others}"
     elif elsewhere:
         what = "other class proportions"
     if what is not None:

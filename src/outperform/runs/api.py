@@ -494,7 +494,7 @@ def _ask(data: Data, **asked: Any) -> Spec:
     spec = make_joint_spec(data, paired=True, **asked)
     if not spec.paired:
         raise UsageError(
-            f"prior {spec.prior.name!r} draws every run from its own weights, so what runs share "
-            f"would count as often as there are runs; use {param('prior=', 'unit', 'bootstrap')}"
+            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the runs "
+            f"share would count once for each; use {param('prior=', 'unit', 'bootstrap')}"
         )
     return spec
