@@ -456,7 +456,7 @@ def run_plans(sizes: Sizes) -> Part:
 
 
 def run_more_data(sizes: Sizes) -> Part:
-    """Foretell from a quarter what the rest decides, and reveal it: 20 Newsgroups, simulations."""
+    """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
     asked = dict.fromkeys(foretold.WORLDS, sizes.futures)
     futures = spread_worlds("futures", foretold.repeat, asked, jobs=sizes.jobs, step=500)
     tasks = list(range(sizes.quarters))
@@ -469,7 +469,7 @@ def run_more_data(sizes: Sizes) -> Part:
     )
 
 
-def _quarter(number: int) -> list[more_data.Foretold]:
+def _quarter(number: int) -> list[more_data.Predicted]:
     return more_data.quarters(number, number + 1)
 
 

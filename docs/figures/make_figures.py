@@ -268,14 +268,14 @@ def plan() -> Figure:
 
 
 def more_data() -> Figure:
-    """Draw what was foretold and what came; `verification more-data` stores it."""
+    """Draw what was predicted and what came; `verification more-data` stores it."""
     stored = json.loads((Path(__file__).parent / "more_data.json").read_text(encoding="utf-8"))
     figure = new_figure(SLIM, 2.6)
     ax = figure.subplots()
     ax.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
     for (road, bins), filled in zip(stored.items(), (True, False), strict=True):
         ax.errorbar(
-            [one["foretold"] for one in bins],
+            [one["predicted"] for one in bins],
             [one["realised"] for one in bins],
             yerr=[2 * one["error"] for one in bins],
             color=DARK,
@@ -286,7 +286,7 @@ def more_data() -> Figure:
             elinewidth=0.8,
             label=road,
         )
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="foretold from a quarter", ylabel="decided by all")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted from a quarter", ylabel="decided by all")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.legend(frameon=False, loc="upper left")
@@ -495,9 +495,9 @@ def figure_sensitivity() -> Figure:
     news = op.datasets.load_news20()
     few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
     seen = op.Outcomes.from_labels(news.y_true[::20], few)
-    asked = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
+    options = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
     figure = new_figure(SLIM, 1.8)
-    op.compare(seen, *seen.models, **asked).sensitivity().plot(figure.subplots())
+    op.compare(seen, *seen.models, **options).sensitivity().plot(figure.subplots())
     return figure
 
 

@@ -314,10 +314,10 @@ def test_how_many_more_labels_are_needed_knows_that_the_pool_ends():
     left = left_in_pool(c.spec, c.sd)
     apart = found.predictions["A"] != found.predictions["B"]
     assert left.most == int(150 * apart.sum() / apart[found.items[:150]].sum()) - 150
-    # What is foretold of the sd comes true, to a few per cent of what is a guess itself.
+    # What is predicted of the sd comes true, to a few per cent of what is a guess itself.
     for n in (300, 600, 150 + left.most):
-        foretold = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
-        assert after(found, truth, n).sd == pytest.approx(foretold, rel=0.1)
+        predicted = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
+        assert after(found, truth, n).sd == pytest.approx(predicted, rel=0.1)
     assert "more labelled items of the pool, beside the 150" in " ".join(str(c).split())
 
 

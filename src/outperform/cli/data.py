@@ -40,7 +40,7 @@ def count(
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
-    asked = {**reading.asked(), **reading.dialect()}
+    asked = {**reading.arguments(), **reading.dialect()}
     with shown("counting"):
         seen = op.read(
             source,

@@ -282,7 +282,7 @@ def bcv_compare(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -381,7 +381,7 @@ def bcv_estimate(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name

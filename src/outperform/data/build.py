@@ -77,7 +77,7 @@ def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
-    """Refuse one label an item beside a truth that has several."""
+    """Refuse one label an item where the truth has several."""
     for name, values in predictions.items():
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
@@ -285,7 +285,7 @@ def of_tags(
 
 
 def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
-    """Take counts of spans, None standing for "no span"."""
+    """Take counts of spans, None for "no span"."""
     rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
     columns = [_cells(rows.truth, "truth")]
     columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]

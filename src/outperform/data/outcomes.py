@@ -352,7 +352,7 @@ class Outcomes(Constructors):
         Parameters
         ----------
         labels
-            The classes to add, beside those that are there.
+            The classes to add to those that are there.
         """
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)

@@ -47,7 +47,7 @@ _THIN = ("few_disagreements",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A metric that must not get worse, beside the one that the gate is about.
+    """A metric that must not get worse, besides the one that the gate is about.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from outperform.io.tables import SEVERAL, Table, Where, opened
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)?\.jsonl(?:\.gz|\.zst)?"
 )
-# What every line has beside its scores; older versions have no list of these.
+# What every line has besides its scores; older versions have no list of these.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",

@@ -29,7 +29,7 @@ Correct = str | Models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The arguments of ``read`` beside the source."""
+    """The arguments of ``read`` besides the source."""
 
     truth: str | None = None
     models: Models = None
@@ -165,7 +165,7 @@ class Request:
                 rest = [name for name in models if name not in odd]
                 raise UsageError(name_models(table.name, why, rest))
         if not models:
-            raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
+            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
         return TableQuery(
             truth=self.truth,
             models=models,

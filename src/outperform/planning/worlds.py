@@ -191,7 +191,7 @@ class TableWorld:
         ]
 
     def _analysed(self, drawn: Outcomes) -> Outcomes:
-        """Return what will be asked: the drawn items, beside those that are there."""
+        """Return what will be asked: the drawn items, on top of those that are there."""
         view = self.spec.view
         if drawn.paired and not view.paired:
             drawn = drawn.unpair()

@@ -317,7 +317,7 @@ def _is_larger_first(learned: Shrinkage) -> bool:
 
 
 def _scatter(learned: Shrinkage) -> float:
-    """Return what share of an item the others do not foretell, over all that occurred."""
+    """Return what share of an item the others do not predict, over all that occurred."""
     rows = learned.rows
     (worth,) = _worths(rows, learned.weights)
     return float(1 - np.average(worth, weights=rows.row_count))

@@ -410,10 +410,10 @@ class AskAgain:
         >>> import outperform as op
         >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
-        >>> asked = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
-        >>> print("".join(decision.symbol for decision in asked.decisions[0]))
+        >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(decision.symbol for decision in found.decisions[0]))
         ≫≫>
-        >>> asked["strong"].decision
+        >>> found["strong"].decision
         <Decision.BETTER: '≫'>
         """
         found: Sensitivity = verb("sensitivity")(self, priors=priors, ropes=ropes)
