@@ -318,7 +318,7 @@ def test_how_many_more_labels_are_needed_knows_that_the_pool_ends():
     for n in (300, 600, 150 + left.most):
         predicted = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
         assert after(found, truth, n).sd == pytest.approx(predicted, rel=0.1)
-    assert "more labelled items of the pool, beside the 150" in " ".join(str(c).split())
+    assert "more labelled items of the pool, on top of the 150" in " ".join(str(c).split())
 
 
 def test_the_variance_that_stays_is_that_of_the_strata_shares():
