@@ -3,7 +3,7 @@
 The nine comparisons of the ACL 2019 paper, from its counts: three tasks, three
 metrics. The paper draws a million values from the posterior of each model and
 counts; here NumPy's beta and gamma generators do that, on effective counts that
-cost nothing. Ours are exact, and bring intervals, verdict and findings along.
+cost nothing. Ours are exact, and bring intervals, decision and findings along.
 
     PYTHONPATH=. python bench/bench_bcv.py [--write]
 """

@@ -1,6 +1,6 @@
 """What do ten thousand classes cost, from the file to macro-F1?
 
-Predictions of two models for 10 million documents, each class confused with nine
+Predictions of two models for 10 million items, each class confused with nine
 others: about three quarters of a million cells occur out of 10¹². Beside the
 comparison stand the gammas of those cells in bare NumPy, and nothing else.
 
@@ -16,21 +16,21 @@ from recording import Row, report, wants_writing
 
 import outperform as op
 
-SIZES = {1_000: 1_000_000, 10_000: 10_000_000}  # documents by classes
+SIZES = {1_000: 1_000_000, 10_000: 10_000_000}  # items by classes
 DRAWS = 1_000
 ROUNDS = 1
 
 
 def main(write: bool) -> None:
     rows = []
-    for classes, documents in SIZES.items():
-        rows += _compared(classes, documents)
+    for classes, items in SIZES.items():
+        rows += _compared(classes, items)
     rows.append(Row("peak memory of all of this", f"{peak_memory():,} MB", aim="under 2 GB"))
     report("classes", rows, write=write)
 
 
-def _compared(classes: int, documents: int) -> list[Row]:
-    paths = predictions(documents, classes, spread=9)
+def _compared(classes: int, items: int) -> list[Row]:
+    paths = predictions(items, classes, spread=9)
     reading = Timing()
     reading.run(lambda: op.read(paths, truth=COLUMNS[0], models=list(COLUMNS[1:])))
     seen = op.read(paths, truth=COLUMNS[0], models=list(COLUMNS[1:]))
@@ -57,7 +57,7 @@ def _compared(classes: int, documents: int) -> list[Row]:
     print(f"{classes:,} classes\n  ours {mine}\n  bare {theirs}\n  {ratios(mine, theirs)}")
     return [
         Row(
-            f"`op.read`, {classes:,} classes, {documents:,} documents, {len(counts):,} cells",
+            f"`op.read`, {classes:,} classes, {items:,} items, {len(counts):,} cells",
             seconds(reading.median),
         ),
         Row(

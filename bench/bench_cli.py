@@ -93,7 +93,7 @@ def main(write: bool) -> None:
                 "at most 1.3",
             ),
             (
-                "`outperform compare --metric f1_macro`, 7,532 documents, 20 classes",
+                "`outperform compare --metric f1_macro`, 7,532 items, 20 classes",
                 "compare",
                 f"`{LIBRARIES}`",
                 "libraries",

@@ -1,6 +1,6 @@
 """How much longer than the bare NumPy draws does a comparison take?
 
-Every comparison goes from label arrays to the verdict. Its reference is what
+Every comparison goes from label arrays to the decision. Its reference is what
 nobody can do without: the gamma draws of the same posterior, as one would
 write them down with ``numpy.random.default_rng()`` on one thread.
 

@@ -1,6 +1,6 @@
-"""How close does counting come to the bare engine, and what does the verdict add?
+"""How close does counting come to the bare engine, and what does the decision add?
 
-Predictions of two models for 100 million documents in Parquet, 20 classes, 8,000
+Predictions of two models for 100 million items in Parquet, 20 classes, 8,000
 cells: the bare GROUP BY of each engine, and `op.read` of the same source. The
 billion is the same files ten times over. Peak memory is that of a process of its
 own that does nothing else.
@@ -45,7 +45,7 @@ def main() -> None:
         *_parquet(paths, 1, asked.rows),
         *_parquet(paths, 10, asked.rows),
         *_frames(paths, asked.rows),
-        *_verdicts(paths, asked.rows),
+        *_decisions(paths, asked.rows),
     ]
     report("count", rows, write=asked.write)
 
@@ -121,8 +121,8 @@ def _frames(paths: list[str], rows: int) -> list[Row]:
     return shown
 
 
-def _verdicts(paths: list[str], rows: int) -> list[Row]:
-    """From the files to the verdict, beside the bare count and what it draws."""
+def _decisions(paths: list[str], rows: int) -> list[Row]:
+    """From the files to the decision, beside the bare count and what it draws."""
     counts = bare(paths)["n"]
     generator = np.random.default_rng(0)
 
@@ -130,15 +130,15 @@ def _verdicts(paths: list[str], rows: int) -> list[Row]:
         for count in counts:
             generator.standard_gamma(count, DRAWS)
 
-    def verdict(metric: str) -> op.Comparison:
+    def decision(metric: str) -> op.Comparison:
         return op.compare(ours(paths), *MODELS, metric=metric, rope=0.01, random_state=0, n_jobs=-1)
 
     timings = alternate(
         {
             "bare": lambda: bare(paths),
             "gammas": gammas,
-            "accuracy": lambda: verdict("accuracy"),
-            "f1_macro": lambda: verdict("f1_macro"),
+            "accuracy": lambda: decision("accuracy"),
+            "f1_macro": lambda: decision("f1_macro"),
         },
         rounds=3,
     )
@@ -149,7 +149,7 @@ def _verdicts(paths: list[str], rows: int) -> list[Row]:
             for one, two in zip(timings["bare"].processor, timings["gammas"].processor, strict=True)
         ],
     )
-    what = f"from {rows:,} rows of Parquet to the verdict"
+    what = f"from {rows:,} rows of Parquet to the decision"
     return [
         _shown({"bare": timings["bare"], "ours": timings["accuracy"]}, f"{what}, accuracy",
                "bare DuckDB", 1.3),

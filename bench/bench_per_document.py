@@ -1,10 +1,10 @@
-"""What does a node for each document cost, beside the same posterior from counts?
+"""What does a node for each item cost, beside the same posterior from counts?
 
 The paired binary model of SIGIR 2016 in both forms: as the paper draws it, with a node
-for each document, and compact, with a count for each outcome. They have the same density
+for each item, and compact, with a count for each outcome. They have the same density
 in the same coordinates, so NUTS takes the same steps, and what differs is the cost of one
 step: a gradient of the log density. It is timed at one point, the two forms in turns, on
-category 8 of 20 Newsgroups and on its documents repeated to a million. At 7,532 documents
+category 8 of 20 Newsgroups and on its items repeated to a million. At 7,532 items
 the chains are run too, 4 of 500 draws after 500.
 
     python bench/bench_per_document.py [--write]
@@ -30,11 +30,11 @@ CATEGORY = 8
 MILLION = 1_000_000
 ROUNDS = 9
 SHORT = op.PyMC(draws=500, tune=500, progress=False)
-HEAD = ("documents", "what", "per document", "compact", "ratio")
+HEAD = ("items", "what", "per item", "compact", "ratio")
 
 
-def documents(n: int | None) -> list[np.ndarray]:
-    """Return truth and both predictions, 1 for the category; repeated to n documents."""
+def items(n: int | None) -> list[np.ndarray]:
+    """Return truth and both predictions, 1 for the category; repeated to n items."""
     news = op.datasets.load_news20()
     label = news.target_names[CATEGORY]
     said = [news.y_true, news.predictions[A], news.predictions[B]]
@@ -43,10 +43,10 @@ def documents(n: int | None) -> list[np.ndarray]:
 
 
 def both_forms(n: int | None) -> dict[str, Any]:
-    rows = documents(n)
+    rows = items(n)
     counts = np.zeros((2, 2, 2), dtype=np.int64)
     np.add.at(counts, tuple(rows), 1)
-    return {"per document": chains.per_document_paired(*rows), "compact": chains.paired(counts)}
+    return {"per item": chains.per_item_paired(*rows), "compact": chains.paired(counts)}
 
 
 def gradients(models: dict[str, Any]) -> dict[str, Timing]:
@@ -101,7 +101,7 @@ def main() -> int:
     for n in (None, MILLION):
         models = both_forms(n)
         times = [timing.median for timing in gradients(models).values()]
-        total = len(documents(n)[0])
+        total = len(items(n)[0])
         lines.append(line(total, "one gradient", *times))
         print(lines[-1], flush=True)
         if n is None:
@@ -114,7 +114,7 @@ def main() -> int:
     print(f"\n{text}")
     if write:
         found = {"machine": stamp, "head": HEAD, "rows": lines}
-        keep("per_document", found, {"per_document.md": text})
+        keep("per_item", found, {"per_item.md": text})
     return 0
 
 

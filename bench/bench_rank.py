@@ -1,11 +1,11 @@
-"""How long does it take to rank 50 models on 10,000 documents?
+"""How long does it take to rank 50 models on 10,000 items?
 
-From label arrays to P(best), all 1,225 verdicts and the set of tied models. Beside it stands
-what nobody can do without: one Exp(1) weight a document and draw, in bare NumPy on one
-thread and on two. Hardly two documents get the same answers from all models, so that
-nearly every document is a cell of its own.
+From label arrays to P(best), all 1,225 decisions and the set of tied models. Beside it stands
+what nobody can do without: one Exp(1) weight an item and draw, in bare NumPy on one
+thread and on two. Hardly two items get the same answers from all models, so that
+nearly every item is a cell of its own.
 
-    python bench/bench_rank.py [--write] [--models 50] [--documents 10000]
+    python bench/bench_rank.py [--write] [--models 50] [--items 10000]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHUNK = 100
 
 
 def predictions(n_models: int, n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the truth and models that find the same documents hard, 60% to 75% right."""
+    """Return the truth and models that find the same items hard, 60% to 75% right."""
     generator = np.random.default_rng(1)
     truth = generator.integers(CLASSES, size=n)
     hard, likely = generator.normal(size=n), generator.integers(CLASSES, size=n)
@@ -66,9 +66,7 @@ def measure(
 
 
 def rows_of(timings: dict[str, Timing], n_models: int, n: int, n_cells: int) -> list[Row]:
-    what = (
-        f"`rank`, macro-F1, {n_models} models, {n:,} documents, {CLASSES} classes, {DRAWS:,} draws"
-    )
+    what = f"`rank`, macro-F1, {n_models} models, {n:,} items, {CLASSES} classes, {DRAWS:,} draws"
     rows = []
     for ours, theirs, said in (
         ("rank", "bare draws, two threads", what),
@@ -85,15 +83,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="keep the results for the docs")
     parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    timings, n_cells, found = measure(asked.models, asked.documents, asked.rounds)
+    timings, n_cells, found = measure(asked.models, asked.items, asked.rounds)
     for name, timing in timings.items():
         print(f"  {name}: {timing}")
     print(f"  rank / bare draws: {ratios(timings['rank'], timings['bare draws, two threads'])}")
     print(f"  {found!r}")
-    rows = rows_of(timings, asked.models, asked.documents, n_cells)
+    rows = rows_of(timings, asked.models, asked.items, n_cells)
     report("rank", rows, write=asked.write)
 
 

@@ -1,4 +1,4 @@
-"""What does ROC AUC of two models on a million documents cost?
+"""What does ROC AUC of two models on a million items cost?
 
 Scores of two models that agree a lot. Beside the comparison stand the exponential
 weights of the same draws in bare NumPy on as many threads, and nothing else.
@@ -18,13 +18,13 @@ from recording import Row, report, wants_writing
 
 import outperform as op
 
-DOCUMENTS = 1_000_000
+ITEMS = 1_000_000
 DRAWS = 2_000
 METRICS = ("roc_auc", "average_precision", "log_loss")
 
 
 def main(write: bool) -> None:
-    truth, a, b = _scores(DOCUMENTS)
+    truth, a, b = _scores(ITEMS)
     bare = Timing()
     bare.run(_bare)
     rows = []
@@ -38,7 +38,7 @@ def main(write: bool) -> None:
         print(f"{metric}\n  ours {ours}\n  bare {bare}\n  {ratios(ours, bare)}")
         rows.append(
             Row(
-                f"`compare` of {DOCUMENTS:,} documents, {metric}, {DRAWS:,} draws",
+                f"`compare` of {ITEMS:,} items, {metric}, {DRAWS:,} draws",
                 seconds(ours.median),
                 "the exponential weights in bare NumPy",
                 seconds(bare.median),
@@ -65,7 +65,7 @@ def _bare() -> None:
 
     def draw(seed: int) -> None:
         generator = np.random.Generator(np.random.SFC64(seed))
-        weights = np.empty(DOCUMENTS)
+        weights = np.empty(ITEMS)
         for _ in range(seed, DRAWS, threads):
             generator.standard_exponential(out=weights)
 

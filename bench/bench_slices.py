@@ -1,6 +1,6 @@
 """How long does it take to compare two models in 10,000 slices?
 
-Beside it stand the count of the same documents by slice, from a Parquet file, and what
+Beside it stand the count of the same items by slice, from a Parquet file, and what
 nobody can do without: ten gammas a draw of every slice, in bare NumPy on one thread.
 
     python bench/bench_slices.py [--write] [--slices 10000]
@@ -19,7 +19,7 @@ from recording import Row, report
 
 import outperform as op
 
-DOCUMENTS = 200
+ITEMS = 200
 DRAWS = 4_000
 GAMMAS = 10  # two classes, and four pairs of answers in each
 PLANTED = 0.05
@@ -28,9 +28,9 @@ WORSE = [0.775, 0.022, 0.125, 0.078]
 
 
 def predictions(n_slices: int) -> dict[str, np.ndarray]:
-    """Return truth, two models' predictions and the slice of every document."""
+    """Return truth, two models' predictions and the slice of every item."""
     generator = np.random.default_rng(1)
-    shape = (n_slices, DOCUMENTS)
+    shape = (n_slices, ITEMS)
     truth = generator.integers(2, size=shape)
     bad = np.arange(n_slices)[:, None] < PLANTED * n_slices
     chance = generator.random(shape)
@@ -76,8 +76,8 @@ def measure(n_slices: int, rounds: int) -> tuple[dict[str, Timing], op.results.S
 
 def rows_of(timings: dict[str, Timing], n_slices: int) -> list[Row]:
     ours, bare_draws = timings["compare_slices"], timings["bare draws"]
-    documents = f"{n_slices * DOCUMENTS:,}"
-    what = f"`compare_slices`, F1, {n_slices:,} slices of {DOCUMENTS} documents, {DRAWS:,} draws"
+    items = f"{n_slices * ITEMS:,}"
+    what = f"`compare_slices`, F1, {n_slices:,} slices of {ITEMS} items, {DRAWS:,} draws"
     against = f"the {GAMMAS} gammas a draw in bare NumPy, one thread"
     return [
         Row(
@@ -95,7 +95,7 @@ def rows_of(timings: dict[str, Timing], n_slices: int) -> list[Row]:
             seconds(bare_draws.median),
             f"{timings['compare_slices, one thread'].median / bare_draws.median:.2f}",
         ),
-        Row(f"the count of the {documents} documents by slice", seconds(timings["count"].median)),
+        Row(f"the count of the {items} items by slice", seconds(timings["count"].median)),
     ]
 
 

@@ -136,7 +136,7 @@ def sd_factors(folds: Iterable[op.Outcomes]) -> tuple[float, float]:
                 random_state=SEED,
             )
             sds.append((c.a.sd, c.b.sd, c.sd))
-        with np.errstate(invalid="ignore"):  # a handful of sentences may leave no doubt at all
+        with np.errstate(invalid="ignore"):  # few sentences may leave no spread at all
             ratios.append(np.divide(sds[0], sds[1]))
     of_a, of_b, of_difference = np.mean(ratios, axis=0).tolist()
     return (of_a + of_b) / 2, of_difference
@@ -181,7 +181,7 @@ def _rows(measured: Measured) -> Iterator[list[str]]:
         "paired P(H1)",
         f"mean of {a} − {b}",
         "95% HDI",
-        "verdict",
+        "decision",
     ]
     for metric, shown in METRICS.items():
         c = measured.comparisons[metric]

@@ -33,8 +33,8 @@ _TEST = (
     Column(key="mean", heading="A − B", part="means", digits=4, printed=False),
     Column(key="hdi_low", heading="HDI low", part="HDI ends", digits=4, printed=False),
     Column(key="hdi_high", heading="HDI high", part="HDI ends", digits=4, printed=False),
-    Column(key="narrow", heading=f"ROPE ±{ROPE}", part="verdicts", digits=None, printed=False),
-    Column(key="default", heading="ROPE ±0.01", part="verdicts", digits=None, printed=False),
+    Column(key="narrow", heading=f"ROPE ±{ROPE}", part="decisions", digits=None, printed=False),
+    Column(key="default", heading="ROPE ±0.01", part="decisions", digits=None, printed=False),
 )
 
 
@@ -120,7 +120,7 @@ def _ours(found: op.Comparison) -> dict[str, Value]:
 
 
 def _flag(found: op.Comparison) -> str:
-    """Return the doubts that may change a conclusion; notes, which all have, are left out."""
+    """Return the findings that may change a conclusion; notes, which all have, are left out."""
     return ", ".join(finding.name for finding in found.findings if finding.level != "note")
 
 

@@ -68,7 +68,7 @@ def p_value_table(effort: Effort) -> Table:
     ]
     return Table(
         name="ICDM 2015, table 3",
-        title="Sign and t-tests, over documents for micro and over groups for macro averages.",
+        title="Sign and t-tests, over items for micro and over groups for macro averages.",
         stub="comparison",
         columns=verdicts.P_VALUES,
         rows=tuple(rows),

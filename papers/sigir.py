@@ -22,7 +22,7 @@ _PAIRS = {
 
 
 def power_table(effort: Effort) -> Table:
-    """Make table 3: how often the wanted verdict is reached, for seven sizes."""
+    """Make table 3: how often the wanted decision is reached, for seven sizes."""
     figures = published("sigir2016")["table_3_power"]
     sizes = figures["dataset_sizes"]
     draws = effort.draws or _POWER_DRAWS

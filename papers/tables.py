@@ -8,7 +8,7 @@ from time import perf_counter, process_time
 from typing import TypeAlias
 
 Value: TypeAlias = float | str
-"""A figure or, for verdicts, a sign."""
+"""A figure or, for decisions, a sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

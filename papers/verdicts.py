@@ -21,7 +21,7 @@ POSTERIOR = (
     Column(key="pct_above_zero", heading="% > 0", part="percentages", digits=1),
     Column(key="pct_in_rope", heading="% in ROPE", part="percentages", digits=1),
     Column(key="bf_sd", heading="BF_SD", part="Bayes factors"),
-    Column(key="decision", heading="verdict", part="verdicts", digits=None),
+    Column(key="decision", heading="decision", part="decisions", digits=None),
 )
 
 
@@ -50,6 +50,6 @@ def printed(row: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def flag(comparison: Comparison) -> str:
-    """Return the doubt that a verdict near an edge of the ROPE carries."""
+    """Return the finding that a decision near an edge of the ROPE carries."""
     names = [finding.name for finding in comparison.findings]
     return "monte_carlo_too_coarse" if "monte_carlo_too_coarse" in names else ""

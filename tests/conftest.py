@@ -65,7 +65,7 @@ def noisy(truth, rate, rng, n_classes):
 
 @pytest.fixture(scope="session")
 def two():
-    """400 documents of the classes 0 and 1; A is better than B."""
+    """400 items of the classes 0 and 1; A is better than B."""
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, 400)
     return truth, noisy(truth, 0.9, rng, 2), noisy(truth, 0.6, rng, 2)
@@ -73,7 +73,7 @@ def two():
 
 @pytest.fixture(scope="session")
 def four():
-    """800 documents of four named classes; A is better than B."""
+    """800 items of four named classes; A is better than B."""
     rng = np.random.default_rng(4)
     names = np.array(["ham", "jam", "lamb", "spam"])
     truth = rng.integers(0, 4, 800)

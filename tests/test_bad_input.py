@@ -115,15 +115,15 @@ def test_15_only_one_class_in_the_truth(metric, only):
         lambda: op.compare(TRUTH, A, B, sample_weight=[0] * 36),
     ],
 )
-def test_16_no_documents(make):
-    with pytest.raises(DataError, match=r"no rows|zero everywhere|no documents"):
+def test_16_no_items(make):
+    with pytest.raises(DataError, match=r"no rows|zero everywhere|no items"):
         make()
 
 
 @pytest.mark.parametrize("metric", ["f1", "accuracy", "recall", "f1_macro", "matthews_corrcoef"])
-def test_17_one_document(metric):
+def test_17_one_item(metric):
     c = check_whole(op.compare([1], [1], [0], metric=metric, labels=[0, 1], **FEW))
-    assert "few_documents" in findings(c)
+    assert "few_items" in findings(c)
     assert c.hdi.width > 0.4
     assert not c.decision.decided
 

@@ -115,7 +115,7 @@ def test_02_other_names_for_the_classes_change_no_number(table, metric, prior, n
 
 
 @given(tables(), METRICS, PRIORS, st.randoms(use_true_random=False))
-def test_03_the_order_of_the_documents_does_not_matter(table, metric, prior, random):
+def test_03_the_order_of_the_items_does_not_matter(table, metric, prior, random):
     defined(metric, prior)
     n_classes, rows = table
     shuffled = random.sample(rows, len(rows))
@@ -359,13 +359,13 @@ def test_18_a_report_in_json_says_the_same(table, metric, prior, rope):
     assert (hdi, region) == (c.hdi, c.rope)
     again = decide(hdi, region, greater_is_better=report["greater_is_better"])
     assert op.Decision[report["decision"]["name"]] is c.decision
-    # A verdict is only ever withheld, never strengthened.
+    # A decision is only ever withheld, never strengthened.
     assert c.decision in (again, op.Decision.UNDECIDED)
 
 
 @fewer
 @given(tables(), METRICS, PRIORS)
-def test_18_outcomes_in_json_give_the_same_verdict(table, metric, prior):
+def test_18_outcomes_in_json_give_the_same_decision(table, metric, prior):
     defined(metric, prior)
     n_classes, rows = table
     seen = outcomes(rows, labels=list(range(n_classes)))

@@ -46,7 +46,7 @@ SHOWN = {
     + """
         compare differences draws findings leader metric n names p_missed p_rank pair
         pair_table pairs plot plot_forest plot_matrix spec rope rows seed signature text
-        tied verdicts with_rope
+        tied decisions with_rope
     """,
 }
 

@@ -57,7 +57,7 @@ def test_every_prior_is_on_the_page():
 
 
 @pytest.mark.parametrize("decision", outperform.Decision)
-def test_every_verdict_is_on_the_page(decision):
+def test_every_decision_is_on_the_page(decision):
     page = {name: cells for name, *cells in read("results.md")}
     assert page[f"Decision.{decision.name}"] == [decision.symbol, decision.words]
 

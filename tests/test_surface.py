@@ -18,7 +18,7 @@ from outperform._typing import AnyArray
 
 MOST_NAMES = 36
 MOST_PARAMETERS = 14
-# How many documents to label, and where rows come from, have many answers.
+# How many items to label, and where rows come from, have many answers.
 MORE_PARAMETERS = {"plan": 18, "read": 18}
 
 VERBS = """

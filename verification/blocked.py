@@ -1,9 +1,9 @@
 """Does blocked cross-validation say what is true when learners are equal?
 
-Two models of one kind of learner see two features each of the same documents.
+Two models of one kind of learner see two features each of the same items.
 The features have the same distribution, so in the long run neither model is
 better. The package makes the folds, trains, and judges; counted are the
-intervals that hold the true F1, the verdicts that call one model better, and
+intervals that hold the true F1, the decisions that call one model better, and
 the runs in which the guard against unstable learners speaks up.
 """
 
@@ -58,7 +58,7 @@ _FEWER_ROWS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Where the documents come from, who learns from them and how often they are halved."""
+    """Where the items come from, who learns from them and how often they are halved."""
 
     learner: str
     prevalence: float = 0.5
@@ -74,11 +74,11 @@ class World:
 
     @property
     def stream(self) -> tuple[int, int, int]:
-        """What the documents depend on, as part of a seed."""
+        """What the items depend on, as part of a seed."""
         return self.n, round(1_000 * self.prevalence), int(self.drawn)
 
-    def documents(self, n: int, generator: np.random.Generator) -> tuple[FloatArray, IntArray]:
-        """Draw ``n`` documents: four features each, and the class."""
+    def items(self, n: int, generator: np.random.Generator) -> tuple[FloatArray, IntArray]:
+        """Draw ``n`` items: four features each, and the class."""
         positive = generator.random(n) < self.prevalence
         if not self.drawn:
             positive = np.arange(n) < round(self.prevalence * n)
@@ -158,10 +158,10 @@ def run(world: World, repetition: int) -> Run:
 
 
 def cross_validate(world: World, repetition: int) -> op.Comparison:
-    """Draw documents, and let the package train and compare both models on them."""
+    """Draw items, and let the package train and compare both models on them."""
     # A stream per repetition, so that chunks can be run in any order. Learners share it.
     generator = np.random.default_rng([SEED, *world.stream, world.m, repetition])
-    x, y = world.documents(world.n, generator)
+    x, y = world.items(world.n, generator)
     a, b = (LEARNERS[learner]() for learner in world.learners)
     return op.cross_compare(
         Sees(slice(0, 2), a),
@@ -224,13 +224,13 @@ def _warned(result: op.Comparison | op.results.Estimate) -> bool:
 
 
 def true_f1(world: World, learner: str, training_sets: int) -> float:
-    """Return F1 of the expected tp, fp and fn over training sets of half the documents."""
+    """Return F1 of the expected tp, fp and fn over training sets of half the items."""
     half = (_FEWER_ROWS if "neighbours" in learner else _TEST_ROWS) // 2
     generator = np.random.default_rng([SEED, *world.stream])
     found = np.zeros(2)
     with _frugal():
         for _ in range(training_sets):
-            x, y = world.documents(world.n // 2, generator)
+            x, y = world.items(world.n // 2, generator)
             test = generator.standard_normal((2 * half, 2))
             test[:half] += _SHIFT[world.prevalence]
             answers = LEARNERS[learner]().fit(x[:, :2], y).predict(test)

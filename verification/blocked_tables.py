@@ -23,7 +23,7 @@ def tables(rows: Mapping[World, Row]) -> dict[str, str]:
     return {
         "blocked_example.md": _example([rows[blocked.EXAMPLE], rows[blocked.DRAWN]]),
         "blocked_learners.md": _learners(main),
-        "blocked_verdicts.md": _verdicts(main),
+        "blocked_decisions.md": _decisions(main),
         "blocked_limits.md": _limits([rows[world] for world in blocked.LIMITS]),
     }
 
@@ -79,7 +79,7 @@ def _learners(found: Sequence[Row]) -> str:
     return markdown.table((*header, "unstable, two models", "unstable, one model"), lines)
 
 
-def _verdicts(found: Sequence[Row]) -> str:
+def _decisions(found: Sequence[Row]) -> str:
     lines = []
     for row in found:
         for road in blocked.ROADS:
@@ -112,7 +112,7 @@ def _limits(found: Sequence[Row]) -> str:
         who = world.learner if alike else f"{world.learner} against {world.against}"
         where = (f"{world.prevalence:g}", f"{world.n:,}", f"{world.m}")
         lines.append([who, *where, covered, _percent(row.unstable), *false])
-    header = ("learner", "prevalence", "documents", "m", "coverage", "unstable, two models")
+    header = ("learner", "prevalence", "items", "m", "coverage", "unstable, two models")
     return markdown.table((*header, *(f"called, {road}" for road in blocked.ROADS)), lines)
 
 

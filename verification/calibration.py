@@ -1,9 +1,9 @@
 """Simulation-based calibration: the truth's rank among posterior draws is uniform.
 
-Draw a truth from the prior, documents from the truth, and 1,023 draws from the
-posterior given the documents. If sampler, prior and likelihood belong together,
+Draw a truth from the prior, items from the truth, and 1,023 draws from the
+posterior given the items. If sampler, prior and likelihood belong together,
 the rank of the truth among the draws is uniform on 0 to 1,023, for any quantity
-and any number of documents.
+and any number of items.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Reading = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One configuration: a world, a number of documents, how often and from which seed.
+    """One configuration: a world, a number of items, how often and from which seed.
 
     With ``joint`` it is also claimed how the accuracies of A and B move together, which is
     what weights that are not shared get wrong.

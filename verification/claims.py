@@ -63,7 +63,7 @@ def rank_claims(values: FloatArray, claim: RankClaim) -> dict[str, FloatArray]:
 def joint_claims(values: FloatArray, counts: Sequence[Sequence[IntArray]]) -> dict[str, FloatArray]:
     """Return how probable it is that A and B are off to the side that the data suggest.
 
-    Both accuracies are held against those seen. Where the documents that A gets right are
+    Both accuracies are held against those seen. Where the items that A gets right are
     mostly those that B gets right, both should be off to the same side, else to opposite ones;
     weights that are not shared know neither. ``values`` is as in :func:`rank_claims`.
     """

@@ -1,6 +1,6 @@
-"""How often do 95% intervals hold the truth where documents come in clusters?
+"""How often do 95% intervals hold the truth where items come in clusters?
 
-Whether a model is right on the documents of one cluster is correlated: each cluster has
+Whether a model is right on the items of one cluster is correlated: each cluster has
 a chance of its own, drawn from a beta distribution whose mean is the model's accuracy, so
 that two answers in a cluster have correlation 0.3. Scores have a normal part that the
 cluster shares instead. The truth is that of infinitely many clusters.
@@ -66,7 +66,7 @@ WORLDS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One repetition: was the truth held with groups and without, and was a doubt raised?"""
+    """One repetition: was the truth held with groups and without, and was a finding raised?"""
 
     held: bool
     held_ignoring: bool | None
@@ -93,7 +93,7 @@ def _level(metric: str, right: float) -> float:
 
 
 def simulate(world: ClusterWorld, generator: np.random.Generator) -> tuple[AnyArray, ...]:
-    """Draw truth, what A and B make of it, and the cluster of each document."""
+    """Draw truth, what A and B make of it, and the cluster of each item."""
     sizes = np.full(world.n_clusters, _SIZE)
     if world.sizes == "uneven":
         sizes = generator.geometric(1 / _SIZE, world.n_clusters)
@@ -113,7 +113,7 @@ def simulate(world: ClusterWorld, generator: np.random.Generator) -> tuple[AnyAr
 
 
 def _correct(cluster: IntArray, n: int, generator: np.random.Generator) -> list[AnyArray]:
-    """Return whether A and B are right; they share half of what makes a document hard."""
+    """Return whether A and B are right; they share half of what makes an item hard."""
     mass = 1 / CORRELATION - 1
     chances = [generator.beta(p * mass, (1 - p) * mass, n)[cluster] for p in _RIGHT]
     luck, own = generator.random((2, len(cluster)))
@@ -189,7 +189,7 @@ def table(found: Found) -> str:
     return markdown.table(header, rows, numbers_from=3) + (
         f"\nHow often the 95% interval of A − B held the truth, by {_N_DRAWS:,} draws, of scores "
         f"by {_N_DRAWS_OF_SCORES:,} and, ignoring the clusters, in the first "
-        f"{_IGNORING_OF_SCORES} repetitions; shares in per cent. Clusters have {_SIZE} documents "
+        f"{_IGNORING_OF_SCORES} repetitions; shares in per cent. Clusters have {_SIZE} items "
         f"each, or {_SIZE} on average with sizes from a geometric distribution.\n"
     )
 

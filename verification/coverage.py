@@ -1,6 +1,6 @@
 """How often do 95% intervals hold the truth on real text classifiers?
 
-The 7,532 test documents of 20 Newsgroups with the answers of four classifiers
+The 7,532 test items of 20 Newsgroups with the answers of four classifiers
 are taken for the world. Small test sets are drawn from them with replacement,
 and each interval is checked against the macro-F1 of the whole. This asks more
 than calibration does: the world was not drawn from any model's prior.
@@ -73,13 +73,13 @@ class Coverage:
 
 @lru_cache(maxsize=1)
 def the_world() -> op.Outcomes:
-    """Return the joint table of all documents."""
+    """Return the joint table of all items."""
     news = op.datasets.load_news20()
     return op.Outcomes.from_labels(news.y_true, news.predictions)
 
 
 def resample(world: op.Outcomes, n: int, generator: np.random.Generator) -> op.Outcomes:
-    """Draw a test set of ``n`` documents; classes that got none stay in the table."""
+    """Draw a test set of ``n`` items; classes that got none stay in the table."""
     table = world.tables[0]
     counts = generator.multinomial(n, table.counts / table.n)
     seen = counts > 0

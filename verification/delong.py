@@ -14,14 +14,14 @@ def delong(positive: AnyArray, scores: FloatArray) -> tuple[FloatArray, FloatArr
     A positive's placement is the share of negatives below it, ties counting half, and a
     negative's is the share of positives above it; AUC is the mean of either kind, and its
     covariance is the sum of the two sample covariances of placements, each divided by
-    the number of documents of its kind.
+    the number of items of its kind.
 
     Parameters
     ----------
     positive
-        Which documents are positive.
+        Which items are positive.
     scores
-        ``(n_models, n_documents)``.
+        ``(n_models, n_items)``.
     """
     n_up, n_down = int(positive.sum()), int((~positive).sum())
     up, down = [], []

@@ -1,8 +1,8 @@
-"""How many labels are saved where they go to documents on which two models disagree?
+"""How many labels are saved where they go to items on which two models disagree?
 
-A pool of 10,000 documents is drawn from a known world in which both models say the same nine
-times out of ten. 400 documents are proposed, labelled and compared; the interval is held against
-the true difference of the world, and its width against that of three times as many documents
+A pool of 10,000 items is drawn from a known world in which both models say the same nine
+times out of ten. 400 items are proposed, labelled and compared; the interval is held against
+the true difference of the world, and its width against that of three times as many items
 labelled at random. Naive: the same 400, taken as if they had come at random.
 """
 
@@ -169,7 +169,7 @@ def _held(
     asked: dict[str, Any] = {"metric": world.metric, "pos_label": world.positive}
     labels = range(world.n_classes)
     proposal = op.propose(a, b, budget=world.budget, labels=labels, random_state=generator, **asked)
-    chosen = proposal.documents
+    chosen = proposal.items
 
     def compare(seen: op.Outcomes) -> op.Comparison:
         seed = int(generator.integers(2**63))

@@ -1,4 +1,4 @@
-"""The pools of which some documents were chosen as a table, and what did not hold."""
+"""The pools of which some items were chosen as a table, and what did not hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(found: Found) -> str:
         "\n95% intervals of A − B by 5,200 draws, from 400 proposed labels of a pool of 10,000. At "
         f"random: {TIMES} times as many labels, drawn at random from the same pools. Times the "
         "labels: so many times 400 would have to be drawn at random for an interval as narrow. "
-        "Naive: the proposed documents, taken as if they had been drawn at random. What stands "
+        "Naive: the proposed items, taken as if they had been drawn at random. What stands "
         "beside the proposed labels is from the first 100 repetitions, its coverage with an error "
         "of up to 5 per cent.\n"
     )

@@ -1,8 +1,8 @@
 """Twelve data sets for both engines: counts of what was true, what A said and what B said.
 
-A class k has its share of the documents. A is right at its rate and otherwise says one of
-the other classes; B says the same as A in a part of the documents and answers by itself in
-the rest. Only counts are drawn, so a million documents cost nothing.
+A class k has its share of the items. A is right at its rate and otherwise says one of
+the other classes; B says the same as A in a part of the items and answers by itself in
+the rest. Only counts are drawn, so a million items cost nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from verification.worlds import diagonal_rows
 class DataSet:
     """How the counts of a data set are drawn, and what is asked of them.
 
-    ``shares`` are relative; ``together`` is the part of the documents in which B says what
+    ``shares`` are relative; ``together`` is the part of the items in which B says what
     A says; ``unsaid`` is a class that A never predicts.
     """
 
@@ -35,7 +35,7 @@ class DataSet:
 
     @property
     def n_classes(self) -> int:
-        """How many classes it has, those without documents included."""
+        """How many classes it has, those without items included."""
         return len(self.shares)
 
     @property
@@ -112,7 +112,7 @@ DATA = (
 
 
 def cells_of(data: DataSet) -> IntArray:
-    """Return how many documents ``(truth, prediction of A, prediction of B)``."""
+    """Return how many items ``(truth, prediction of A, prediction of B)``."""
     generator = np.random.default_rng([20_161_115, 0, data.n, data.n_classes])
     shares = np.array(data.shares) / sum(data.shares)
     totals = generator.multinomial(data.n, shares)
@@ -133,7 +133,7 @@ def _pairs(a: FloatArray, b: FloatArray, together: float) -> FloatArray:
 
 
 def outcomes_of(data: DataSet) -> Outcomes:
-    """Return the data set with one class a document."""
+    """Return the data set with one class an item."""
     cells = cells_of(data)
     truth, a, b = np.nonzero(cells)
     labels = range(data.n_classes)

@@ -18,7 +18,7 @@ _PRIORS = (
     *("prior", "data sets", "farthest", "of", "on", f"beyond {FAR:g} errors"),
     *("R-hat", "effective draws", "divergences", "CPU seconds"),
 )
-_SETS = ("data set", "documents", "classes", "empty cells", "metric", "ROPE ±", "farthest")
+_SETS = ("data set", "items", "classes", "empty cells", "metric", "ROPE ±", "farthest")
 
 
 def tables(found: Sequence[Agreement], planted: Mapping[Plant, Agreement]) -> dict[str, str]:

@@ -48,7 +48,7 @@ class Road:
     paired: bool = True
     sets: bool = False
     own: Callable[[IntArray], Sequence[Any]] | None = None
-    most: int | None = None  # documents
+    most: int | None = None  # items
 
     def serves(self, data: DataSet) -> bool:
         """Whether it is a model of these data."""
@@ -86,18 +86,18 @@ def _compact(cells: IntArray) -> list[Any]:
     ]
 
 
-def _by_document(cells: IntArray) -> list[Any]:
-    """Return the model of A with a node for each document, and that of B."""
-    truth, *said = documents_of(cells)
-    return [chains.per_document(truth, one) for one in said]
+def _by_item(cells: IntArray) -> list[Any]:
+    """Return the model of A with a node for each item, and that of B."""
+    truth, *said = items_of(cells)
+    return [chains.per_item(truth, one) for one in said]
 
 
-def _by_document_paired(cells: IntArray) -> list[Any]:
-    return [chains.per_document_paired(*documents_of(cells))]
+def _by_item_paired(cells: IntArray) -> list[Any]:
+    return [chains.per_item_paired(*items_of(cells))]
 
 
-def documents_of(cells: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return truth, what A said and what B said of each document."""
+def items_of(cells: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return truth, what A said and what B said of each item."""
     truth, a, b = (
         np.repeat(place, cells.ravel()) for place in np.indices(cells.shape).reshape(3, -1)
     )
@@ -116,10 +116,10 @@ ROADS = (
     Road(name="label sets, unit", prior="unit", sets=True),
     Road(name="binary, counts", prior="uniform", paired=False, own=_compact),
     Road(
-        name="binary, documents", prior="uniform", paired=False, own=_by_document, most=_MOST_NODES
+        name="binary, documents", prior="uniform", paired=False, own=_by_item, most=_MOST_NODES
     ),
     Road(
-        name="binary, documents, paired", prior="uniform", own=_by_document_paired, most=_MOST_NODES
+        name="binary, documents, paired", prior="uniform", own=_by_item_paired, most=_MOST_NODES
     ),
 )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Are the reported Monte Carlo errors true? The same comparison from many seeds.
 
 The spread of each number over the seeds must be what the result says of its
-own error, and a verdict that changes with the seed must be flagged.
+own error, and a decision that changes with the seed must be flagged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIGIR_ROPE = 0.05
 FLAG = "monte_carlo_too_coarse"
 
 _LONG_RUN = 400_000
-# Verdicts further than this many errors from an edge cannot change with the seed.
+# Decisions further than this many errors from an edge cannot change with the seed.
 _FAR = 8.0
 # Rarer than this a probability is printed as a bound, not with an error.
 _RARE = 0.001
@@ -100,38 +100,38 @@ def _twenty_classes() -> op.Outcomes:
 
 CASES = (
     Case(
-        name="paired F1, 1,000 documents, half positive",
+        name="paired F1, 1,000 items, half positive",
         outcomes=_binary((380, 50, 30, 40), (20, 30, 25, 425)),
         metric="f1",
         rope=0.02,
     ),
     Case(
-        name="paired F1, 60 documents, 8 positive",
+        name="paired F1, 60 items, 8 positive",
         outcomes=_binary((5, 1, 1, 1), (1, 2, 1, 48)),
         metric="f1",
         rope=0.05,
     ),
     Case(
-        name="paired F1, a million documents, 1% positive",
+        name="paired F1, a million items, 1% positive",
         outcomes=_binary((8_000, 400, 380, 1_220), (500, 300, 290, 988_910)),
         metric="f1",
         rope=0.001,
     ),
     Case(
-        name="unpaired Matthews correlation, 400 documents",
+        name="unpaired Matthews correlation, 400 items",
         outcomes=_binary((70, 10, 5, 15), (10, 5, 5, 280)),
         metric="matthews_corrcoef",
         rope=0.05,
         paired=False,
     ),
     Case(
-        name="macro-F1, 300 documents, 3 classes",
+        name="macro-F1, 300 items, 3 classes",
         outcomes=_three_classes,
         metric="f1_macro",
         rope=0.05,
     ),
     Case(
-        name="macro-F1, 1,000 documents, 20 classes",
+        name="macro-F1, 1,000 items, 20 classes",
         outcomes=_twenty_classes,
         metric="f1_macro",
         rope=0.02,
@@ -182,7 +182,7 @@ def judge_case(place: int, runs: Sequence[dict[str, tuple[float, float]]]) -> li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A comparison in F1 whose verdict hangs on the draws."""
+    """A comparison in F1 whose decision hangs on the draws."""
 
     what: str
     outcomes: op.Outcomes
@@ -205,17 +205,17 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """The verdicts of one comparison over seeds."""
+    """The decisions of one comparison over seeds."""
 
     what: str
     seeds: int
-    verdicts: Mapping[str, int]
+    decisions: Mapping[str, int]
     flagged: int
     unflagged_flips: int
 
 
 def sigir_edges(pair: tuple[str, str]) -> list[Edge]:
-    """Return the newsgroups whose verdict is so near an edge that seeds could change it."""
+    """Return the newsgroups whose decision is so near an edge that seeds could change it."""
     world, found = the_world().select(pair), []
     for group in world.labels:
         assert isinstance(group, str)
@@ -242,19 +242,19 @@ def midpoint_edges() -> list[Edge]:
 
 
 def count_flips(edge: Edge, seeds: int) -> Flips:
-    """Compare from many seeds and count unusual verdicts that carry no flag."""
-    verdicts: Counter[str] = Counter()
+    """Compare from many seeds and count unusual decisions that carry no flag."""
+    decisions: Counter[str] = Counter()
     unflagged = []
     for seed in range(seeds):
         result = edge.run(seed)
-        verdicts[result.decision.symbol] += 1
+        decisions[result.decision.symbol] += 1
         if all(finding.name != FLAG for finding in result.findings):
             unflagged.append(result.decision.symbol)
-    usual = verdicts.most_common(1)[0][0]
+    usual = decisions.most_common(1)[0][0]
     return Flips(
         what=edge.what,
         seeds=seeds,
-        verdicts=dict(verdicts.most_common()),
+        decisions=dict(decisions.most_common()),
         flagged=seeds - len(unflagged),
         unflagged_flips=sum(symbol != usual for symbol in unflagged),
     )

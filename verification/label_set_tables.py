@@ -12,7 +12,7 @@ from verification.label_sets import APART, BOUNDS, METRICS, SETTINGS, Held, SetW
 Found = Mapping[SetWorld, Sequence[Held]]
 
 _HEADER = (
-    *("metric", "documents", "labels", "document's share of an error", "fewest expected"),
+    *("metric", "items", "labels", "item's share of an error", "fewest expected"),
     *("disagreements", "true difference", "repetitions", "covered", "width"),
     *("label by label", "must hold"),
 )
@@ -24,7 +24,7 @@ def table(found: Found) -> str:
     return markdown.table(_HEADER, rows) + (
         "\nEqual-tailed 95% intervals of A − B, by 1,000 draws; shares in per cent. *Fewest "
         "expected* is the least expected count of true positives, false positives and false "
-        "negatives of a label and a model. The *document's share of an error* is that for both "
+        "negatives of a label and a model. The *item's share of an error* is that for both "
         "models, and that for one of them. *Label by label* is the coverage of prior `uniform`, "
         "which takes labels for independent.\n"
     )
@@ -39,7 +39,7 @@ def failures(found: Found) -> list[str]:
         covered = _covered(found[world], metric)
         if not BOUNDS[0] <= covered <= BOUNDS[1]:
             failed.append(
-                f"label sets, {metric}, {world.n} documents, {world.n_labels} labels, "
+                f"label sets, {metric}, {world.n} items, {world.n_labels} labels, "
                 f"together {world.together}, own {world.own}: {covered:.1%} covered"
             )
     return failed

@@ -1,8 +1,8 @@
-"""How often do 95% intervals hold the truth where a document has several labels?
+"""How often do 95% intervals hold the truth where an item has several labels?
 
-The labels of a document share a topic, and what a model gets wrong shares how hard the document
+The labels of an item share a topic, and what a model gets wrong shares how hard the item
 is, for both models or for this one, and how hard each of its labels is. Given topic and difficulty
-of the document the labels are independent, so that every metric's true value is a
+of the item the labels are independent, so that every metric's true value is a
 two-dimensional integral.
 """
 
@@ -31,10 +31,10 @@ _NODES = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetWorld:
-    """Documents of one kind: how many labels, how alike these are, and how good the models.
+    """Items of one kind: how many labels, how alike these are, and how good the models.
 
-    ``topic`` is the share of a label that is the document's. Of an error, ``together`` is the
-    share of the document for both models, ``own`` that of the document for one model, and
+    ``topic`` is the share of a label that is the item's. Of an error, ``together`` is the
+    share of the item for both models, ``own`` that of the item for one model, and
     ``alike`` that of one label for both models.
     """
 
@@ -72,7 +72,7 @@ WORLDS = (
     replace(_PLAIN, n_labels=10, together=0.3, own=0.4, alike=0.2),
     replace(_PLAIN, n=500, n_labels=10, together=0.2, own=0.6, alike=0.1, topic=0.6),
     replace(_PLAIN, n=400, n_labels=20, prevalence=(0.15, 0.3), missed=(0.2, 0.22)),
-    # Where it ends: a handful of documents for each label.
+    # Where it ends: a handful of items for each label.
     replace(_PLAIN, n=60, n_labels=10, prevalence=(0.05, 0.2), gated=False),
 )
 
@@ -97,7 +97,7 @@ def truth_of(world: SetWorld) -> dict[str, float]:
 def _levels(world: SetWorld, model: int) -> dict[str, float]:
     share, missed, spurious = world.prevalences, world.missed[model], world.spurious[model]
     hits, wrong = share * (1 - missed), share * missed + (1 - share) * spurious
-    exact, samples = _of_documents(world, missed, spurious)
+    exact, samples = _of_items(world, missed, spurious)
     return {
         "f1_micro": float(2 * hits.sum() / (2 * hits.sum() + wrong.sum())),
         "f1_macro": float(np.mean(2 * hits / (2 * hits + wrong))),
@@ -106,8 +106,8 @@ def _levels(world: SetWorld, model: int) -> dict[str, float]:
     }
 
 
-def _of_documents(world: SetWorld, missed: float, spurious: float) -> tuple[float, float]:
-    """Return the chance of a perfect set, and the mean F1 of a document's set.
+def _of_items(world: SetWorld, missed: float, spurious: float) -> tuple[float, float]:
+    """Return the chance of a perfect set, and the mean F1 of an item's set.
 
     Given topic and difficulty the labels are independent: the numbers of hits and of errors
     have the product of their generating polynomials.
@@ -135,7 +135,7 @@ def _of_documents(world: SetWorld, missed: float, spurious: float) -> tuple[floa
 
 
 def _given(rate: float, shared: float, factor: FloatArray) -> FloatArray:
-    """Return the chance of an event of this rate where the document's part of it is known."""
+    """Return the chance of an event of this rate where the item's part of it is known."""
     return np.asarray(ndtr((ndtri(rate) + np.sqrt(shared) * factor) / np.sqrt(1 - shared)))
 
 

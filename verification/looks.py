@@ -1,6 +1,6 @@
 """Very many posteriors of a paired difference at once: mean, HDI and mass inside a ROPE.
 
-A got b documents right that B did not, B got c right that A did not, of n. Under the flat
+A got b items right that B did not, B got c right that A did not, of n. Under the flat
 prior the shares (p1, p2, rest) are Dirichlet(1 + b, 1 + c, 2 + n - b - c), and the density of
 p1 - p2 at d >= 0 is, but for a constant,
 
@@ -95,7 +95,7 @@ def _window(
     share = np.where(upper, q[:, None], p[:, None])
     slope = np.where(upper, (-q * (1 + mean) / both)[:, None], (p * (1 - mean) / both)[:, None])
     centre = np.maximum(share + slope * (grid - mean[:, None]), 0)
-    # Rounding must not make it negative where nearly all documents are disagreements.
+    # Rounding must not make it negative where nearly all items are disagreements.
     left = np.maximum(share * (1 - share) - slope**2 * both[:, None], 1e-3 * share * (1 - share))
     spread = np.sqrt(left / (n + 5)[:, None])
     top = np.minimum((1 - np.abs(grid)) / 2, centre + (8 + 6 / np.sqrt(1 + less)) * spread)

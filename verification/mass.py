@@ -1,9 +1,9 @@
 """What does the ICDM model's prior mass of 1 do, and what does freeing it change?
 
 On 20 Newsgroups: every classifier's macro-F1 and every pair's difference by prior
-"hierarchical", whose rows weigh one document, and by prior "learned", which learns how much
-they weigh. On the whole test set, and on every seventh or every 37th of its documents,
-from several starts, so that these sets have no document in common.
+"hierarchical", whose rows weigh one item, and by prior "learned", which learns how much
+they weigh. On the whole test set, and on every seventh or every 37th of its items,
+from several starts, so that these sets have no item in common.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _N_DRAWS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinned:
-    """Every so manieth document, from several starts."""
+    """Every so manieth item, from several starts."""
 
     step: int
     starts: int
@@ -56,12 +56,12 @@ class Gap:
     observed: float
     pulls: tuple[float, ...]
     widths: tuple[float, ...]
-    verdicts: tuple[str, ...]
+    decisions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was found on one set of documents."""
+    """What was found on one set of items."""
 
     n: int
     levels: tuple[Level, ...]
@@ -73,7 +73,7 @@ Found = Mapping[Thinned, Sequence[Seen]]
 
 
 def look(task: Task) -> Seen:
-    """Compare all classifiers on one set of documents."""
+    """Compare all classifiers on one set of items."""
     thinned, start = task
     news = op.datasets.load_news20()
     kept = slice(start, None, thinned.step)
@@ -134,19 +134,19 @@ def _gap(names: tuple[str, str], found: Sequence[op.Comparison]) -> Gap:
         observed=observed,
         pulls=tuple(one.mean - observed for one in found),
         widths=tuple(one.hdi.width for one in found),
-        verdicts=tuple(one.decision.symbol for one in found),
+        decisions=tuple(one.decision.symbol for one in found),
     )
 
 
 def tables(found: Found) -> dict[str, str]:
     """Return a table of levels and one of differences: means over sets, of the mass medians."""
-    head = ("documents", "sets", "observed", "mass 1: pull", "width", "learned: pull", "width")
+    head = ("items", "sets", "observed", "mass 1: pull", "width", "learned: pull", "width")
     levels = [row for sets in found.values() for row in _level_rows(sets)]
     gaps = [row for sets in found.values() for row in _gap_rows(sets)]
-    verdicts = ("mass 1: verdicts", "learned: verdicts")
+    decisions = ("mass 1: decisions", "learned: decisions")
     return {
         "mass_levels.md": markdown.table(("classifier", *head, "learned mass"), levels),
-        "mass_differences.md": markdown.table(("A − B", *head, *verdicts), gaps),
+        "mass_differences.md": markdown.table(("A − B", *head, *decisions), gaps),
     }
 
 
@@ -171,8 +171,8 @@ def _level_rows(sets: Sequence[Seen]) -> Iterator[list[str]]:
 
 def _gap_rows(sets: Sequence[Seen]) -> Iterator[list[str]]:
     for ours in _by_place(sets, "gaps"):
-        verdicts = zip(*(one.verdicts for one in ours), strict=True)
-        yield [ours[0].name, *_shared(sets, ours), *(" ".join(symbols) for symbols in verdicts)]
+        decisions = zip(*(one.decisions for one in ours), strict=True)
+        yield [ours[0].name, *_shared(sets, ours), *(" ".join(symbols) for symbols in decisions)]
 
 
 def _by_place(sets: Sequence[Seen], what: str) -> list[tuple[Any, ...]]:

@@ -27,17 +27,17 @@ THREE = World(prior="unit", n_classes=3, n_models=2)
 TEN = World(prior="unit", n_classes=10, n_models=2, sticks=True)
 FOUR_MODELS = World(prior="unit", n_classes=3, n_models=4, sticks=True)
 WORLDS = (THREE, TEN, FOUR_MODELS)
-DOCUMENTS = (5, 50, 500)
+ITEMS = (5, 50, 500)
 
 
 def settings(simulations: int) -> list[Setting]:
-    """Return every world at every number of documents."""
+    """Return every world at every number of items."""
     return [
         Setting(
             world=world, n=n, simulations=simulations, seed=50_000 + 1_000 * place + n, joint=True
         )
         for place, world in enumerate(WORLDS)
-        for n in DOCUMENTS
+        for n in ITEMS
     ]
 
 
@@ -49,7 +49,7 @@ def plant_size(plant: Plant, simulations: int) -> int:
 def fill_every_cell(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Give every pair of answers a pseudo-document of its own, not one to all of a class."""
+    """Give every pair of answers a pseudo-item of its own, not one to all of a class."""
     flat = replace(world, prior="uniform", sticks=False)
     return sample(flat, counts, generator, n_draws)
 
@@ -57,7 +57,7 @@ def fill_every_cell(
 def draw_all_models_apart(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Read every model off weights of its own although the documents are the same."""
+    """Read every model off weights of its own although the items are the same."""
     drawn = [sample(world, counts, generator, n_draws) for _ in range(world.n_models)]
     own = tuple(one.sums[model] for model, one in enumerate(drawn))
     return replace(drawn[0], sums=own)
@@ -89,9 +89,9 @@ def rank_off_by_one(values: FloatArray) -> FloatArray:
 
 
 _SAMPLERS = (
-    ("independent draws, same documents", 500, draw_all_models_apart),
+    ("independent draws, same items", 500, draw_all_models_apart),
     ("swap A and B in one class", 50, swap_two_models_in_one_class),
-    ("a pseudo-document for every cell", 50, fill_every_cell),
+    ("a pseudo-item for every cell", 50, fill_every_cell),
     ("lose one row", 5, lose_a_row),
     ("return the prior", 5, return_the_prior),
 )

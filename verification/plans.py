@@ -1,7 +1,7 @@
 """Do plans keep what they promise?
 
 A world is drawn from a prior, a pilot from the world, and a plan is made from the pilot with the
-same prior. Then the project is carried out: as many documents as the plan says are drawn from
+same prior. Then the project is carried out: as many items as the plan says are drawn from
 that world and compared. If the posterior predictive is right, projects planned for a probability
 of 0.8 reach their goal in 80% of all cases, though not in each world. Beside it: worlds that are
 not like the planner's prior, and plans that take a pilot's rates for the truth.
@@ -26,8 +26,8 @@ _N_SIMULATIONS = 150
 _N_DRAWS = 500
 _PROJECT_DRAWS = 5_200
 
-# Shapes of what two classifiers do in documents of either class, (truth, A, B): both are right in
-# two documents out of three, and each alone in one of twelve.
+# Shapes of what two classifiers do in items of either class, (truth, A, B): both are right in
+# two items out of three, and each alone in one of twelve.
 ALIKE = np.array([[[16.0, 2.0], [2.0, 4.0]], [[4.0, 2.0], [2.0, 16.0]]])
 # A alone is right in one of four or five, B alone in one of twenty-two.
 APART = np.array([[[14.0, 5.0], [1.0, 2.0]], [[2.0, 1.0], [5.0, 14.0]]])
@@ -48,7 +48,7 @@ class PlanWorld:
     gated: bool = True
 
 
-_PLAN = PlanWorld(name="any verdict")
+_PLAN = PlanWorld(name="any decision")
 WORLDS = (
     _PLAN,
     replace(_PLAN, name="≫, where A is better", goal="≫", drawn="apart", believed="apart"),
@@ -60,7 +60,7 @@ _SHAPES = {"alike": ALIKE, "apart": APART, "uniform": UNIFORM}
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project: how many documents the plan asked for, and whether they reached the goal."""
+    """One project: how many items the plan asked for, and whether they reached the goal."""
 
     n: int | None
     reached: bool
@@ -79,8 +79,8 @@ def draw_world(
     return np.stack([share * row for share, row in zip(classes, rows, strict=True)])
 
 
-def documents(world: FloatArray, n: int, generator: np.random.Generator) -> op.Outcomes:
-    """Draw documents from a world."""
+def items(world: FloatArray, n: int, generator: np.random.Generator) -> op.Outcomes:
+    """Draw items from a world."""
     counts = generator.multinomial(n, world.ravel())
     truth, a, b = np.indices((2, 2, 2)).reshape(3, -1)
     return op.Outcomes.from_counts(truth, {"A": a, "B": b}, counts, labels=[0, 1])
@@ -126,7 +126,7 @@ def repeat(world: PlanWorld, first: int, last: int) -> list[Project]:
     for repetition in range(first, last):
         generator = np.random.default_rng([SEED, WORLDS.index(world), repetition])
         truth = draw_world(_SHAPES[world.drawn], generator)
-        pilot = documents(truth, world.pilot, generator)
+        pilot = items(truth, world.pilot, generator)
         plan = planned(world, pilot, repetition)
         found.append(_carried_out(world, truth, plan, generator))
     return found
@@ -138,7 +138,7 @@ def _carried_out(
     if plan.n is None:
         return Project(n=None, reached=False, foreseen=plan.reached)
     result = op.compare(
-        documents(truth, plan.n, generator),
+        items(truth, plan.n, generator),
         "A",
         "B",
         metric="f1",
@@ -183,7 +183,7 @@ def table(found: Found) -> str:
         )
     return markdown.table(header, rows) + (
         "\nOf the projects that a plan for 80% was made for, the per cent that reached their goal. "
-        "Two classes, F1, ROPE ±0.05, pilots of 200 documents; prior `uniform`.\n"
+        "Two classes, F1, ROPE ±0.05, pilots of 200 items; prior `uniform`.\n"
     )
 
 

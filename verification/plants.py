@@ -26,7 +26,7 @@ Counts = Sequence[IntArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """A bug, the world it lives in, and how many documents show it."""
+    """A bug, the world it lives in, and how many items show it."""
 
     name: str
     world: World
@@ -80,7 +80,7 @@ def swap_models_in_one_cell(
 
 
 def lose_a_row(world: World, counts: Counts, generator: np.random.Generator, n_draws: int) -> Draws:
-    """Leave the last document out."""
+    """Leave the last item out."""
     (table,) = counts
     last = generator.choice(table.size, p=table.ravel() / table.sum())
     shorter = table.ravel().copy()
@@ -94,7 +94,7 @@ def lose_a_row(world: World, counts: Counts, generator: np.random.Generator, n_d
 def draw_models_apart(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Read A and B off different weights although the documents are the same."""
+    """Read A and B off different weights although the items are the same."""
     first, second = (sample(world, counts, generator, n_draws) for _ in range(2))
     return replace(first, sums=(first.sums[0], second.sums[1]))
 
@@ -102,7 +102,7 @@ def draw_models_apart(
 def draw_models_together(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
-    """Use the same stream for both models although the documents differ."""
+    """Use the same stream for both models although the items differ."""
     seed = int(generator.integers(2**63))
     alone = replace(world, n_models=1, paired=True)
     a, b = (sample(alone, [table], np.random.default_rng(seed), n_draws) for table in counts)
@@ -178,10 +178,8 @@ PLANTS = (
     Plant(name="prior ½ for 1", world=_SINGLE, n=5, sampler=jeffreys_for_uniform),
     Plant(name="swap false positives and negatives", world=_SINGLE, n=5, sampler=swap_errors),
     Plant(name="swap A and B in one cell", world=_PAIRED, n=50, sampler=swap_models_in_one_cell),
-    Plant(name="independent draws, same documents", world=_PAIRED, n=50, sampler=draw_models_apart),
-    Plant(
-        name="shared draws, other documents", world=_UNPAIRED, n=50, sampler=draw_models_together
-    ),
+    Plant(name="independent draws, same items", world=_PAIRED, n=50, sampler=draw_models_apart),
+    Plant(name="shared draws, other items", world=_UNPAIRED, n=50, sampler=draw_models_together),
     Plant(name="3% too wide", world=_SINGLE, n=50, reading=stretch),
     Plant(name="prevalence taken as known", world=_SINGLE, n=50, sampler=freeze_prevalence),
     Plant(name="lose one row", world=_SINGLE, n=5, sampler=lose_a_row),

@@ -1,9 +1,9 @@
-"""How many documents does a verdict take, paired and unpaired?
+"""How many items does a decision take, paired and unpaired?
 
 Test sets of growing size are drawn from 20 Newsgroups, and the share of those that end with
-the right verdict, ≫ or ≪, is the power. The ROPE is a fifth of the true difference, so that
-the verdict can be reached. For the pair that is furthest apart that takes only eleven
-documents a class, so few that the prior pulls; a ROPE of half the difference stands beside
+the right decision, ≫ or ≪, is the power. The ROPE is a fifth of the true difference, so that
+the decision can be reached. For the pair that is furthest apart that takes only eleven
+items a class, so few that the prior pulls; a ROPE of half the difference stands beside
 it. Power follows a probit curve in the square root of the size, since the interval's width
 falls with it: ``Φ(a + b √N)``.
 """
@@ -26,7 +26,7 @@ from verification import coverage, markdown
 
 SEED = 20_261_116
 POWER = 0.8
-# What the paired model may need of the documents that the unpaired one needs.
+# What the paired model may need of the items that the unpaired one needs.
 MOST = {pair: 0.6 for pair in coverage.PAIRS} | {("svm_l1", "svm_l2"): 0.4}
 # Around the size at which theory puts a power of 0.8.
 FACTORS = (0.6, 0.85, 1.15, 1.5)
@@ -52,7 +52,7 @@ CURVES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """How many of the test sets of one size ended with the right verdict."""
+    """How many of the test sets of one size ended with the right decision."""
 
     n: int
     repetitions: int
@@ -65,14 +65,14 @@ class Point:
 
 
 def true_difference(pair: tuple[str, str]) -> float:
-    """Return the difference of the metric over all documents."""
+    """Return the difference of the metric over all items."""
     world = coverage.the_world()
     a, b = (coverage.observed(world, name) for name in pair)
     return a - b
 
 
 def sizes(curve: Curve) -> list[int]:
-    """Return the sizes to try, from the posterior sd of all documents.
+    """Return the sizes to try, from the posterior sd of all items.
 
     The interval ends ``z₉₅ sd`` from its middle, and the middle itself varies by one sd, so
     power 0.8 asks for ``|d| − rope = (z₉₅ + z₈₀) sd`` and ``sd`` falls with ``√N``.
@@ -94,7 +94,7 @@ def sizes(curve: Curve) -> list[int]:
 
 
 def repeat(curve: Curve, n: int, repetitions: int) -> Point:
-    """Draw test sets of one size and count the right verdicts."""
+    """Draw test sets of one size and count the right decisions."""
     world, difference = coverage.the_world(), true_difference(curve.pair)
     right = op.Decision.BETTER if difference > 0 else op.Decision.WORSE
     decided = 0
@@ -118,7 +118,7 @@ def repeat(curve: Curve, n: int, repetitions: int) -> Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """The probit curve of some points, and the documents that a power of 0.8 takes."""
+    """The probit curve of some points, and the items that a power of 0.8 takes."""
 
     intercept: float
     slope: float
@@ -194,12 +194,12 @@ class Ratio:
 
     @property
     def gated(self) -> bool:
-        """Whether there are enough documents for a promise."""
+        """Whether there are enough items for a promise."""
         return self.pair != _FAR_APART or self.rope_share > 0.2
 
     @property
     def share(self) -> float:
-        """The documents that paired needs, of those that unpaired needs."""
+        """The items that paired needs, of those that unpaired needs."""
         return self.paired.needed / self.unpaired.needed
 
     @property
@@ -223,7 +223,7 @@ def ratios(found: Found) -> list[Ratio]:
 
 
 def table(found: Found) -> str:
-    """Return the documents needed for each pair, paired and unpaired."""
+    """Return the items needed for each pair, paired and unpaired."""
     header = ("A − B", "true difference", "ROPE", "paired", "unpaired", "share", "at most")
     rows = []
     for one in ratios(found):
@@ -238,7 +238,7 @@ def table(found: Found) -> str:
         rows.append([" − ".join(one.pair), f"{difference:+.4f}", rope, *needed, share, most])
     repetitions = min(point.repetitions for points in found.values() for point in points)
     return markdown.table(header, rows) + (
-        f"\nDocuments for a power of {POWER:g}: the share of test sets that end with ≫ or ≪, "
+        f"\nItems for a power of {POWER:g}: the share of test sets that end with ≫ or ≪, "
         f"whichever is right. Macro-averaged F1, prior `unit`; {len(FACTORS)} sizes a curve, "
         f"{repetitions:,} test sets a size, probit curves in √N.\n"
     )
@@ -247,7 +247,7 @@ def table(found: Found) -> str:
 def failures(found: Found) -> list[str]:
     """Return the pairs for which pairing saves less than it should."""
     return [
-        f"power: {' − '.join(one.pair)} needs {one.share:.2f} of the documents when paired"
+        f"power: {' − '.join(one.pair)} needs {one.share:.2f} of the items when paired"
         for one in ratios(found)
         if one.gated and one.share > MOST[one.pair]
     ]

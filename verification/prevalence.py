@@ -1,6 +1,6 @@
 """Do intervals hold the difference in production, where the classes have other shares?
 
-The test set is balanced on purpose, 1,000 documents of each of two classes, and the world is
+The test set is balanced on purpose, 1,000 items of each of two classes, and the world is
 not. Both models' rates in each class are known, so the true difference in production is too.
 The models agree as often as a share of maximal coupling makes them. The interval with
 ``at_prevalence`` is held against the one that takes the test set for the world.
@@ -40,7 +40,7 @@ class PrevalenceWorld:
     n: int = 2_000
     shares: tuple[float, ...] = (0.98, 0.02)
     shared: float = 0.5
-    counted: int | None = None  # documents counted in production; None if the shares are known
+    counted: int | None = None  # items counted in production; None if the shares are known
     metric: str = "f1"
     prior: str | None = None
     gated: bool = True
@@ -127,7 +127,7 @@ def couple(a: FloatArray, b: FloatArray, shared: float) -> FloatArray:
 
 
 def simulate(world: PrevalenceWorld, generator: np.random.Generator) -> op.Outcomes:
-    """Draw a test set with as many documents of each class."""
+    """Draw a test set with as many items of each class."""
     n_classes = len(world.shares)
     counts = np.stack(
         [
@@ -180,6 +180,6 @@ def _held(
 
 
 def _wrong(comparison: op.Comparison, truth: float) -> bool:
-    """Return whether a decided verdict is not that of the true difference."""
+    """Return whether a firm decision is not that of the true difference."""
     name = "EQUIVALENT" if abs(truth) <= ROPE else ("BETTER" if truth > ROPE else "WORSE")
     return comparison.decision.decided and comparison.decision.name != name

@@ -13,7 +13,7 @@ Found = Mapping[PrevalenceWorld, Sequence[Held]]
 
 _HEADER = (
     *("models", "metric", "posterior", "prevalence", "shared", "true difference", "repetitions"),
-    *("covered", "width", "wrong verdicts", "naive covered", "naive wrong", "must hold"),
+    *("covered", "width", "wrong decisions", "naive covered", "naive wrong", "must hold"),
 )
 
 

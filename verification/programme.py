@@ -48,7 +48,7 @@ from verification.worlds import World
 
 # The chance that a run of all calibrations without any fault raises an alarm.
 BUDGET = 1e-3
-DOCUMENTS = (0, 1, 5, 50, 500)
+ITEMS = (0, 1, 5, 50, 500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +105,11 @@ def all_worlds() -> list[World]:
 
 
 def run_calibration(sizes: Sizes) -> Part:
-    """Calibrate every world at every number of documents."""
+    """Calibrate every world at every number of items."""
     settings = [
         Setting(world=world, n=n, simulations=sizes.simulations, seed=100 * place + n)
         for place, world in enumerate(all_worlds())
-        for n in DOCUMENTS
+        for n in ITEMS
     ]
     found = spread("calibration", calibrate, settings, sizes.jobs)
     return _calibrated(found, "calibration.md", sizes.simulations)
@@ -122,7 +122,7 @@ def _calibrated(found: Sequence[Calibration], file: str, simulations: int) -> Pa
     rows = [_calibration_row(name, group) for name, group in by_world.items()]
     adjusted = smallest_adjusted(found)
     n_tests = sum(len(one.p_values) for one in found)
-    header = ("prior", "p-values", "smallest", "of", "by", "documents")
+    header = ("prior", "p-values", "smallest", "of", "by", "items")
     text = markdown.table(header, rows) + (
         f"\n{len(found)} configurations of {simulations:,} simulations each, {n_tests:,} "
         f"p-values; the smallest after Holm's correction over all of them is "
@@ -158,7 +158,7 @@ def _rejected(plants: Sequence[Plant], found: Sequence[Calibration], file: str) 
         size = f"{one.setting.simulations:,}"
         shown = (str(plant.n), size, markdown.p_value(p), quantity, test.replace("_", " "))
         rows.append([plant.name, model, *shown, "yes" if caught else "**no**"])
-    header = ("planted bug", "prior", "documents", "simulations", "smallest p", "of", "by", "found")
+    header = ("planted bug", "prior", "items", "simulations", "smallest p", "of", "by", "found")
     return Part(tables={file: markdown.table(header, rows, numbers_from=2)}, failures=failures)
 
 
@@ -223,11 +223,11 @@ def _coverage_table(found: Sequence[coverage.Coverage], first: str, roads: Seque
             for road in roads
         ]
         lines.append([what, f"{n:,}", *cells])
-    return markdown.table((first, "documents", *roads), lines)
+    return markdown.table((first, "items", *roads), lines)
 
 
 def run_honesty(sizes: Sizes) -> Part:
-    """Repeat comparisons from many seeds: are their errors true, their verdicts flagged?"""
+    """Repeat comparisons from many seeds: are their errors true, their decisions flagged?"""
     step = 50
     tasks = [
         (place, range(first, min(first + step, sizes.seeds)))
@@ -271,19 +271,19 @@ def _flips(sizes: Sizes) -> tuple[str, list[str]]:
     rows = [
         [
             one.what,
-            " ".join(f"{symbol} {count}" for symbol, count in one.verdicts.items()),
+            " ".join(f"{symbol} {count}" for symbol, count in one.decisions.items()),
             str(one.flagged),
             str(one.unflagged_flips),
         ]
         for one in found
     ]
     failures = [
-        f"{one.what}: {one.unflagged_flips} verdicts changed with the seed and carry no flag"
+        f"{one.what}: {one.unflagged_flips} decisions changed with the seed and carry no flag"
         for one in found
         if one.unflagged_flips
     ]
     return markdown.table(
-        ("comparison", "verdicts", "flagged", "changed, not flagged"), rows
+        ("comparison", "decisions", "flagged", "changed, not flagged"), rows
     ), failures
 
 
@@ -405,7 +405,7 @@ def run_stopping(sizes: Sizes) -> Part:
 
 
 def run_power(sizes: Sizes) -> Part:
-    """Draw test sets until the verdict is reached: what does pairing save?"""
+    """Draw test sets until the decision is reached: what does pairing save?"""
     tasks = [(curve, n, sizes.power_runs) for curve in power.CURVES for n in power.sizes(curve)]
     found: power.Found = {curve: [] for curve in power.CURVES}
     for (curve, _, _), point in zip(
@@ -456,7 +456,7 @@ def run_plans(sizes: Sizes) -> Part:
 
 
 def run_more_data(sizes: Sizes) -> Part:
-    """Foretell from a quarter what the rest decides, and reveal it: 20 Newsgroups, simulations."""
+    """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
     asked = dict.fromkeys(foretold.WORLDS, sizes.futures)
     futures = spread_worlds("futures", foretold.repeat, asked, jobs=sizes.jobs, step=500)
     tasks = list(range(sizes.quarters))
@@ -469,7 +469,7 @@ def run_more_data(sizes: Sizes) -> Part:
     )
 
 
-def _quarter(number: int) -> list[more_data.Foretold]:
+def _quarter(number: int) -> list[more_data.Predicted]:
     return more_data.quarters(number, number + 1)
 
 

@@ -1,7 +1,7 @@
 """What is ranked: parameters, metrics, differences, and the log-likelihood of the data.
 
 The log-likelihood looks at the data as well as at the parameters. Without it a
-sampler that returns the prior, or that loses a document, passes.
+sampler that returns the prior, or that loses an item, passes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Do the intervals of a ranking hold the truth, and is the best model among those tied?
 
-A world is a large population of documents whose answers by several models go wrong
-together where documents are hard. Test sets are drawn from it, the models are ranked, and
+A world is a large population of items whose answers by several models go wrong
+together where items are hard. Test sets are drawn from it, the models are ranked, and
 every interval of a difference A − B is held against that of the whole population.
 """
 
@@ -43,7 +43,7 @@ class World:
     step
         How much worse each next model is.
     n
-        Documents in a test set.
+        Items in a test set.
     metric
         The metric.
     rare
@@ -112,7 +112,7 @@ class Found:
 
 @lru_cache(maxsize=4)
 def population(world: World) -> op.Outcomes:
-    """Return the outcomes of all documents of a world."""
+    """Return the outcomes of all items of a world."""
     settled = [SEED, world.n_classes, world.n_models, round(1000 * world.right)]
     generator = np.random.default_rng([*settled, round(1000 * world.step)])
     shares = np.full(world.n_classes, 1.0)
@@ -132,7 +132,7 @@ def population(world: World) -> op.Outcomes:
 
 
 def resample(whole: op.Outcomes, n: int, generator: np.random.Generator) -> op.Outcomes:
-    """Draw a test set of ``n`` documents; classes that got none stay in the table."""
+    """Draw a test set of ``n`` items; classes that got none stay in the table."""
     table = whole.tables[0]
     counts = generator.multinomial(n, table.counts / table.n)
     seen = counts > 0
@@ -218,7 +218,7 @@ def summarise(world: World, hits: Iterable[Hits]) -> Found:
 def table(found: Sequence[Found]) -> str:
     """Return the coverage of every world as a table."""
     header = (
-        "world", "metric", "documents", "pairs", "coverage, least", "mean", "greatest",
+        "world", "metric", "items", "pairs", "coverage, least", "mean", "greatest",
         "best left out", "tied, mean",
     )  # fmt: skip
     rows = [
@@ -255,7 +255,7 @@ def failures(found: Sequence[Found]) -> list[str]:
     for one in found:
         if one.sparse:
             continue
-        where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} documents"
+        where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} items"
         # Bounds are for the true coverage; three standard errors are left to chance.
         slack = 3 * np.sqrt(0.95 * 0.05 / one.repetitions) if one.repetitions < 2_000 else 0.0
         low, high = BOUNDS[0] - slack, BOUNDS[1] + slack

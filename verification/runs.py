@@ -1,6 +1,6 @@
 """Is a lucky seed sold as a better model? Comparisons of several training runs of each.
 
-A run gets a share of right answers of its own, normal around its model's; documents are
+A run gets a share of right answers of its own, normal around its model's; items are
 hard for all models, for all runs of one model, or for one run. Everything about a run
 follows from its share, so the mean over all runs is known. The runs are spread so far that
 they make up a chosen share of the variance of A − B, all runs and test sets considered.
@@ -30,7 +30,7 @@ LEAST_COVERED = 0.93
 WAYS = ("runs", "pooled", "best", "bootstrap")
 _N_DRAWS = 1_000
 _PILOTS = 400
-_FOR_ALL, _FOR_MODEL = 0.4, 0.3  # how often a document is as hard as for all, as for the model
+_FOR_ALL, _FOR_MODEL = 0.4, 0.3  # how often an item is as hard as for all, as for the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class World:
     metric
         The metric; of two classes, or of three where it is an average over classes.
     n
-        Documents in a test set.
+        Items in a test set.
     share
         The share of the variance of A − B that comes from the runs.
     n_runs
@@ -102,7 +102,7 @@ _CLASSES = {2: (0.7, 0.3), 3: (0.5, 0.3, 0.2)}
 
 
 class Said(NamedTuple):
-    """What one way of treating the runs said: its interval and its verdict."""
+    """What one way of treating the runs said: its interval and its decision."""
 
     covered: bool
     called: bool  # better or worse
@@ -126,9 +126,9 @@ def spreads(world: World) -> Shares:
         _observed(still, np.random.default_rng([*still.stream, 1, pilot]))
         for pilot in range(_PILOTS)
     ]
-    documents = float(np.var(pilots, ddof=1))
+    items = float(np.var(pilots, ddof=1))
     slope = (_level(world, _RIGHT + 0.01) - _level(world, _RIGHT - 0.01)) / 0.02
-    runs = documents * world.share / (1 - world.share) / slope**2  # of the mean of A − that of B
+    runs = items * world.share / (1 - world.share) / slope**2  # of the mean of A − that of B
     b = np.sqrt(runs * world.n_runs / (1 + world.wider**2))
     return Shares(world.wider * float(b), float(b))
 
@@ -146,7 +146,7 @@ def truth_of(world: World) -> float:
 
 
 def _level(world: World, right: float) -> float:
-    """Return the metric of a run that is right so often, on all documents there could be."""
+    """Return the metric of a run that is right so often, on all items there could be."""
     k = world.n_classes
     confusion = np.full((k, k), (1 - right) / (k - 1))
     np.fill_diagonal(confusion, right)
@@ -288,9 +288,9 @@ def summarise(world: World, said: Iterable[dict[str, Said]]) -> Found:
 
 
 def table(found: Sequence[Found]) -> str:
-    """Return verdicts and coverage of every world as a table."""
+    """Return decisions and coverage of every world as a table."""
     header = (
-        "models", "metric", "documents", "runs' share", "ROPE ±",
+        "models", "metric", "items", "runs' share", "ROPE ±",
         "**≫ or ≪**", "pooled", "best run", "bootstrap",
         "**coverage**", "pooled", "bootstrap", "width",
     )  # fmt: skip
@@ -321,12 +321,12 @@ def failures(found: Sequence[Found]) -> list[str]:
     """Return what did not hold."""
     said = []
     for one in found:
-        where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} documents"
+        where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} items"
         # Bounds are for the true shares; three standard errors are left to chance.
         slack = 3 * np.sqrt(0.95 * 0.05 / one.repetitions) if one.repetitions < 2_000 else 0.0
         called, covered = one.called["runs"], one.covered["runs"]
         if one.world.apart == 0 and called > MOST_FALSE + slack:
-            said.append(f"runs: {called:.3f} false verdicts in {where}")
+            said.append(f"runs: {called:.3f} false decisions in {where}")
         if covered < LEAST_COVERED - slack:
             said.append(f"runs: coverage {covered:.3f} in {where}")
     return said

@@ -12,7 +12,7 @@ from verification.scores import BOUNDS, WORLDS, Interval, ScoreWorld, truth_of
 Found = Mapping[ScoreWorld, Sequence[Interval]]
 
 _HEADER = (
-    *("metric", "documents", "positive", "true difference", "shared"),
+    *("metric", "items", "positive", "true difference", "shared"),
     *("repetitions", "covered", "width", "DeLong covered", "sd over DeLong's", "must hold"),
 )
 
@@ -33,7 +33,7 @@ def failures(found: Found) -> list[str]:
         covered = float(np.mean([one.covered for one in intervals]))
         if world.gated and not BOUNDS[0] <= covered <= BOUNDS[1]:
             failed.append(
-                f"scores, {world.metric}, {world.n} documents, {world.prevalence:.0%} positive, "
+                f"scores, {world.metric}, {world.n} items, {world.prevalence:.0%} positive, "
                 f"distances {world.distances}: {covered:.1%} covered"
             )
     return failed

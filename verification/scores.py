@@ -1,8 +1,8 @@
 """How often do 95% intervals of metrics of scores hold the truth?
 
-Scores of a positive and of a negative document are normal and a distance apart, so that
+Scores of a positive and of a negative item are normal and a distance apart, so that
 ROC AUC is Φ(distance / √2) and everything else is an integral. The two models share a part
-of what makes a document hard. Grades of answers come as several samples of an item.
+of what makes an item hard. Grades of answers come as several samples of an item.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FAR = 12.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreWorld:
-    """A test set of one kind: how many documents, how good the models, how alike."""
+    """A test set of one kind: how many items, how good the models, how alike."""
 
     metric: str = "roc_auc"
     n: int = 200
@@ -95,7 +95,7 @@ def _level(world: ScoreWorld, distance: float) -> float:
 
 
 def probability(score: FloatArray | float, distance: float, prevalence: float) -> FloatArray:
-    """Return how probable it is that a document with this score is positive."""
+    """Return how probable it is that an item with this score is positive."""
     found: FloatArray = expit(distance * (score - distance / 2) + logit(prevalence))
     return found
 

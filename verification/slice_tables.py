@@ -11,7 +11,7 @@ Found = Mapping[SliceWorld, tuple[Judged, Judged]]
 """What each world gave, pooled and each slice on its own."""
 
 _HEADER = (
-    *("world", "documents", "positive", "right", "agree"),
+    *("world", "items", "positive", "right", "agree"),
     *("false calls", "found", "covered"),
     *("false calls, separate", "found, separate", "covered, separate"),
     *("wrong of the called", "as expected"),
@@ -28,7 +28,7 @@ def failures(found: Found) -> list[str]:
     """Return the worlds with too many false calls, or too little found."""
     failed = []
     for world, (pooled, _) in found.items():
-        what = f"slices, {world.name}, {world.documents} documents, {world.agreement:.0%} agree"
+        what = f"slices, {world.name}, {world.items} items, {world.agreement:.0%} agree"
         if pooled.false >= MOST_FALSE and world.scatter is None:
             failed.append(f"{what}: {pooled.false:.3%} called falsely")
         if world.must_find and (pooled.found or 0.0) < LEAST_FOUND:
@@ -40,7 +40,7 @@ def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
     low, high = (f"{100 * end:g}" for end in world.prevalence)
     return [
         world.name,
-        "10 to 20,000" if world.documents is None else f"{world.documents:,}",
+        "10 to 20,000" if world.items is None else f"{world.items:,}",
         low if low == high else f"{low} to {high}",
         f"{100 * world.accuracy:g}",
         f"{100 * world.agreement:g}",

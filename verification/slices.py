@@ -1,6 +1,6 @@
 """Slices: how many of 10,000 are called falsely, and how many of those that differ are found.
 
-A document is positive or negative, and of two models both, only A, only B or neither is
+An item is positive or negative, and of two models both, only A, only B or neither is
 right; that is all that a world of slices has to say. What is planted is a slice in which A
 loses a share of its right answers, so large that its F1 falls by the amount wanted.
 """
@@ -30,12 +30,12 @@ LEAST_FOUND = 0.80
 class SliceWorld:
     """Slices of one kind, and what is planted in some of them.
 
-    ``documents`` is None for sizes from 10 to 20,000; ``prevalence`` is a range where it
+    ``items`` is None for sizes from 10 to 20,000; ``prevalence`` is a range where it
     differs between slices; ``scatter`` is the κ with which rates differ in every slice.
     """
 
     name: str
-    documents: int | None = 200
+    items: int | None = 200
     prevalence: tuple[float, float] = (0.5, 0.5)
     accuracy: float = 0.9
     agreement: float = 0.95
@@ -50,12 +50,12 @@ class SliceWorld:
 _SAME = SliceWorld(name="all equal")
 _WORSE = SliceWorld(name="5% worse by 0.10", planted=0.05)
 EQUAL = (
-    replace(_SAME, documents=50, agreement=0.90),
+    replace(_SAME, items=50, agreement=0.90),
     _SAME,
-    replace(_SAME, documents=2_000, accuracy=0.85, agreement=0.90),
+    replace(_SAME, items=2_000, accuracy=0.85, agreement=0.90),
     replace(_SAME, prevalence=(0.1, 0.1)),
     replace(_SAME, prevalence=(0.05, 0.6), accuracy=0.8, agreement=0.8),
-    replace(_SAME, documents=None, accuracy=0.85, agreement=0.90),
+    replace(_SAME, items=None, accuracy=0.85, agreement=0.90),
 )
 PLANTED = (
     replace(_WORSE, must_find=True),
@@ -121,11 +121,9 @@ def simulate(
     world: SliceWorld, n_slices: int, generator: np.random.Generator
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return counts ``(n_slices, 8)``, true differences, and the sign of what is planted."""
-    documents = np.full(n_slices, world.documents or 0)
-    if world.documents is None:
-        documents = (
-            np.exp(generator.normal(np.log(150), 1.2, n_slices)).astype(int).clip(10, 20_000)
-        )
+    items = np.full(n_slices, world.items or 0)
+    if world.items is None:
+        items = np.exp(generator.normal(np.log(150), 1.2, n_slices)).astype(int).clip(10, 20_000)
     prevalence = generator.uniform(*world.prevalence, n_slices)
     right = np.tile(rates(world), (2, n_slices, 1))  # (positives and negatives, slices, cells)
     if world.scatter is not None:
@@ -136,11 +134,11 @@ def simulate(
         found = np.array(plant(world, prevalence[place]))
         right[:, place] = found[:, [0, 2, 1, 3]] if turned else found
         signs[place] = 1 if turned else -1
-    positives = generator.binomial(documents, prevalence)
+    positives = generator.binomial(items, prevalence)
     counts = np.hstack(
         [
             generator.multinomial(positives, right[0]),
-            generator.multinomial(documents - positives, right[1]),
+            generator.multinomial(items - positives, right[1]),
         ]
     )
     return counts, f1_difference(prevalence, *right), signs

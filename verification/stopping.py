@@ -1,10 +1,10 @@
 """May one look while labels come in? Monitored experiments with twenty looks, stopped by a rule.
 
-Each experiment labels a hundred documents at a time and looks after each hundred. Its truth is
+Each experiment labels a hundred items at a time and looks after each hundred. Its truth is
 drawn from the null's own prior (that of the model, given that the difference lies in the ROPE),
 from the alternative's (given that it does not), or is the same in all experiments of a world. What
 is asked of each look is what ``op.Monitor``
-asks: the HDI, the verdict and the Bayes factor of the interval null.
+asks: the HDI, the decision and the Bayes factor of the interval null.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Stopped:
 
     coverage: float
     bias: float
-    documents: float
+    items: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +88,13 @@ class Found:
     false_any: float
     end: Stopped
     width: Stopped
-    verdict: Stopped
+    decision: Stopped
     factor: Stopped
 
     @property
     def rules(self) -> tuple[Stopped, ...]:
-        """At the end, by width, by verdict and by Bayes factor."""
-        return self.end, self.width, self.verdict, self.factor
+        """At the end, by width, by decision and by Bayes factor."""
+        return self.end, self.width, self.decision, self.factor
 
 
 def run(task: tuple[World, int]) -> Found:
@@ -135,7 +135,7 @@ def _shares(world: World, size: int, generator: np.random.Generator) -> FloatArr
 
 
 def decided(seen: Experiments) -> tuple[BoolArray, BoolArray]:
-    """Return whether each look has a firm verdict, and whether that is false."""
+    """Return whether each look has a firm decision, and whether that is false."""
     better, worse = seen.low > ROPE, seen.high < -ROPE
     equal = (seen.low >= -ROPE) & (seen.high <= ROPE)
     truth = seen.truth[:, None]
@@ -160,7 +160,7 @@ def summarise(seen: Experiments) -> Found:
         false_any=float(false.any(axis=1).mean()),
         end=_stopped(seen, np.zeros_like(firm)),
         width=_stopped(seen, seen.high - seen.low <= WIDTH),
-        verdict=_stopped(seen, firm),
+        decision=_stopped(seen, firm),
         factor=_stopped(seen, (seen.bf10 >= STRONG) | (seen.bf10 <= 1 / STRONG)),
     )
 
@@ -173,7 +173,7 @@ def _stopped(seen: Experiments, holds: BoolArray) -> Stopped:
     return Stopped(
         coverage=float(((low <= seen.truth) & (seen.truth <= high)).mean()),
         bias=float((seen.mean[rows, place] - seen.truth).mean()),
-        documents=float(STEP * (1 + place).mean()),
+        items=float(STEP * (1 + place).mean()),
     )
 
 
@@ -193,7 +193,7 @@ def factor_table(found: Mapping[World, Found]) -> str:
     other = _of_alternative(found[OTHER]) if OTHER in found else ""
     limits = ", ".join(f"{100 / factor:.1f}%" for factor in FACTORS)
     return markdown.table(header, rows) + (
-        f"\n{size:,} experiments a row, {LOOKS} looks of {STEP} documents more each, ROPE "
+        f"\n{size:,} experiments a row, {LOOKS} looks of {STEP} items more each, ROPE "
         f"±{ROPE:g}; shares in per cent. In the first row those of any look must be at most "
         f"{limits}. {other}Nothing is promised for the other rows.\n"
     )
@@ -208,10 +208,10 @@ def _of_alternative(one: Found) -> str:
 
 
 def rule_table(found: Mapping[World, Found]) -> str:
-    """Return false verdicts and coverage by the rule to stop."""
+    """Return false decisions and coverage by the rule to stop."""
     header = (
-        "truth", "false verdicts: last look", "any look", "coverage: at the end", "by width",
-        "by verdict", "by Bayes factor",
+        "truth", "false decisions: last look", "any look", "coverage: at the end", "by width",
+        "by decision", "by Bayes factor",
     )  # fmt: skip
     rows = [
         [
@@ -224,7 +224,7 @@ def rule_table(found: Mapping[World, Found]) -> str:
     return markdown.table(header, rows) + (
         f"\nShares in per cent. By width: the {PROB:.0%} HDI is at most {WIDTH:g} wide. By Bayes "
         f"factor: BF10 or BF01 is at least {STRONG:g}. Who reaches no stop goes on to the end, "
-        f"{LOOKS * STEP:,} documents. Coverage by width must lie between {100 * BOUNDS[0]:g} and "
+        f"{LOOKS * STEP:,} items. Coverage by width must lie between {100 * BOUNDS[0]:g} and "
         f"{100 * BOUNDS[1]:g} in every row.\n"
     )
 
@@ -232,14 +232,14 @@ def rule_table(found: Mapping[World, Found]) -> str:
 def bias_table(found: Mapping[World, Found]) -> str:
     """Return how far the mean at the stop is off on average, and how late the stop is."""
     header = (
-        "truth", "mean − truth: at the end", "by width", "by verdict", "by Bayes factor",
-        "documents: by width", "by verdict", "by Bayes factor",
+        "truth", "mean − truth: at the end", "by width", "by decision", "by Bayes factor",
+        "items: by width", "by decision", "by Bayes factor",
     )  # fmt: skip
     rows = [
         [
             world.name,
             *(f"{rule.bias:+.4f}" for rule in one.rules),
-            *(f"{rule.documents:,.0f}" for rule in one.rules[1:]),
+            *(f"{rule.items:,.0f}" for rule in one.rules[1:]),
         ]
         for world, one in found.items()
     ]

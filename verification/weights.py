@@ -1,8 +1,8 @@
 """How often do intervals hold the metric of a population that was sampled unevenly?
 
-Documents have a difficulty between 0 and 1. The sample has equally many of every difficulty;
+Items have a difficulty between 0 and 1. The sample has equally many of every difficulty;
 the population has more of the easy ones, with density ``∝ exp(−slant · difficulty)``, which is
-the importance weight of a document. Both models err more on hard documents, A more than B.
+the importance weight of an item. Both models err more on hard items, A more than B.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHARED = 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightWorld:
-    """A sample of one kind: how many documents, how uneven their weights, in which groups."""
+    """A sample of one kind: how many items, how uneven their weights, in which groups."""
 
     metric: str = "f1"
     n: int = 1_000
@@ -42,7 +42,7 @@ WORLDS = (
     replace(_WORLD, slant=6.0),
     replace(_WORLD, slant=4.0, metric="accuracy"),
     replace(_WORLD, n=800, group=4),
-    # Where it ends: a hundred effective documents, on a tenth of which the models differ.
+    # Where it ends: a hundred effective items, on a tenth of which the models differ.
     replace(_WORLD, slant=6.0, n=300, gated=False),
 )
 
@@ -90,7 +90,7 @@ def simulate(
 ) -> tuple[AnyArray, AnyArray, FloatArray, AnyArray | None]:
     """Draw truth, predictions ``(2, n)``, weights and, where there are any, groups.
 
-    Documents of a group have one difficulty, and one luck in what the models share.
+    Items of a group have one difficulty, and one luck in what the models share.
     """
     n_groups = world.n // world.group
     own = np.repeat(np.arange(n_groups), world.group)
@@ -116,7 +116,7 @@ def repeat(world: WeightWorld, first: int, last: int) -> list[Held]:
 
 def _held(world: WeightWorld, true: float, generator: np.random.Generator) -> Held:
     truth, (a, b), weights, groups = simulate(world, generator)
-    # As somebody would make whole numbers of them: the least is one document.
+    # As somebody would make whole numbers of them: the least is one item.
     whole = np.rint(weights / weights.min()).astype(np.int64)
     models = {"A": a, "B": b}
     roads = (
@@ -152,7 +152,7 @@ Found = Mapping[WeightWorld, Sequence[Held]]
 def table(found: Found) -> str:
     """Return one row a world; coverage in per cent with its standard error."""
     header = (
-        *("metric", "documents", "slant", "effective", "true difference", "repetitions"),
+        *("metric", "items", "slant", "effective", "true difference", "repetitions"),
         *("importance", "as frequencies", "without weights", "width", "as frequencies", "without"),
         "must hold",
     )
@@ -181,10 +181,10 @@ def _covered(held: Sequence[Held]) -> FloatArray:
 def _row(world: WeightWorld, held: Sequence[Held]) -> list[str]:
     n = len(held)
     covered, width = _covered(held), np.mean([one.width for one in held], axis=0)
-    documents = f"{world.n:,}" + (f" in groups of {world.group}" if world.group > 1 else "")
+    items = f"{world.n:,}" + (f" in groups of {world.group}" if world.group > 1 else "")
     return [
         world.metric,
-        documents,
+        items,
         f"{world.slant:g}",
         f"{np.mean([one.effective for one in held]):.0f}",
         f"{truth_of(world):+.4f}",

@@ -1,6 +1,6 @@
 """Worlds: the priors of the models, drawn as the textbook says and not as the package does.
 
-A world draws the truth from the prior, then documents from the truth, and then
+A world draws the truth from the prior, then items from the truth, and then
 asks the package for the posterior. In all models ``μ ~ Dir(β)`` and, in each
 true class, ``θ_j ~ Dir(α_j)`` over the models' predictions; they differ only
 in ``α``.
@@ -41,7 +41,7 @@ class World:
     n_classes, n_models
         The size of the tables.
     paired
-        Whether several models see the same documents.
+        Whether several models see the same items.
     sticks
         Draw prior ``"unit"`` by sticks even where the package would draw every cell.
     """
@@ -143,14 +143,14 @@ def dirichlet(generator: np.random.Generator, shapes: FloatArray) -> FloatArray:
 
 
 def draw_counts(truth: Truth, n: int, generator: np.random.Generator) -> tuple[IntArray, ...]:
-    """Draw ``n`` documents for each table."""
+    """Draw ``n`` items for each table."""
     return tuple(
         generator.multinomial(n, table.ravel()).reshape(table.shape) for table in truth.tables
     )
 
 
 def as_outcomes(counts: Sequence[IntArray]) -> Outcomes:
-    """Return counts as the package's outcomes; no documents at all are allowed here."""
+    """Return counts as the package's outcomes; no items at all are allowed here."""
     tables = []
     for table in counts:
         cells = np.argwhere(table)

@@ -60,8 +60,8 @@ def first_comparison() -> Figure:
     return figure
 
 
-def verdicts() -> Figure:
-    """Draw six intervals against one ROPE, each with the verdict that the package gives."""
+def decisions() -> Figure:
+    """Draw six intervals against one ROPE, each with the decision that the package gives."""
     rope = op.Rope.from_param(0.01)
     intervals = [
         (0.014, 0.034),
@@ -76,11 +76,11 @@ def verdicts() -> Figure:
     ax.axvspan(rope.low, rope.high, color=PALE, zorder=0)
     ax.axvline(0, color=LIGHT, lw=0.8, ls=":", zorder=1)
     for place, (low, high) in enumerate(intervals):
-        verdict = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
+        decision = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
         ax.plot([low, high], [-place, -place], color=DARK, lw=3, solid_capstyle="butt")
         ax.plot((low + high) / 2, -place, "o", color="white", ms=3, mec=DARK, mew=0.8)
-        ax.text(-0.058, -place, verdict.symbol, va="center", ha="center", fontsize=11)
-        ax.text(0.039, -place, verdict.words.replace(", ", ",\n"), va="center", fontsize=7)
+        ax.text(-0.058, -place, decision.symbol, va="center", ha="center", fontsize=11)
+        ax.text(0.039, -place, decision.words.replace(", ", ",\n"), va="center", fontsize=7)
     ax.text(0, 0.62, "ROPE ±0.01", ha="center", va="bottom", fontsize=7.5)
     ax.set(xlim=(-0.064, 0.084), ylim=(-5.6, 0.6), yticks=[], xlabel="difference A − B")
     ax.set_xticks([-0.04, -0.02, 0, 0.02, 0.04])
@@ -100,7 +100,7 @@ def reweighting() -> Figure:
     for mark, draw, shift in zip(marks, draws, (-0.18, -0.06, 0.06, 0.18), strict=False):
         left.plot(np.arange(4) + shift, draw, mark, color=DARK, ms=4, mfc="white", mew=0.9)
     left.set_xticks(range(4), names)
-    left.set(ylabel="share of documents", title="the table (bars) and four draws (marks)")
+    left.set(ylabel="share of items", title="the table (bars) and four draws (marks)")
     left.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     accuracy_a, accuracy_b = draws[:, 0] + draws[:, 1], draws[:, 0] + draws[:, 2]
     right.plot(accuracy_b[4:1500], accuracy_a[4:1500], ".", color=LIGHT, ms=2.2, mew=0)
@@ -137,8 +137,8 @@ def pairing() -> Figure:
     ):
         hdi, height = result.hdi, level * top
         ax.barh(height, hdi.width, 0.05 * top, hdi.low, color=fill, ec=DARK, lw=1, zorder=4)
-        verdict = f"{word}  {result.decision.symbol}"
-        ax.text(hdi.low - 0.001, height, verdict, ha="right", va="center", fontsize=8)
+        decision = f"{word}  {result.decision.symbol}"
+        ax.text(hdi.low - 0.001, height, decision, ha="right", va="center", fontsize=8)
         ax.text(0.006, height, f"{minus(hdi.low)} to {minus(hdi.high)}", va="center", fontsize=7)
     ax.set(xlim=(-0.052, 0.0255), ylim=(-0.3 * top, 1.08 * top), yticks=[])
     ax.set_xticks([-0.04, -0.03, -0.02, -0.01, 0, 0.01])
@@ -168,7 +168,7 @@ def pairing_clouds() -> Figure:
 
 
 def rope_curve() -> Figure:
-    """Draw the three probabilities and the verdict against the half-width of the ROPE."""
+    """Draw the three probabilities and the decision against the half-width of the ROPE."""
     result = compare_news("nb_mult", "svm_l2", rope=0.01)
     widths = np.linspace(0, 0.045, 300)
     ordered = np.sort(result.draws)
@@ -236,7 +236,7 @@ def power() -> Figure:
                 elinewidth=0.8,
                 label="paired" if paired else "unpaired",
             )
-        ax.set(title=title, xlabel="documents", ylim=(-0.03, 1.03))
+        ax.set(title=title, xlabel="items", ylim=(-0.03, 1.03))
         ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.grid(axis="y", color=PALE, lw=0.7)
         ax.set_axisbelow(True)
@@ -268,14 +268,14 @@ def plan() -> Figure:
 
 
 def more_data() -> Figure:
-    """Draw what was foretold and what came; `verification more-data` stores it."""
+    """Draw what was predicted and what came; `verification more-data` stores it."""
     stored = json.loads((Path(__file__).parent / "more_data.json").read_text(encoding="utf-8"))
     figure = new_figure(SLIM, 2.6)
     ax = figure.subplots()
     ax.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
     for (road, bins), filled in zip(stored.items(), (True, False), strict=True):
         ax.errorbar(
-            [one["foretold"] for one in bins],
+            [one["predicted"] for one in bins],
             [one["realised"] for one in bins],
             yerr=[2 * one["error"] for one in bins],
             color=DARK,
@@ -286,7 +286,7 @@ def more_data() -> Figure:
             elinewidth=0.8,
             label=road,
         )
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="foretold from a quarter", ylabel="decided by all")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted from a quarter", ylabel="decided by all")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.legend(frameon=False, loc="upper left")
@@ -294,7 +294,7 @@ def more_data() -> Figure:
 
 
 def power_paired() -> Figure:
-    """Draw how many newsgroup documents a verdict takes; `verification power` stores it."""
+    """Draw how many newsgroup documents a decision takes; `verification power` stores it."""
     every = json.loads((Path(__file__).parent / "power_paired.json").read_text(encoding="utf-8"))
     stored = [row for row in every if row["rope_share"] == 0.2]
     pairs = list(dict.fromkeys(tuple(row["pair"]) for row in stored))
@@ -304,7 +304,7 @@ def power_paired() -> Figure:
             draw_power_curve(ax, row)
         ax.axhline(0.8, color=LIGHT, lw=0.7, zorder=0)
         title = " − ".join(name.replace("_", " ") for name in pair)
-        ax.set(title=title, xlabel="documents", ylim=(0, 1.03))
+        ax.set(title=title, xlabel="items", ylim=(0, 1.03))
         ax.set_xlim(left=0)
         ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -377,7 +377,7 @@ def paired_f1_prior(generator: np.random.Generator, n: int) -> np.ndarray:
 
 
 def prior_pull() -> Figure:
-    """Draw one classifier's macro-F1 from few documents under every prior."""
+    """Draw one classifier's macro-F1 from few items under every prior."""
     news = op.datasets.load_news20()
     few = slice(None, None, 50)
     figure = new_figure(COLUMN, 2.1)
@@ -396,14 +396,14 @@ def prior_pull() -> Figure:
     ax.axvline(result.observed, color=DARK, lw=1, ls="--")
     ax.text(result.observed, 0.55, "observed", ha="center", va="bottom", fontsize=7.5)
     ax.set_yticks(-np.arange(len(priors)), priors)
-    ax.set(xlim=(0.15, 0.9), ylim=(-4.5, 0.5), xlabel="macro-averaged F1, 151 documents")
+    ax.set(xlim=(0.15, 0.9), ylim=(-4.5, 0.5), xlabel="macro-averaged F1, 151 items")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return figure
 
 
 def learned_mass() -> Figure:
-    """Draw the posterior of the prior mass, and what fixing it at 1 does to few documents."""
+    """Draw the posterior of the prior mass, and what fixing it at 1 does to few items."""
     news = op.datasets.load_news20()
     figure = new_figure(PAGE, 2.3)
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
@@ -420,11 +420,11 @@ def learned_mass() -> Figure:
     left.text(1.08, 1.0, "ICDM 2015", va="top", fontsize=7.5)
     left.set(xscale="log", xlim=(0.8, 200), ylim=(0, None), yticks=[])
     left.set_xticks([1, 10, 100], ["1", "10", "100"])
-    left.set(xlabel="prior mass of a row, 7,532 documents")
+    left.set(xlabel="prior mass of a row, 7,532 items")
     left.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.05, 0.88))
     left.spines["left"].set_visible(False)
     right.set_yticks(-np.arange(4), list(news.predictions))
-    right.set(xlabel="macro-averaged F1, 204 documents", ylim=(-3.5, 0.75))
+    right.set(xlabel="macro-averaged F1, 204 items", ylim=(-3.5, 0.75))
     right.text(
         0.5,
         1.0,
@@ -470,7 +470,7 @@ def figure_factor() -> Figure:
 
 
 def figure_rope_curve() -> Figure:
-    """Draw the verdict for every width of the ROPE."""
+    """Draw the decision for every width of the ROPE."""
     figure = new_figure(SLIM, 2.8)
     compare_news("nb_mult", "svm_l2", rope=0.01).plot_rope_curve(figure.subplots())
     return figure
@@ -491,13 +491,13 @@ def figure_forest() -> Figure:
 
 
 def figure_sensitivity() -> Figure:
-    """Draw the comparison of few documents of many classes under every prior."""
+    """Draw the comparison of few items of many classes under every prior."""
     news = op.datasets.load_news20()
     few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
     seen = op.Outcomes.from_labels(news.y_true[::20], few)
-    asked = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
+    options = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
     figure = new_figure(SLIM, 1.8)
-    op.compare(seen, *seen.models, **asked).sensitivity().plot(figure.subplots())
+    op.compare(seen, *seen.models, **options).sensitivity().plot(figure.subplots())
     return figure
 
 
@@ -675,7 +675,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     "first-comparison": partial(with_usual_text, first_comparison),
-    "verdicts": verdicts,
+    "decisions": decisions,
     "reweighting": reweighting,
     "pairing": pairing,
     "pairing-clouds": pairing_clouds,

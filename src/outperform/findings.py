@@ -1,4 +1,4 @@
-"""Findings: what to doubt about a number. The table at the end holds all of them."""
+"""Findings: what may be wrong with a number. The table at the end holds all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Level = Literal["note", "warning", "serious"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One doubt about a result.
+    """One finding about a result.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ near_duplicate_labels: warning
     Labels that look alike are kept apart: {pairs}. Clean them if they are one class.
 predictions_never_match: serious; labels
     {model} never predicts a {noun} that is true: it predicts {predicted}, and the truth holds
-    {true}. Spell the labels alike, or name the right column; until then no verdict is given.
+    {true}. Spell the labels alike, or name the right column; until then no decision is given.
 empty_label: warning
     One class has an empty label, shown as (empty); check for missing values.
 tables_disagree_on_truth/transposed: warning; labels
@@ -214,7 +214,7 @@ importance_weights: note; count
     The metric is that of the weighted population; the effective sample size is {n_effective:,.1f}
     of {n:,} {units}, which widens the interval. If a row stands for several items, it has
     a count and no weight.
-few_effective_documents: warning; sample_weight
+few_effective_items: warning; sample_weight
     Effective number of items: {n:.1f} (below {least}); the interval may be too narrow.
 # The question
 default_rope: note; rope
@@ -261,9 +261,9 @@ few_slices: warning; by
 small_slices: note; by
     {small:,} of {n:,} slices have fewer than {least} items; what is said of them is mostly what the
     whole says.
-few_documents/prior: warning
+few_items/prior: warning
     The data hold only {items}; the prior outweighs them.
-few_documents/bootstrap: warning
+few_items/bootstrap: warning
     The data hold only {items}; get more.
 class_without_truth/prior: warning; labels
     {never_true}; what is said of {it} rests on the prior only.
@@ -304,30 +304,30 @@ few_disagreements/same: warning; prior
     {one} and {two} are identical on every item; did you pass the same column twice? The difference
     rests on the prior alone.
 few_disagreements/same_withheld: serious; prior
-    {one} and {two} are identical on every item; did you pass the same column twice? The verdict
+    {one} and {two} are identical on every item; did you pass the same column twice? The decision
     {symbol} is withheld.
 few_disagreements/prior: serious; prior
     The models disagree on only {items} and the prior hardly expects more, so the interval is too
-    narrow to be believed; the verdict {symbol} is withheld.
+    narrow to be believed; the decision {symbol} is withheld.
 few_disagreements/bootstrap: serious; prior
     The models disagree on only {items} and there is no prior to expect more, so the interval is too
-    narrow to be believed; the verdict {symbol} is withheld.
+    narrow to be believed; the decision {symbol} is withheld.
 few_disagreements/no_width: serious; prior
-    The interval has no width, because no weights of the data move the difference; the verdict
+    The interval has no width, because no weights of the data move the difference; the decision
     {symbol} is withheld.
 few_disagreements/same_pairs: warning or serious; prior
     {found:,} of {n:,} pairs are identical on every item ({pairs}); did you pass the same column
     twice?
 few_disagreements/pairs: serious; prior
     {found:,} of {n:,} pairs hardly ever disagree ({pairs}), so their interval is too narrow to be
-    believed; their verdict is withheld.
+    believed; their decision is withheld.
 unlabelled_strata/many: warning
     {unseen} of {n} pairs of predictions, {share:.1%} of the pool, have no labelled item; what is
     said of them rests on the prior and on the others. Label some of them.
 unlabelled_strata/few: note
     {unseen} of {n} pairs of predictions, {share:.1%} of the pool, have no labelled item; what is
     said of them rests on the prior and on the others.
-undefined_documents: note; metric
+undefined_items: note; metric
     Items whose {metric} is 0/0, for want of labels: {counts}. They count as 0, as in scikit-learn,
     also where giving no label was right.
 few_of_a_class: warning
@@ -363,7 +363,7 @@ identical_runs: note
 repeated_run: warning
     {one} and {two} give the same answers; if one run was entered twice, the interval is too narrow.
 runs_not_pooled: note
-    Pooled, as if training could give no other runs, the verdict would be {symbol} ({words}); the
+    Pooled, as if training could give no other runs, the decision would be {symbol} ({words}); the
     spread of the runs does not allow it.
 # The looks
 batches_not_counted: warning
@@ -377,8 +377,8 @@ classes_grew: warning; labels
     There were {before} classes at the first look and there are {now} now; the prior changed with
     them, so the Bayes factors of the looks do not share one prior. Name all classes from the
     beginning.
-stopped_by_verdict: warning; stop
-    The verdict was looked at {n} times and taken when it was decided, which makes false verdicts
+stopped_by_decision: warning; stop
+    The decision was looked at {n} times and taken when it was decided, which makes false decisions
     several times as frequent as one look would; stop by the width of the interval, or report how
     often it was looked at.
 looks_after_stop: note
@@ -398,7 +398,7 @@ stability_unchecked: warning; m
     change them much, the interval is too narrow. Use m = 3.
 likelier_hypothesis: note
     The paper's rule accepts the likelier of H0 and H1; for two equal models that is the toss of a
-    coin. The verdict is the one of interval and ROPE.
+    coin. The decision is the one of interval and ROPE.
 # The posterior
 prior_pull/prior: warning; prior
     The prior pulls by more than half a posterior sd: {means}.
@@ -407,11 +407,11 @@ prior_pull/unknown: warning; prior
 prior_pull/cells: warning; prior
     Every cell of {n} {classes} has a prior of its own, which outweighs the data of small {classes};
     use prior {priors}.
-verdict_depends_on_prior/depends: warning; prior
-    The verdict {symbol} of {prior} depends on the prior: {says}. The data alone do not decide;
+decision_depends_on_prior/depends: warning; prior
+    The decision {symbol} of {prior} depends on the prior: {says}. The data alone do not decide;
     report all of them.{pulls}
-verdict_depends_on_prior/agrees: note; prior
-    Every proper prior that does not pull agrees with the verdict {symbol} of {prior}, but
+decision_depends_on_prior/agrees: note; prior
+    Every proper prior that does not pull agrees with the decision {symbol} of {prior}, but
     {says}.{pulls}
 chain_diagnostics: note
     The draws come from a chain ({sampler}): R-hat {rhat:.3f}, {ess:,.0f} effective of {n_draws:,}
@@ -421,25 +421,25 @@ chain_not_converged: serious; engine
     target_accept nearer to 1, or use engine='direct'.
 monte_carlo_too_coarse/edge: warning; n_draws
     An end of the HDI is {gap:.2g} from an edge of the ROPE, within {errors:g} Monte Carlo errors
-    ({error:.2g}); draw more to settle the verdict.
+    ({error:.2g}); draw more to settle the decision.
 monte_carlo_too_coarse/leaning: note; n_draws
     The midpoints of HDI and ROPE are {gap:.2g} apart, within {errors:g} Monte Carlo errors
-    ({error:.2g}); which way the verdict leans may be the draws' doing.
+    ({error:.2g}); which way the decision leans may be the draws' doing.
 monte_carlo_too_coarse/gate: warning or serious; n_draws
     An end of the HDI is {gap:.2g} from the edge of the ROPE that decides, within {errors:g} Monte
     Carlo errors ({error:.2g}) of {n_draws:,} draws; others might judge otherwise. Draw more, or
     get more items.
 monte_carlo_too_coarse/slices: note; n_draws
     In {found:,} of {n:,} slices an end of the HDI is so near an edge of the ROPE that another
-    {n_draws:,} draws might change the verdict; draw more.
+    {n_draws:,} draws might change the decision; draw more.
 monte_carlo_too_coarse/pairs: note; n_draws
     In {found:,} of {n:,} pairs an end of the HDI is so near an edge of the ROPE ({pairs}) that
-    another {n_draws:,} draws might change the verdict; draw more.
+    another {n_draws:,} draws might change the decision; draw more.
 monte_carlo_too_coarse/first: note; n_draws
     The means of {first} and {second} are {gap:.2g} apart, within {errors:g} Monte Carlo errors
     ({error:.2g}); which of them comes first may be the draws' doing.
 monte_carlo_too_coarse/prior: note; n_draws
-    Whether the verdict depends on {priors} cannot be told, as an end of an HDI is too near an edge
+    Whether the decision depends on {priors} cannot be told, as an end of an HDI is too near an edge
     of the ROPE for so many draws; draw more.
 monte_carlo_too_coarse/factor: warning; n_draws
     The rule wants a larger Bayes factor than the draws can show ({factor}); draw more.
@@ -450,16 +450,16 @@ prior_decides: serious; prior
     The observed difference ({observed:+.4f}) and the whole HDI are on opposite sides of the edge
     that decides, so the prior decides and not the data; use a weaker prior or get more items.
 hdi_and_equal_tails_disagree: note
-    With the equal-tailed interval ({low:.4f} to {high:.4f}) the verdict would be {symbol}
+    With the equal-tailed interval ({low:.4f} to {high:.4f}) the decision would be {symbol}
     ({words}).
 bayes_factor_against_probability/equivalence: note
     The Bayes factor favours equivalence, because the data raised the probability of the ROPE from
     {before:.3g}% in the prior to {after:.3g}%, which is still small. It says what the data changed,
-    not what is probable; the verdict goes by the interval.
+    not what is probable; the decision goes by the interval.
 bayes_factor_against_probability/difference: note
     The Bayes factor favours a difference, because the data lowered the probability of the ROPE from
     {before:.3g}% in the prior to {after:.3g}%, which is still large. It says what the data changed,
-    not what is probable; the verdict goes by the interval.
+    not what is probable; the decision goes by the interval.
 kde_bayes_factor: warning
     A kernel density estimate stands for the densities at zero; its bandwidth decides the value
     where the true density is infinite or far out in the tail.

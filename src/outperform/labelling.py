@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class Stratum(NamedTuple):
-    """All documents of the pool with the same two predictions.
+    """All items of the pool with the same two predictions.
 
     Parameters
     ----------
     a, b
         What A and B predict.
     n_pool, n_proposed
-        How many documents there are, and how many of them to label.
+        How many items there are, and how many of them to label.
     """
 
     a: Label
@@ -63,15 +63,15 @@ class Stratum(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Proposal(Tabular):
-    """Which documents of a pool to label so that two models are told apart with few labels.
+    """Which items of a pool to label so that two models are told apart with few labels.
 
     Parameters
     ----------
-    documents
+    items
         Their places in the predictions of A, counted from 0, in the order in which to label them.
         Whoever stops early has a fair sample too: of every stratum about the same share is done.
     strata
-        Every pair of predictions, how many documents of the pool have it, and how many of these
+        Every pair of predictions, how many items of the pool have it, and how many of these
         are proposed.
     names
         The names of A and of B.
@@ -85,7 +85,7 @@ class Proposal(Tabular):
         What makes the proposal repeatable.
     """
 
-    documents: IntArray = field(repr=False)
+    items: IntArray = field(repr=False)
     strata: tuple[Stratum, ...]
     names: tuple[str, str]
     predictions: Mapping[str, ColumnLike]
@@ -95,33 +95,33 @@ class Proposal(Tabular):
 
     @property
     def n_pool(self) -> int:
-        """The number of documents in the pool."""
+        """The number of items in the pool."""
         return sum(one.n_pool for one in self.strata)
 
     def outcomes(self, y_true: ColumnLike) -> Outcomes:
-        """Count the proposed documents once they, or the first of them, are labelled.
+        """Count the proposed items once they, or the first of them, are labelled.
 
         Parameters
         ----------
         y_true
-            The true labels of ``documents``, in their order, of all or of the first of them.
+            The true labels of ``items``, in their order, of all or of the first of them.
 
         Examples
         --------
         >>> import outperform as op
         >>> new, old = [1, 1, 0, 0] * 25, [1, 0, 0, 0] * 25
         >>> proposal = op.propose(new, old, budget=40, names=("new", "old"), random_state=0)
-        >>> y_true = [new[place] for place in proposal.documents]  # somebody labels them
+        >>> y_true = [new[place] for place in proposal.items]  # somebody labels them
         >>> proposal.outcomes(y_true)
         Outcomes(n=40, models=('new', 'old'), labels=(0, 1), paired=True, cells=3, pool=100)
         """
         n = len(y_true) if isinstance(y_true, Sized) else 0
-        if not 0 < n <= len(self.documents):
+        if not 0 < n <= len(self.items):
             raise DataError(
-                f"y_true must hold the labels of the {len(self.documents)} proposed documents, or "
+                f"y_true must hold the labels of the {len(self.items)} proposed items, or "
                 "of the first of them, in their order; for others use Outcomes.from_pool"
             )
-        which = self.documents[:n]
+        which = self.items[:n]
         return Outcomes.from_pool(y_true, self.predictions, which=which, labels=self.labels)
 
     def to_dict(self) -> ProposalFacts:
@@ -132,11 +132,11 @@ class Proposal(Tabular):
             "names": list(self.names),
             "metric": self.metric,
             "n_pool": self.n_pool,
-            "n_proposed": len(self.documents),
+            "n_proposed": len(self.items),
             "n_apart": sum(one.n_pool for one in self.strata if not one.agree),
             "n_proposed_apart": sum(one.n_proposed for one in self.strata if not one.agree),
             "strata": [one.to_dict() for one in self.strata],
-            "documents": self.documents.tolist(),
+            "items": self.items.tolist(),
             "signature": self.signature,
         }
 
@@ -154,7 +154,7 @@ class Proposal(Tabular):
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
     """Return the stratum of every place in the order, so that each prefix is shared out fairly.
 
-    The j-th of n documents of a stratum comes at about j/n of the way, each stratum with a start
+    The j-th of n items of a stratum comes at about j/n of the way, each stratum with a start
     of its own.
 
     Examples
@@ -296,19 +296,19 @@ def propose(
     names: tuple[str, str] = ("A", "B"),
     random_state: Seed = None,
 ) -> Proposal:
-    """Propose which documents of a pool to label, so that A − B is known with few labels.
+    """Propose which items of a pool to label, so that A − B is known with few labels.
 
     Labels tell models apart where they disagree, so most of the budget goes there; some goes
     to where they agree, because recall, F1 and their averages need to know how often both are
-    wrong. Only the two predictions decide how likely a document is to be chosen, so that
+    wrong. Only the two predictions decide how likely an item is to be chosen, so that
     :meth:`Proposal.outcomes` can account for it.
 
     Parameters
     ----------
     a, b
-        The predicted labels of A and of B for every document of the pool.
+        The predicted labels of A and of B for every item of the pool.
     budget
-        How many documents can be labelled.
+        How many items can be labelled.
     metric
         The metric whose difference is to be known, as :func:`compare` takes it. Others can be
         asked of the same labels.
@@ -328,7 +328,7 @@ def propose(
     >>> a, b = news.predictions["nb_mult"], news.predictions["svm_l2"]
     >>> proposal = op.propose(a, b, budget=1_000, metric="accuracy", random_state=0)
     >>> proposal
-    Proposal(1,000 of 7,532 documents: 798 of the 2,221 on which the models disagree, 202 of the others.)
+    Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, 202 of the others.)
     """  # noqa: E501
     predictions = {names[0]: a, names[1]: b}
     if len(predictions) != 2:
@@ -344,7 +344,7 @@ def propose(
     generator = np.random.default_rng(seed)
     strata = pool.strata_of(np.column_stack(code_pool(predictions, spec.view.labels)))
     return Proposal(
-        documents=_drawn(strata, chosen, generator),
+        items=_drawn(strata, chosen, generator),
         strata=_strata(spec, pool, chosen),
         names=(names[0], names[1]),
         predictions=predictions,
@@ -384,7 +384,7 @@ def _checked(budget: Any, n_pool: int) -> int:
 
 
 def _drawn(strata: IntArray, chosen: IntArray, generator: np.random.Generator) -> IntArray:
-    """Draw as many documents of each stratum as are chosen, in an order that is fair."""
+    """Draw as many items of each stratum as are chosen, in an order that is fair."""
     shuffled = generator.permutation(len(strata))
     by_stratum = shuffled[np.argsort(strata[shuffled], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(np.bincount(strata, minlength=len(chosen)))])
@@ -393,8 +393,8 @@ def _drawn(strata: IntArray, chosen: IntArray, generator: np.random.Generator) -
     for stratum in range(len(chosen)):
         here = np.flatnonzero(order == stratum)
         turn[here] = np.arange(len(here))
-    documents: IntArray = by_stratum[starts[order] + turn]
-    return documents
+    items: IntArray = by_stratum[starts[order] + turn]
+    return items
 
 
 def _strata(spec: LabelSpec, pool: Pool, chosen: IntArray) -> tuple[Stratum, ...]:
@@ -429,16 +429,16 @@ def proposal_headline(facts: ProposalFacts) -> str:
     --------
     >>> proposal_headline({"n_proposed": 400, "n_pool": 10_000, "n_apart": 970,
     ...                    "n_proposed_apart": 320})
-    '400 of 10,000 documents: 320 of the 970 on which the models disagree, 80 of the others.'
+    '400 of 10,000 items: 320 of the 970 on which the models disagree, 80 of the others.'
     """
     proposed, apart = facts["n_proposed"], facts["n_proposed_apart"]
     if not facts["n_apart"]:
         return (
-            f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} documents; the models "
+            f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items; the models "
             "never disagree, so that no label tells them apart."
         )
     return (
-        f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} documents: "
+        f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items: "
         f"{numbers.count(apart)} of the {numbers.count(facts['n_apart'])} on which the models "
         f"disagree, {numbers.count(proposed - apart)} of the others."
     )
@@ -454,7 +454,7 @@ def proposal_table(facts: ProposalFacts) -> Table:
     >>> told = {"names": ["old", "new"], "metric": "f1", "strata": strata, "n_pool": 1_000,
     ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
     >>> print(proposal_table(told).to_text())
-    Documents to label for f1
+    Items to label for f1
     <BLANKLINE>
     old says  new says  in the pool  to label
     --------  --------  -----------  --------
@@ -472,7 +472,7 @@ def proposal_table(facts: ProposalFacts) -> Table:
         {**one, "a": for_text(one["a"], limit=_NAME), "b": for_text(one["b"], limit=_NAME)}
         for one in _ordered(facts)
     )
-    return Table(columns, rows, title=f"Documents to label for {facts['metric']}")
+    return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
 
 def proposal_text(facts: ProposalFacts) -> str:
@@ -483,7 +483,7 @@ def proposal_text(facts: ProposalFacts) -> str:
     >>> told = {"names": ["old", "new"], "metric": "f1", "strata": [], "n_pool": 1_000,
     ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
     >>> print(proposal_text(told).splitlines()[0])
-    100 of 1,000 documents: 80 of the 100 on which the models disagree, 20 of the others.
+    100 of 1,000 items: 80 of the 100 on which the models disagree, 20 of the others.
     """
     whole = proposal_table(facts)
     left = whole.rows[_MOST_ROWS:]

@@ -243,7 +243,7 @@ def test_the_same_from_three_files_and_without_a_header(folder, capsys):
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_missing_labels_and_documents_are_dropped_on_demand(folder, capsys):
+def test_missing_labels_and_items_are_dropped_on_demand(folder, capsys):
     rows = Path("gpt.csv").read_text().splitlines()
     Path("gpt.csv").write_text("\n".join(rows[:-4]) + "\n")
     arguments = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]

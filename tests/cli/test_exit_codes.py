@@ -115,8 +115,8 @@ USAGE = {
     "a model without a pilot": (["plan", *SUSPECTED, "--a", "bert"], "without its file"),
     "a column without a pilot": (["plan", *SUSPECTED, "--truth", "label"], "without its file"),
     "certain plan": (["plan", *SUSPECTED, "--target", "1"], "--target must lie strictly between"),
-    "plan for no documents": (["plan", *SUSPECTED, "--most", "0"], "--most must be a whole number"),
-    "plan to lean": (["plan", *SUSPECTED, "--goal", ">"], "firm verdict", "not_worse"),
+    "plan for no items": (["plan", *SUSPECTED, "--most", "0"], "--most must be a whole number"),
+    "plan to lean": (["plan", *SUSPECTED, "--goal", ">"], "firm decision", "not_worse"),
     "nothing simulated": (["power"], "missing option '--theta-"),
     "unknown example": (["example", "news2"], "did you mean 'news20'?"),
     "no such folder": (["compare", *TWO, "-o", "none/a.txt"], "none/a.txt"),
@@ -182,7 +182,7 @@ def test_places_without_data(folder, capsys):
     refused(capsys, ["compare", "loop", *COLUMNS, *METRIC], 3, "'loop'")
 
 
-def test_documents_that_do_not_match(folder, capsys):
+def test_items_that_do_not_match(folder, capsys):
     rows = Path("gpt.csv").read_text().splitlines()
     Path("few.csv").write_text("\n".join(rows[:-7]) + "\n")
     Path("twice.csv").write_text("\n".join([*rows, rows[3]]) + "\n")
@@ -257,7 +257,7 @@ def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
         (f"{HEAD}1,NA,NA,null\n2,null,NA,None\n3,nan,nan,nan\n", None),
         (f"{HEAD}1,01,1,01\n2,1,1,1\n", "near"),
         (f"{HEAD}1,a,,a\n2,b,b,b\n", "empty"),
-        (f"{HEAD}1,a,a,b\n", "few_documents"),
+        (f"{HEAD}1,a,a,b\n", "few_items"),
         (f"{HEAD}1,a,a,a\n2,b,b,b\n", None),
     ],
 )

@@ -25,8 +25,8 @@ def write_csv(path, rows, header=("id", "label", "old", "new")):
     return path
 
 
-def documents(*, both, new, old, neither, label="spam", other="ham"):
-    """Return rows by how many documents both, only new, only old and neither get right."""
+def items(*, both, new, old, neither, label="spam", other="ham"):
+    """Return rows by how many items both, only new, only old and neither get right."""
     rows = []
     for count, (says_old, says_new) in (
         (both, (label, label)),
@@ -44,9 +44,9 @@ def folder(tmp_path, monkeypatch):
     """Return an empty folder, in which the commands run, with a file for each judgement."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    write_csv(tmp_path / "pass.csv", documents(both=500, new=80, old=30, neither=90))
-    write_csv(tmp_path / "fail.csv", documents(both=500, new=30, old=120, neither=50))
-    write_csv(tmp_path / "undecided.csv", documents(both=500, new=50, old=52, neither=98))
+    write_csv(tmp_path / "pass.csv", items(both=500, new=80, old=30, neither=90))
+    write_csv(tmp_path / "fail.csv", items(both=500, new=30, old=120, neither=50))
+    write_csv(tmp_path / "undecided.csv", items(both=500, new=50, old=52, neither=98))
     return tmp_path
 
 
@@ -198,7 +198,7 @@ def test_a_guard_with_a_class(folder, capsys):
 
 
 def test_a_class_may_have_colons(folder, capsys):
-    rows = documents(both=500, new=80, old=30, neither=90, label="a:b:c", other="d")
+    rows = items(both=500, new=80, old=30, neither=90, label="a:b:c", other="d")
     write_csv(folder / "colons.csv", rows)
     assert gate("colons.csv", "--guard", "recall:a:b:c:0.02") == 0
 
@@ -213,7 +213,7 @@ def test_better_wants_more_than_not_worse(folder):
 
 
 def test_gold_and_a_file_for_each_model_in_any_order(folder, capsys):
-    rows = documents(both=500, new=30, old=120, neither=50)
+    rows = items(both=500, new=30, old=120, neither=50)
     for name, column in (("gold", 1), ("v1", 2), ("v2", 3)):
         write_csv(folder / f"{name}.csv", [(row[0], row[column]) for row in rows], ("id", "label"))
     named = ["--id", "id", "--label", "label", "--candidate", "v2", "--baseline", "v1", *ASKED]
@@ -271,7 +271,7 @@ def test_rows_in_another_order_pair_all_the_same(folder, capsys):
     assert capsys.readouterr().out == one
 
 
-def test_missing_and_extra_documents_are_refused_or_reported(folder, capsys):
+def test_missing_and_extra_items_are_refused_or_reported(folder, capsys):
     kept(folder)
     header, *lines = (folder / "new.csv").read_text("utf-8").splitlines()
     other = "\n".join([header, *lines[2:], "x1,spam,spam"])
@@ -444,7 +444,7 @@ def test_junit_agrees_with_the_exit_code(folder):
 
 def test_hostile_labels_are_obeyed_by_nobody(folder, capsys):
     label = "::error::x ##[error]y|<b>@all\u202e"
-    rows = documents(both=500, new=30, old=120, neither=50, label=label)
+    rows = items(both=500, new=30, old=120, neither=50, label=label)
     write_csv(folder / "hostile.csv", rows)
     guards = ["--guard", f"recall:{label}:0.02"]
     for style in FORMATS:

@@ -16,7 +16,7 @@ TWO = ["preds.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--metric",
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with predictions, scores and the author of 400 documents."""
+    """A folder with predictions, scores and the author of 400 items."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     author = np.repeat(np.arange(40), 10)

@@ -26,11 +26,11 @@ def test_compare_says_what_the_library_says(folder, capsys):
 
 def test_rank_and_gate_take_costs(folder, capsys):
     assert main(["rank", *COLUMNS, "--id", "id", "--cost", COST, *ASKED]) == 0
-    assert json.loads(capsys.readouterr().out)["metric_label"] == "cost per document"
+    assert json.loads(capsys.readouterr().out)["metric_label"] == "cost per item"
     two = ["--candidate", "bert", "--baseline", "gpt"]
     code = main(["gate", *COLUMNS, *two, "--cost", COST, "--unit", "EUR", *ASKED])
     assert code in (0, 1, 4)
-    assert "EUR per document" in capsys.readouterr().out
+    assert "EUR per item" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

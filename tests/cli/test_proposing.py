@@ -26,12 +26,12 @@ def propose(*more):
 def test_the_rows_to_label_are_those_that_the_library_proposes(folder, capsys):
     assert propose("-o", "next.csv") == 0
     written = capsys.readouterr()
-    assert "40 of 90 documents" in written.out
+    assert "40 of 90 items" in written.out
     assert written.err == ""
     pool, chosen = rows_of("preds.csv"), rows_of("next.csv")
     columns = [[row[name] for row in pool] for name in ("bert", "gpt")]
     same = op.propose(*columns, budget=40, metric="f1_macro", random_state=1)
-    assert chosen == [pool[place] for place in same.documents.tolist()]
+    assert chosen == [pool[place] for place in same.items.tolist()]
 
 
 def test_without_a_file_the_rows_go_to_stdout(folder, capsys):

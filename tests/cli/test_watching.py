@@ -22,7 +22,7 @@ def monitor(folder):
 
 
 def add(folder, key, *, new=0, old=0):
-    """Add a hundred documents of which so many are wrong."""
+    """Add a hundred items of which so many are wrong."""
 
     def wrong(first, n):
         return [1 - y if first <= k < first + n else y for k, y in enumerate(TRUTH)]
@@ -39,7 +39,7 @@ def test_once_exits_as_the_gate_does(tmp_path, capsys, new, old, code):
     assert main(["watch", str(tmp_path), *ASKED, "--once"]) == code
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["look 1 (mon)", "look 2 (tue)"]
-    assert "200 documents" in lines[1]
+    assert "200 items" in lines[1]
     gate = ["gate", str(tmp_path), "--candidate", "new", "--baseline", "old", *ASKED[4:]]
     assert main(gate) == code
 
@@ -64,10 +64,10 @@ def test_files_of_count_can_be_watched(folder, capsys):
     for number, name in enumerate(("a", "b"), start=1):
         counted = ["--truth", "label", "--of", "bert", "--of", "gpt", "-o", f"batches/{name}.json"]
         assert main(["count", "preds.csv", *counted]) == 0
-        # Were the second one no copy, the documents would suffice.
+        # Were the second one no copy, the items would suffice.
         assert main(["watch", "batches", *asked]) == 4
         written = capsys.readouterr()
-        assert written.out.count("documents") == number
+        assert written.out.count("items") == number
         assert ("a.json and b.json hold the very same counts" in written.err) is (number == 2)
 
 
@@ -114,11 +114,11 @@ def test_a_class_may_be_named_before_it_occurs(tmp_path, capsys):
     assert "unknown class" not in second.err
 
 
-def test_stopping_by_verdict_says_what_it_does(tmp_path, capsys):
+def test_stopping_by_decision_says_what_it_does(tmp_path, capsys):
     add(tmp_path, "mon", new=9, old=10)
     add(tmp_path, "tue", new=0, old=45)
-    assert main(["watch", str(tmp_path), *ASKED, "--stop", "verdict"]) == 0
-    assert "[stopped_by_verdict]" in capsys.readouterr().err
+    assert main(["watch", str(tmp_path), *ASKED, "--stop", "decision"]) == 0
+    assert "[stopped_by_decision]" in capsys.readouterr().err
 
 
 def start(folder, *more):
@@ -143,13 +143,13 @@ def start(folder, *more):
 
 
 def test_a_process_prints_each_batch_as_it_comes_and_stops(tmp_path):
-    watching = start(tmp_path, "--stop", "verdict")
+    watching = start(tmp_path, "--stop", "decision")
     try:
         assert watching.stderr.readline().endswith("yet; waiting\n")
         add(tmp_path, "mon", new=9, old=10)
-        assert watching.stdout.readline().startswith("look 1 (mon): 100 documents")
+        assert watching.stdout.readline().startswith("look 1 (mon): 100 items")
         add(tmp_path, "tue", new=8, old=10)
-        assert watching.stdout.readline().startswith("look 2 (tue): 200 documents")
+        assert watching.stdout.readline().startswith("look 2 (tue): 200 items")
         add(tmp_path, "wed", new=0, old=45)
         assert "≫" in watching.stdout.readline()
         assert watching.wait(timeout=60) == 0

@@ -125,7 +125,7 @@ def test_f1_micro_takes_the_path_of_accuracy(four):
         assert c.observed == pytest.approx(accuracy.observed)
 
 
-def test_a_metric_of_which_less_is_better_turns_the_verdict_only(two):
+def test_a_metric_of_which_less_is_better_turns_the_decision_only(two):
     def error_rate(confusion):
         return (confusion[0, 1] + confusion[1, 0]) / confusion.sum(axis=(0, 1))
 

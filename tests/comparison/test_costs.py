@@ -14,7 +14,7 @@ EUR = op.metrics.cost({("fraud", "ok"): 100, ("ok", "fraud"): 5}, unit="EUR")
 FEW = {"n_draws": 4_000, "random_state": 3}
 
 
-def documents(n=300, classes=("fraud", "ok"), seed=0):
+def items(n=300, classes=("fraud", "ok"), seed=0):
     rng = np.random.default_rng(seed)
     truth = rng.choice(classes, n)
     a, b = (np.where(rng.random(n) < share, truth, rng.choice(classes, n)) for share in (0.85, 0.6))
@@ -28,7 +28,7 @@ def mean_cost(truth, predicted, matrix, classes):
 
 def test_observed_is_the_mean_cost():
     classes = ("a", "b", "c", "d")
-    truth, a, b = documents(classes=classes)
+    truth, a, b = items(classes=classes)
     matrix = np.random.default_rng(1).normal(size=(4, 4))
     for order in (classes, ("c", "a", "d", "b")):
         places = [classes.index(label) for label in order]
@@ -39,8 +39,8 @@ def test_observed_is_the_mean_cost():
 
 
 def test_the_posterior_is_that_of_the_shares():
-    # One gamma a document and the cost of each: a plain Bayesian bootstrap.
-    truth, a, b = documents(80)
+    # One gamma an item and the cost of each: a plain Bayesian bootstrap.
+    truth, a, b = items(80)
     matrix = [[0, 100], [5, 0]]
     c = op.compare(truth, a, b, metric=EUR, rope=1, prior="bootstrap", **FEW)
     costs = [
@@ -54,7 +54,7 @@ def test_the_posterior_is_that_of_the_shares():
 
 @pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "bootstrap"])
 def test_one_a_mistake_is_accuracy_mirrored(prior):
-    truth, a, b = documents()
+    truth, a, b = items()
     wrong = op.metrics.cost(1 - np.eye(2), name="error rate")
     cost = op.compare(truth, a, b, metric=wrong, rope=0.01, prior=prior, **FEW)
     # A confusion is needed for both, or the draws would be lumped for accuracy.
@@ -72,7 +72,7 @@ def test_one_a_mistake_is_accuracy_mirrored(prior):
 
 
 def test_cheaper_is_better():
-    truth, a, b = documents()
+    truth, a, b = items()
     c = op.compare(truth, a, b, metric=EUR, rope=1, **FEW)
     assert (c.mean < 0, c.decision) == (True, op.Decision.BETTER)
     assert op.compare(truth, b, a, metric=EUR, rope=1, **FEW).decision is op.Decision.WORSE
@@ -82,14 +82,14 @@ def test_cheaper_is_better():
 
 
 def test_the_unit_is_beside_the_numbers():
-    truth, a, b = documents()
+    truth, a, b = items()
     c = op.compare(truth, a, b, metric=EUR, rope=1, names=("new", "old"), **FEW)
     for text in (str(c), c.report(), c.report(length="short"), c.to_latex(), c.to_html(), repr(c)):
-        assert "(EUR per document)" in text
-    assert "EUR per document" in c.plot().get_xlabel()
-    assert "EUR per document" in c.plot_models().get_xlabel()
+        assert "(EUR per item)" in text
+    assert "EUR per item" in c.plot().get_xlabel()
+    assert "EUR per item" in c.plot_models().get_xlabel()
     assert "Where the other is better, choosing new loses " in c.report()
-    assert f" EUR per document on average, choosing old {c.regret.b:.1f}" in c.report()
+    assert f" EUR per item on average, choosing old {c.regret.b:.1f}" in c.report()
     assert "regret        choosing new loses " in str(c)
     facts = json.loads(json.dumps(c.to_dict()))
     assert facts["costs"] == {
@@ -102,10 +102,10 @@ def test_the_unit_is_beside_the_numbers():
 
 
 def test_the_rope_must_be_given_in_the_units():
-    truth, a, b = documents()
+    truth, a, b = items()
     errors = op.metrics.cost(1 - np.eye(2))  # within [0, 1], and yet nobody knows what matters
     for metric, unit in ((EUR, "EUR"), (errors, "the units of the costs")):
-        with pytest.raises(UsageError, match=f"'cost' has no default ROPE.*in {unit} a document"):
+        with pytest.raises(UsageError, match=f"'cost' has no default ROPE.*in {unit} an item"):
             op.compare(truth, a, b, metric=metric)
         with pytest.raises(UsageError, match="'cost' has no default ROPE"):
             op.rank(truth, {"a": a, "b": b}, metric=metric)
@@ -114,7 +114,7 @@ def test_the_rope_must_be_given_in_the_units():
 
 
 def test_a_rope_in_euro_is_not_kept_for_another_metric():
-    truth, a, b = documents()
+    truth, a, b = items()
     c = op.compare(truth, a, b, metric=EUR, rope=2, **FEW)
     assert c.with_metric("accuracy").rope.default
     assert c.with_metric("accuracy", rope=0.02).rope.high == 0.02
@@ -128,7 +128,7 @@ def test_a_rope_in_euro_is_not_kept_for_another_metric():
 
 
 def test_classes_are_those_that_the_matrix_names():
-    truth, a, b = documents()
+    truth, a, b = items()
     wide = op.metrics.cost(1 - np.eye(3), labels=["fraud", "ok", "unsure"])
     c = op.compare(truth, a, b, metric=wide, rope=0.1, **FEW)
     assert c.spec.data.labels == ("fraud", "ok", "unsure")
@@ -155,7 +155,7 @@ def test_only_what_costs_something_sets_models_apart():
 
 
 def test_weights_cost_too():
-    truth, a, b = documents()
+    truth, a, b = items()
     weights = np.random.default_rng(2).lognormal(size=300)
     c = op.compare(truth, a, b, metric=EUR, rope=1, sample_weight=weights, **FEW)
     costs = [100 * (t == "fraud") * (p == "ok") + 5 * (t == "ok") * (p == "fraud")
@@ -164,15 +164,15 @@ def test_weights_cost_too():
 
 
 def test_ranks_and_gates_take_costs():
-    truth, a, b = documents()
+    truth, a, b = items()
     ranking = op.rank(truth, {"a": a, "b": b, "c": b}, metric=EUR, rope=1, **FEW)
     assert ranking.names[0] == "a"
-    assert "cost (EUR per document)" in str(ranking)
+    assert "cost (EUR per item)" in str(ranking)
     pair = ranking.compare("a", "b")
     assert pair.regret.a == pytest.approx(np.maximum(pair.draws, 0).mean(), abs=1e-15)
     gate = op.gate(truth, a, b, metric=EUR, rope=1, guards=[("recall", "fraud", 0.1)], **FEW)
     assert gate.passed
-    assert "cost (EUR per document)" in str(gate)
+    assert "cost (EUR per item)" in str(gate)
     assert not op.gate(truth, b, a, metric=EUR, rope=1, **FEW).passed
     card = op.scorecard(truth, a, b, metrics=[EUR, op.metrics.cost([[0, 4], [4, 0]], name="n")],
                         rope=1, **FEW)  # fmt: skip
@@ -200,7 +200,7 @@ def test_the_regret_of_paired_recall_is_exact():
 
 @pytest.mark.parametrize("metric", ["f1", "accuracy", "matthews_corrcoef"])
 def test_sampled_regret_is_that_of_two_ranked_models(metric):
-    truth, a, b = documents(classes=(0, 1))
+    truth, a, b = items(classes=(0, 1))
     c = op.compare(truth, a, b, metric=metric, rope=0.01, **FEW)
     gains = c.a.draws - c.b.draws
     if not c.exact:

@@ -1,4 +1,4 @@
-"""Comparing classifiers that give a document several labels."""
+"""Comparing classifiers that give an item several labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn import metrics as reference
 import outperform as op
 from outperform.errors import UsageError
 from outperform.inference import engine
-from outperform.inference.items import document_values
+from outperform.inference.items import item_values
 from outperform.inference.spec import make_label_spec
 from outperform.posterior.bootstrap import LabelMargins
 from outperform.posterior.rng import child
@@ -17,8 +17,8 @@ from outperform.posterior.rng import child
 RNG = np.random.default_rng(11)
 
 
-def documents(n=300, n_labels=5, seed=0):
-    """Return truth and two models' labels; a document's labels go wrong together."""
+def items(n=300, n_labels=5, seed=0):
+    """Return truth and two models' labels; an item's labels go wrong together."""
     rng = np.random.default_rng(seed)
     truth = rng.random((n, n_labels)) < 0.3
     hard = rng.beta(0.4, 2.0, size=(n, 1))
@@ -26,7 +26,7 @@ def documents(n=300, n_labels=5, seed=0):
     return truth, a, b
 
 
-Y, A, B = documents()
+Y, A, B = items()
 SEEN = op.Outcomes.from_label_sets(Y, {"a": A, "b": B})
 ALL = [
     f"{score}_{average}"
@@ -66,7 +66,7 @@ def test_observed_values_are_scikit_learns_on_random_matrices(first):
     rng = np.random.default_rng(first)
     for place in range(first, 1_000 if first else 110):
         n, n_labels = int(rng.integers(1, 12)), int(rng.integers(2, 6))
-        share = rng.random()  # documents without labels and labels without documents come by
+        share = rng.random()  # items without labels and labels without items come by
         y, a, b = (rng.random((n, n_labels)) < share for _ in range(3))
         seen = op.Outcomes.from_label_sets(y, {"a": a, "b": b})
         metric = ALL[place % len(ALL)]
@@ -95,7 +95,7 @@ def test_observed_values_of_forms_and_choices(metric):
 
 
 def plain_value(metric, y, predicted, weights):
-    """Return the metric under every row of weights ``(n_draws, n_documents)``, in plain numpy."""
+    """Return the metric under every row of weights ``(n_draws, n_items)``, in plain numpy."""
     score, _, average = metric.partition("_")
     if metric == "accuracy":
         return weights @ (y == predicted).all(axis=1) / weights.sum(axis=1)
@@ -118,7 +118,7 @@ def plain_value(metric, y, predicted, weights):
 
 
 def bootstrap(metric, y, a, b, *, n_draws=20_000, groups=None, seed=1):
-    """Return A − B under a plain Bayesian bootstrap of the documents, or of groups of them."""
+    """Return A − B under a plain Bayesian bootstrap of the items, or of groups of them."""
     units = np.arange(len(y)) if groups is None else groups
     drawn = np.random.default_rng(seed).exponential(size=(n_draws, units.max() + 1))
     one, two = (plain_value(metric, y, model, drawn[:, units]) for model in (a, b))
@@ -130,7 +130,7 @@ PLAIN = ["f1_samples", "jaccard_samples", "f1_macro", "recall_micro", "accuracy"
 
 @pytest.mark.parametrize("metric", PLAIN)
 def test_weighted_values_are_scikit_learns(metric):
-    """The plain values, and the package's own of the same weights, document by document."""
+    """The plain values, and the package's own of the same weights, item by item."""
     weights = np.random.default_rng(0).exponential(size=(2, len(Y)))
     wanted = [sklearn_value(metric, Y, A, weights=one) for one in weights]
     assert plain_value(metric, Y, A, weights) == pytest.approx(wanted, abs=1e-12)
@@ -139,8 +139,8 @@ def test_weighted_values_are_scikit_learns(metric):
     view = op.Outcomes.from_label_sets(Y, {"a": A})
     spec = asked(view, metric)
     cells = np.stack([cell_sums(view, one) for one in weights], axis=1)
-    if spec.measured.per_document:
-        (values,) = document_values(spec)
+    if spec.measured.per_item:
+        (values,) = item_values(spec)
         found = values @ cells / cells.sum(axis=0)
     else:
         tally = LabelMargins(view, view.tables[0].cells)
@@ -150,7 +150,7 @@ def test_weighted_values_are_scikit_learns(metric):
 
 
 def cell_sums(view, weights):
-    """Add the documents' weights up in each cell."""
+    """Add the items' weights up in each cell."""
     cells = [(view.sets[t], view.sets[p]) for t, p in view.tables[0].cells.tolist()]
     rows = [tuple(tuple(np.flatnonzero(m[row]).tolist()) for m in (Y, A)) for row in range(len(Y))]
     return np.bincount([cells.index(row) for row in rows], weights, minlength=len(cells))
@@ -165,16 +165,16 @@ def assert_same_distribution(found, wanted):
 
 
 @pytest.mark.parametrize("metric", [one for one in PLAIN if one != "accuracy"])
-def test_draws_are_those_of_a_bootstrap_of_documents(metric):
-    y, a, b = documents(n=80, n_labels=4, seed=3)
+def test_draws_are_those_of_a_bootstrap_of_items(metric):
+    y, a, b = items(n=80, n_labels=4, seed=3)
     c = op.compare(y, a, b, metric=metric, rope=0.01, random_state=2)
     assert_same_distribution(c.draws, bootstrap(metric, y, a, b))
 
 
 @pytest.mark.parametrize("metric", ["f1_samples", "f1_micro"])
 def test_draws_are_those_of_a_bootstrap_of_groups(metric):
-    # The documents of a group are the same, so that three of them know no more than one.
-    y, a, b = (np.repeat(one, 3, axis=0) for one in documents(n=40, n_labels=4, seed=4))
+    # The items of a group are the same, so that three of them know no more than one.
+    y, a, b = (np.repeat(one, 3, axis=0) for one in items(n=40, n_labels=4, seed=4))
     groups = np.arange(120) // 3
     c = op.compare(y, a, b, metric=metric, rope=0.01, random_state=2, groups=groups)
     assert c.spec.n_groups == 40
@@ -244,7 +244,7 @@ def test_a_macro_average_over_one_label_is_that_label():
 
 @pytest.mark.parametrize("metric", ["f1_samples", "f1_micro"])
 def test_labels_that_go_wrong_together_are_not_weighed_one_by_one(metric):
-    """Weights of labels instead of documents would make the interval far too narrow."""
+    """Weights of labels instead of items would make the interval far too narrow."""
     rng = np.random.default_rng(0)
     y = rng.random((150, 8)) < 0.5
     a, b = (y ^ (rng.random((150, 1)) < rate) for rate in (0.2, 0.3))  # all labels, or none
@@ -322,19 +322,19 @@ def test_words_and_facts():
     assert "label 3" in str(c.with_metric("accuracy").by_class()[3])
 
 
-def test_documents_that_count_as_zero_are_counted():
+def test_items_that_count_as_zero_are_counted():
     y = np.array([[0, 0], [1, 0], [0, 0], [1, 1]] * 20)
     a = np.array([[0, 0], [1, 0], [0, 1], [0, 1]] * 20)
     b = np.array([[0, 0], [0, 0], [0, 0], [1, 1]] * 20)
     c = op.compare(y, a, b, metric="f1_samples", rope=0.01, random_state=1)
-    (note,) = (one for one in c.findings if one.name == "undefined_documents")
+    (note,) = (one for one in c.findings if one.name == "undefined_items")
     assert "20 of A; 40 of B" in note.message
     assert "whose F1 is 0/0" in note.message
-    assert "undefined_documents" not in names(c.with_metric("hamming_loss"))
+    assert "undefined_items" not in names(c.with_metric("hamming_loss"))
 
 
-def test_findings_speak_of_documents_and_labels():
-    y, a, b = documents(n=300, n_labels=4, seed=8)
+def test_findings_speak_of_items_and_labels():
+    y, a, b = items(n=300, n_labels=4, seed=8)
     few = a.copy()
     few[:4] ^= True
     assert "few_disagreements" in names(op.compare(y, a, few, metric="f1_samples", random_state=1))
@@ -350,7 +350,7 @@ def test_findings_speak_of_documents_and_labels():
     assert "1 of 4 labels have fewer than 10 items" in found["sparse_classes"].message
     groups = np.arange(300) // 30
     assert "few_groups" in names(op.compare(y, a, b, metric="f1_samples", groups=groups))
-    assert "few_documents" in names(op.compare(y[:8], a[:8], b[:8], metric="f1_samples"))
+    assert "few_items" in names(op.compare(y[:8], a[:8], b[:8], metric="f1_samples"))
     ignored = op.compare(y, a, b, metric="f1_macro", groups=groups, prior="uniform")
     assert {"groups_ignored", "independent_labels"} <= names(ignored)
 
@@ -375,12 +375,12 @@ def test_a_model_against_itself_is_a_tie():
     [
         ("f1", {}, "for one label and there are 5; use 'f1_samples'"),
         ("specificity", {}, "there are 5; name the label"),
-        ("specificity_macro", {}, "needs one class for each document"),
-        ("informedness_micro", {}, "needs one class for each document"),
-        ("matthews_corrcoef", {}, "needs one class for each document"),
-        ("balanced_accuracy", {}, "needs one class for each document"),
-        (np.trace, {}, "needs one class for each document"),
-        ("f1_samples", {"prior": "uniform"}, "takes a document's labels apart"),
+        ("specificity_macro", {}, "needs one class for each item"),
+        ("informedness_micro", {}, "needs one class for each item"),
+        ("matthews_corrcoef", {}, "needs one class for each item"),
+        ("balanced_accuracy", {}, "needs one class for each item"),
+        (np.trace, {}, "needs one class for each item"),
+        ("f1_samples", {"prior": "uniform"}, "takes an item's labels apart"),
         ("f1_macro", {"prior": "hierarchical"}, "not for label sets; use one of bootstrap"),
         ("f1_macro", {"labels": [9]}, "unknown label '9'"),
         ("f1", {"pos_label": 9}, "unknown label '9'"),
@@ -392,7 +392,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(metric, rest, sentence):
 
 
 @pytest.mark.parametrize("metric", op.metrics.set_names())
-def test_one_label_a_document_has_no_mean_over_sets(metric):
+def test_one_label_an_item_has_no_mean_over_sets(metric):
     with pytest.raises(UsageError, match="several labels each; give indicator matrices"):
         op.compare([0, 1, 1], [0, 1, 0], [1, 1, 1], metric=metric)
     gold = [[(0, 2, "PER")], [(1, 2, "LOC")]]

@@ -97,7 +97,7 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
         "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior uniform, "
         "95% HDI, ROPE ±0.01)"
     )
-    head = "class n observed mean HDI low HDI high P(ROPE) verdict notes"
+    head = "class n observed mean HDI low HDI high P(ROPE) decision notes"
     assert lines[3].split() == head.split()
     legend = "\n".join(lines[25:])
     for one in c.by_class():

@@ -188,7 +188,7 @@ def test_exchanging_a_and_b_mirrors_everything(metric, correlation):
     assert (two.a.mean, two.b.mean) == (one.b.mean, one.a.mean)
 
 
-def test_equal_models_are_a_coin_toss_for_the_paper_and_undecided_for_the_verdict():
+def test_equal_models_are_a_coin_toss_for_the_paper_and_undecided_for_the_decision():
     c = op.bcv_compare(A[:6], A[:6], rope=0.01)
     assert c.p_h0 == pytest.approx(0.5, abs=1e-12)
     assert c.decision.symbol == "?"

@@ -1,4 +1,4 @@
-"""What a counted document is worth: closed form, mixture and fixed correlations."""
+"""What a counted item is worth: closed form, mixture and fixed correlations."""
 
 from __future__ import annotations
 

@@ -466,7 +466,7 @@ def test_equal_estimators_are_never_told_apart():
     assert c.details.unpaired.p_h0 == pytest.approx(0.5, abs=1e-9)
 
 
-def test_few_disagreements_are_counted_once_for_each_document(result):
+def test_few_disagreements_are_counted_once_for_each_item(result):
     wider = op.cross_compare(LogisticRegression(C=1.0), LogisticRegression(C=0.3), X, Y, **SETTINGS)
     cells, counts = wider.spec.data.tables[0].cells, wider.spec.data.tables[0].counts
     apart = int(counts[cells[:, 1] != cells[:, 2]].sum())

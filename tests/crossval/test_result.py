@@ -161,7 +161,7 @@ def test_stable_folds_that_are_far_apart_are_decided():
     assert c.decision.symbol == "≪"
 
 
-def test_folds_that_differ_too_much_withhold_the_verdict():
+def test_folds_that_differ_too_much_withhold_the_decision():
     low = [[30, 40, 70], [32, 42, 68], [28, 41, 72], [31, 40, 69], [30, 43, 70], [29, 40, 71]]
     assert op.bcv_compare(WEAK, low, rope=0.01).decision.decided
     gold = np.array(WILD)[:, 0] + np.array(WILD)[:, 2]

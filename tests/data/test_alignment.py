@@ -206,10 +206,10 @@ def test_a_pool_is_aligned_before_items_are_chosen():
     a, b = pd.Series(A, ROWS), pd.Series(B, ROWS)
     few = {"budget": 20, "metric": "accuracy", "random_state": 1}
     plain, moved = op.propose(A, B, **few), op.propose(a, b.iloc[ORDER], **few)
-    assert moved.documents.tolist() == plain.documents.tolist()
+    assert moved.items.tolist() == plain.items.tolist()
     with pytest.raises(DataError, match="different indices"):
         op.propose(a, b.reset_index(drop=True), **few)
-    labelled = pd.Series(TRUTH, ROWS).iloc[plain.documents]
+    labelled = pd.Series(TRUTH, ROWS).iloc[plain.items]
     assert moved.outcomes(labelled).n == 20
 
 
@@ -398,5 +398,5 @@ def test_whole_numbers_of_every_library(column):
 def test_what_is_missing_is_refused(column):
     with pytest.raises(DataError, match="1 missing or non-finite label"):
         Outcomes.from_labels(column, {"m": column})
-    with pytest.raises(DataError, match="1 documents have no group"):
+    with pytest.raises(DataError, match="1 items have no group"):
         Outcomes.from_labels([1, 0, 1], {"m": [1, 0, 1]}, groups=column)

@@ -54,7 +54,7 @@ def test_arrays_of_any_type_are_taken(dtype):
         ([["1", "2"], ["3", "4"]], "whole"),
         ([[1, "x"], [3, 4]], "whole"),
         ([[1, None], [3, 4]], "whole.*None"),
-        ([[0, 0], [0, 0]], "no documents"),
+        ([[0, 0], [0, 0]], "no items"),
     ],
 )
 def test_what_is_no_table_of_counts_is_refused_by_name(matrix, words):
@@ -91,5 +91,5 @@ def test_a_transposed_matrix_and_another_order_raise_a_finding():
     order = [2, 0, 1]
     (finding,) = Outcomes.from_confusion({"a": A, "b": np.array(B)[np.ix_(order, order)]}).findings
     assert "different orders" in finding.message
-    # Other documents altogether are no reason for doubt.
+    # Other items altogether are no reason for a finding.
     assert Outcomes.from_confusion({"a": A, "b": [[9, 1, 1], [0, 4, 0], [0, 0, 1]]}).findings == ()

@@ -19,17 +19,17 @@ from outperform.errors import DataError, UsageError
 MODELS = ("a", "b", "c")
 SPANS = st.tuples(st.integers(0, 2), st.integers(3, 4), st.sampled_from(["LOC", "PER", "per", "x"]))
 LISTS = st.lists(SPANS, max_size=2, unique=True)
-DOCUMENTS = st.lists(st.tuples(LISTS, LISTS, LISTS, LISTS), min_size=1, max_size=5)
+ITEMS = st.lists(st.tuples(LISTS, LISTS, LISTS, LISTS), min_size=1, max_size=5)
 
 
-def count(documents, groups=None, models=MODELS):
-    gold, *predicted = ([document[column] for document in documents] for column in range(4))
+def count(items, groups=None, models=MODELS):
+    gold, *predicted = ([item[column] for item in items] for column in range(4))
     taken = {m: spans for m, spans in zip(MODELS, predicted, strict=True) if m in models}
     return Outcomes.from_spans(gold, taken, groups=groups)
 
 
-def has_spans(documents):
-    return any(spans for document in documents for spans in document)
+def has_spans(items):
+    return any(spans for item in items for spans in item)
 
 
 @pytest.fixture
@@ -88,14 +88,14 @@ def test_the_arrays_cannot_be_changed(seen):
 # Adding up
 
 
-@given(DOCUMENTS.filter(has_spans), st.data())
-def test_outcomes_add_up_in_any_order_and_any_split(documents, data):
-    whole = count(documents)
-    order = data.draw(st.permutations(documents))
-    cut = data.draw(st.integers(0, len(documents)))
+@given(ITEMS.filter(has_spans), st.data())
+def test_outcomes_add_up_in_any_order_and_any_split(items, data):
+    whole = count(items)
+    order = data.draw(st.permutations(items))
+    cut = data.draw(st.integers(0, len(items)))
     parts = [part for part in (order[:cut], order[cut:]) if has_spans(part)]
     # A part without one span cannot be counted, so it only goes missing as empty groups.
-    missing = len(documents) - sum(map(len, parts))
+    missing = len(items) - sum(map(len, parts))
     total = count(parts[0])
     for part in parts[1:]:
         total = total + count(part)
@@ -109,22 +109,20 @@ def test_outcomes_add_up_in_any_order_and_any_split(documents, data):
         assert count(parts[1]) + count(parts[0]) == total
 
 
-@given(DOCUMENTS.filter(has_spans))
-def test_json_takes_groups_there_and_back(documents):
-    whole = count(documents)
+@given(ITEMS.filter(has_spans))
+def test_json_takes_groups_there_and_back(items):
+    whole = count(items)
     back = Outcomes.from_json(whole.to_json())
     assert back == whole
     assert held(back) == held(whole)
 
 
-@given(DOCUMENTS.filter(has_spans), st.data())
-def test_the_table_is_what_the_groups_hold(documents, data):
-    groups = data.draw(
-        st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents))
-    )
-    whole = count(documents, groups)
+@given(ITEMS.filter(has_spans), st.data())
+def test_the_table_is_what_the_groups_hold(items, data):
+    groups = data.draw(st.lists(st.integers(0, 2), min_size=len(items), max_size=len(items)))
+    whole = count(items, groups)
     assert whole.n == len(set(groups))
-    assert whole.ungroup() == count(documents).ungroup()
+    assert whole.ungroup() == count(items).ungroup()
     (table,) = whole.tables
     sums = np.zeros(len(table.counts), dtype=np.int64)
     repeats = whole.groups.repeats[whole.groups.pattern]
@@ -132,12 +130,12 @@ def test_the_table_is_what_the_groups_hold(documents, data):
     assert sums.tolist() == table.counts.tolist()
 
 
-@given(DOCUMENTS)
-def test_selecting_models_is_counting_them_alone(documents):
-    if not has_spans(documents) or not has_spans([one[:3] for one in documents]):
+@given(ITEMS)
+def test_selecting_models_is_counting_them_alone(items):
+    if not has_spans(items) or not has_spans([one[:3] for one in items]):
         return
-    selected = count(documents).select(["b", "a"])
-    alone = count(documents, models=("a", "b")).select(["b", "a"])
+    selected = count(items).select(["b", "a"])
+    alone = count(items, models=("a", "b")).select(["b", "a"])
     assert held(selected) == held(alone)
     assert selected.labels == alone.labels
     assert selected.tables[0].cells.tolist() == alone.tables[0].cells.tolist()
@@ -195,7 +193,7 @@ def test_labels_that_never_occurred_change_no_count(seen):
     assert wider.margins("a").hits.tolist() == [0, 0, 0, 1, 0]
 
 
-def test_ungrouped_outcomes_forget_the_documents(seen):
+def test_ungrouped_outcomes_forget_the_items(seen):
     bare = seen.ungroup()
     assert bare.groups is None
     assert bare.n == 7
@@ -300,7 +298,7 @@ def test_groups_of_one_size_are_worth_their_number_and_uneven_ones_less():
     assert uneven.n_even == pytest.approx(100**2 / (61**2 + 39))
 
 
-# Groups of documents
+# Groups of items
 
 ROWS = st.lists(
     st.tuples(*[st.sampled_from("xyz")] * 3, st.integers(0, 3)), min_size=1, max_size=12
@@ -313,7 +311,7 @@ def of_labels(rows):
 
 
 @given(ROWS)
-def test_documents_of_a_group_may_come_in_any_order(rows):
+def test_items_of_a_group_may_come_in_any_order(rows):
     seen = of_labels(rows)
     assert of_labels(rows[::-1]) == seen
     assert of_labels([(*row[:3], 3 - row[3]) for row in rows]) == seen
@@ -322,7 +320,7 @@ def test_documents_of_a_group_may_come_in_any_order(rows):
 
 
 @given(ROWS, ROWS)
-def test_groups_of_disjoint_documents_add_up(one, two):
+def test_groups_of_disjoint_items_add_up(one, two):
     moved = [(*row[:3], row[3] + 10) for row in two]
     assert of_labels(one) + of_labels(two) == of_labels(one + moved)
 

@@ -112,7 +112,7 @@ def test_shards_of_groups_add_up():
     assert whole.binarize(2) == Outcomes.from_labels(Y[:, 2], {"a": A[:, 2]}, groups=groups)
 
 
-def test_the_order_of_documents_means_nothing():
+def test_the_order_of_items_means_nothing():
     order = np.random.default_rng(0).permutation(60)
     assert Outcomes.from_label_sets(Y[order], {"a": A[order], "b": B[order]}) == SEEN
 
@@ -223,7 +223,7 @@ def test_damaged_sets_are_refused(damage):
         ([{"x"}], [{1.5}], "must be text"),
         ([{"x"}], [{1}], "of one type; got int and str"),
         ([{"x", 1}], [{1}], "of one type"),
-        ([{"x"}, {"y"}], [{"x"}], "same documents in the same order"),
+        ([{"x"}, {"y"}], [{"x"}], "same items in the same order"),
         ([set()], [set()], "not one label"),
         (np.eye(2), np.array([[0.2, 0.8], [0.4, 0.6]]), "Turn probabilities into labels"),
         (np.eye(2), sp.csr_array([[0.2, 0.8], [0.4, 0.6]]), "Turn probabilities into labels"),

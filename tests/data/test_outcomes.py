@@ -9,7 +9,7 @@ from outperform import Outcomes
 from outperform.data.views import code_of, count_of, emptied
 from outperform.errors import DataError, UsageError
 
-# truth, a, b of ten documents
+# truth, a, b of ten items
 ROWS = [
     ("x", "x", "x"),
     ("x", "x", "x"),
@@ -127,7 +127,7 @@ def test_binarize_is_one_class_against_the_rest(seen):
         seen.binarize("w")
 
 
-def test_with_labels_adds_classes_and_no_documents(seen):
+def test_with_labels_adds_classes_and_no_items(seen):
     wider = seen.with_labels(["w", "z"])
     assert wider.labels == ("w", "x", "y", "z")
     assert wider.n == 10
@@ -151,7 +151,7 @@ def test_labels_may_be_given_that_never_occur():
     assert seen.confusion("m").tolist() == [[0, 1, 0], [0, 1, 0], [0, 0, 0]]
 
 
-def test_emptied_forgets_the_documents_only(seen):
+def test_emptied_forgets_the_items_only(seen):
     for outcomes in (seen, seen.unpair()):
         empty = emptied(outcomes)
         assert (empty.n, empty.labels, empty.models) == (0, seen.labels, seen.models)
@@ -223,7 +223,7 @@ def test_counts_are_repeated_rows(seen):
     assert twice == seen + seen
 
 
-def test_cells_of_no_documents_keep_their_labels():
+def test_cells_of_no_items_keep_their_labels():
     seen = Outcomes.from_counts(["x", "y"], {"m": ["x", "w"]}, [3, 0])
     assert seen.labels == ("w", "x", "y")
     assert (seen.n, len(seen.tables[0].counts)) == (3, 1)

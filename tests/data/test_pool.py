@@ -1,4 +1,4 @@
-"""Outcomes of documents chosen from a pool: counted, moved, added, written and refused."""
+"""Outcomes of items chosen from a pool: counted, moved, added, written and refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_column_with_gaps_says_the_same():
     assert (found.n, found.labels) == (2, (0, 1))
 
 
-def test_labelled_documents_stand_for_those_with_the_same_predictions():
+def test_labelled_items_stand_for_those_with_the_same_predictions():
     weighed = in_weights(seen())
     assert weighed.pool is None
     # (x, x) was labelled once and occurs three times, (y, y) once and twice, (z, z) never
@@ -86,7 +86,7 @@ def test_it_goes_through_json():
         (lambda pool: pool["counts"].pop(), "needs a count"),
         (lambda pool: pool["cells"].__setitem__(0, [0, 7]), "not in labels"),
         (lambda pool: pool.update(cells=[[0]], counts=[9]), "prediction of each model"),
-        (lambda pool: pool.update(cells=[[2, 2]], counts=[9]), "that no document of the pool has"),
+        (lambda pool: pool.update(cells=[[2, 2]], counts=[9]), "that no item of the pool has"),
         (lambda pool: pool.pop("cells"), "damaged"),
     ],
 )
@@ -97,12 +97,10 @@ def test_damaged_pools_are_noticed(change, match):
         op.Outcomes.from_dict(signed(data))
 
 
-def test_more_labels_than_documents_are_noticed():
+def test_more_labels_than_items_are_noticed():
     data = json.loads(seen().to_json())
-    data["tables"][0]["counts"][0] = 4  # of three documents
-    with pytest.raises(
-        DataError, match=r"4 documents .* are labelled and the pool holds 3 of them"
-    ):
+    data["tables"][0]["counts"][0] = 4  # of three items
+    with pytest.raises(DataError, match=r"4 items .* are labelled and the pool holds 3 of them"):
         op.Outcomes.from_dict(signed(data))
 
 
@@ -152,10 +150,10 @@ def test_places_that_cannot_be_are_refused(options, match):
         seen(**options)
 
 
-def test_a_pool_has_two_models_of_the_same_documents():
+def test_a_pool_has_two_models_of_the_same_items():
     with pytest.raises(UsageError, match="two models"):
         op.Outcomes.from_pool(["x"], {"A": A}, which=[0])
-    with pytest.raises(DataError, match="same documents"):
+    with pytest.raises(DataError, match="same items"):
         op.Outcomes.from_pool(["x"], {"A": A, "B": B[:-1]}, which=[0])
 
 
@@ -171,5 +169,5 @@ def test_what_was_read_is_put_beside_its_pool():
         seen().in_pool(pool)
     with pytest.raises(UsageError, match="without groups"):
         op.Outcomes.from_labels(A, {"A": A, "B": B}, groups=A).in_pool(pool)
-    with pytest.raises(DataError, match="every document can be labelled once"):
+    with pytest.raises(DataError, match="every item can be labelled once"):
         (read + read + read + read).in_pool(pool)

@@ -42,14 +42,14 @@ def test_what_is_known_of_scores():
     ("values", "complaint"),
     [
         (["0.5", "0.7"], "must be numbers"),
-        ("ab", "one number a document"),
+        ("ab", "one number an item"),
         ([0.5, None], "1 missing or infinite"),
         ([np.inf, 0.1], "first in row 0"),
         (pd.array([0.5, None], dtype="Float64"), "missing"),
         (np.zeros((2, 2, 2)), "got shape"),
         ([0.5], "y_true has 2 rows and the scores have 1"),
         ([], "no scores"),
-        ([[0.1], [0.2, 0.3]], "as many numbers for every document"),
+        ([[0.1], [0.2, 0.3]], "as many numbers for every item"),
         ([[0.1, 0.2, 0.7]] * 2, "a column for each of the 2 classes"),
     ],
 )
@@ -58,7 +58,7 @@ def test_what_is_no_score_is_refused(values, complaint):
         op.Scores.from_arrays([0, 1], {"a": values})
 
 
-def test_models_must_score_the_same_documents():
+def test_models_must_score_the_same_items():
     with pytest.raises(DataError, match="'a' has 2, 'b' has 3"):
         op.Scores.from_values({"a": [1, 2], "b": [1, 2, 3]})
     with pytest.raises(DataError, match="one number an item"):

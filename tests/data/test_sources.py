@@ -20,7 +20,7 @@ def day(seed, n=2_000, **options):
     return op.Outcomes.from_labels(truth, {"a": a, "b": b}, **options)
 
 
-def doubts(outcomes):
+def findings(outcomes):
     return {one.name: one for one in outcomes.findings if one.name in DOUBLED}
 
 
@@ -75,14 +75,14 @@ def test_adding_keeps_the_sources_of_both_in_any_order():
     assert (one + two).to_json() == (two + one).to_json()
     back = op.Outcomes.from_json((one + two).to_json())
     assert sorted(back.sources, key=str) == sorted((one + two).sources, key=str)
-    assert not doubts(one + two)
+    assert not findings(one + two)
 
 
 def test_the_same_outcomes_twice_are_a_finding():
     one, two = day(1), day(2)
     again = op.Outcomes.from_json(one.to_json())
     for twice in (one + again, one + two + again, (two + one) + (again + day(3))):
-        (found,) = doubts(twice).values()
+        (found,) = findings(twice).values()
         assert (found.name, found.level) == ("repeated_sources", "warning")
         assert "2 of the outcomes that were added up hold the very same counts" in found.message
     assert twice.n == 8_000
@@ -91,13 +91,13 @@ def test_the_same_outcomes_twice_are_a_finding():
 
 def test_small_samples_that_happen_to_agree_are_no_finding():
     small = op.Outcomes.from_labels([1, 0, 1], {"a": [1, 0, 0]})
-    assert not doubts(small + small)
+    assert not findings(small + small)
 
 
 def test_slices_of_one_source_are_not_the_same_items():
     seen = day(1, by={"half": np.arange(2_000) % 2})
     seen = replace(seen, sources=(source_of(seen, "day.csv"),))
-    assert not doubts(seen.slice(0) + seen.slice(1))
+    assert not findings(seen.slice(0) + seen.slice(1))
 
 
 def test_outcomes_beside_each_other_keep_their_sources():
@@ -130,12 +130,12 @@ def test_a_day_that_was_counted_under_two_names_is_told(tmp_path):
     for name, seed in (("mon", 1), ("tue", 2), ("wed", 1)):
         seen = op.read(write_rows(tmp_path / f"{name}.csv", seed), truth="label")
         (tmp_path / f"{name}.json").write_text(seen.to_json(), "utf-8")
-    found = doubts(op.read(str(tmp_path / "*.json")))["repeated_sources"]
+    found = findings(op.read(str(tmp_path / "*.json")))["repeated_sources"]
     assert "mon.json and " in found.message
     assert "wed.json hold the very same counts, of 2,000 items each" in found.message
     assert "tue.json" not in found.message
     twice = op.read(tmp_path / "mon.json") + op.read(tmp_path / "mon.json")
-    assert "mon.json was added 2 times" in doubts(twice)["repeated_sources"].message
+    assert "mon.json was added 2 times" in findings(twice)["repeated_sources"].message
 
 
 def test_a_gate_does_not_pass_with_the_same_day_twice():
@@ -163,17 +163,17 @@ ROWS = ([1, 1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 1, 1, 0], [1, 0, 1, 0, 0
 def test_rows_that_were_repeated_are_told(tmp_path):
     truth, new, old = (np.repeat(column, 100) for column in ROWS)
     seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
-    found = doubts(seen)["repeated_rows"]
+    found = findings(seen)["repeated_rows"]
     assert found.level == "warning"
     assert "occurs a multiple of 100 times; were rows repeated?" in found.message
     path = tmp_path / "rows.csv"
     table = zip(truth, new, old, strict=True)
     path.write_text("label,new,old\n" + "".join(f"{x},{y},{z}\n" for x, y, z in table))
     read = op.read(path, truth="label")
-    assert doubts(read)["repeated_rows"] == found
-    assert doubts(op.Outcomes.from_json(read.to_json())) == doubts(read)
+    assert findings(read)["repeated_rows"] == found
+    assert findings(op.Outcomes.from_json(read.to_json())) == findings(read)
     right = {"new": truth == new, "old": truth == old}
-    assert doubts(op.Outcomes.from_correct(right))
+    assert findings(op.Outcomes.from_correct(right))
     assert not op.gate(seen, "new", "old", metric="accuracy", rope=0.3, random_state=0).passed
 
 
@@ -181,15 +181,15 @@ def test_counts_weights_and_groups_say_themselves_what_a_row_stands_for(tmp_path
     truth, new, old = map(np.array, ROWS)
     hundred = np.full(len(truth), 100)
     names = {"new": new, "old": old}
-    assert not doubts(op.Outcomes.from_counts(truth, names, hundred))
-    assert not doubts(op.Outcomes.from_labels(truth, names, sample_weight=hundred))
+    assert not findings(op.Outcomes.from_counts(truth, names, hundred))
+    assert not findings(op.Outcomes.from_labels(truth, names, sample_weight=hundred))
     thrice = {name: np.repeat(one, 100) for name, one in names.items()}
     groups = np.repeat(np.arange(len(truth)), 100)
-    assert not doubts(op.Outcomes.from_labels(np.repeat(truth, 100), thrice, groups=groups))
+    assert not findings(op.Outcomes.from_labels(np.repeat(truth, 100), thrice, groups=groups))
     path = tmp_path / "rows.csv"
     table = zip(truth, new, old, strict=True)
     path.write_text("label,new,old,times\n" + "".join(f"{x},{y},{z},100\n" for x, y, z in table))
-    assert not doubts(op.read(path, truth="label", models=["new", "old"], weight="times"))
+    assert not findings(op.read(path, truth="label", models=["new", "old"], weight="times"))
 
 
 def test_doubled_rows_need_many_cells_to_be_told():
@@ -198,19 +198,19 @@ def test_doubled_rows_need_many_cells_to_be_told():
     many = rng.integers(0, 4, size=(3, 400))
     for (truth, a, b), told in ((few, False), (many, True)):
         twice = op.Outcomes.from_labels(np.tile(truth, 2), {"a": np.tile(a, 2), "b": np.tile(b, 2)})
-        assert bool(doubts(twice)) is told
+        assert bool(findings(twice)) is told
 
 
 def test_a_balanced_design_is_no_repetition():
     truth = np.repeat(np.arange(10), 500)
-    assert not doubts(op.Outcomes.from_labels(truth, {"a": truth, "b": np.zeros(5_000, int)}))
+    assert not findings(op.Outcomes.from_labels(truth, {"a": truth, "b": np.zeros(5_000, int)}))
 
 
 def test_sentences_that_were_repeated_are_told():
     spans = [[(0, 1, "L")], [], [(2, 3, "P")], [(0, 1, "L"), (2, 3, "P")]]
     found = [[(0, 1, "L")], [(5, 6, "L")], [], [(0, 1, "L")]]
-    assert not doubts(op.Outcomes.from_spans(spans, {"m": found}))
-    assert doubts(op.Outcomes.from_spans(spans * 100, {"m": found * 100}))
+    assert not findings(op.Outcomes.from_spans(spans, {"m": found}))
+    assert findings(op.Outcomes.from_spans(spans * 100, {"m": found * 100}))
 
 
 # Text that no file can hold

@@ -275,10 +275,10 @@ def test_spans_that_are_refused(gold, predicted, words):
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ([1], "groups must name one group per document: 4 documents, 1 groups"),
-        (7, "groups must be a list with the group of each document"),
-        ("abcd", "groups must be a list with the group of each document"),
-        ([[1], [2], [3], [4]], "groups must be names or numbers, one for each document"),
+        ([1], "groups must name one group per item: 4 items, 1 groups"),
+        (7, "groups must be a list with the group of each item"),
+        ("abcd", "groups must be a list with the group of each item"),
+        ([[1], [2], [3], [4]], "groups must be names or numbers, one for each item"),
     ],
 )
 def test_groups_that_are_refused(groups, words):

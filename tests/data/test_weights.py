@@ -1,4 +1,4 @@
-"""Importance weights in outcomes: they go with the cells, add up, and never count as documents."""
+"""Importance weights in outcomes: they go with the cells, add up, and never count as items."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_weights_are_checked(weights, words):
         read_weights(weights, 2)
 
 
-def test_documents_are_counted_and_weights_are_kept():
+def test_items_are_counted_and_weights_are_kept():
     seen = weighed()
     assert (seen.n, seen.weighted, seen.groups.n) == (5, True, 5)
     assert seen.tables[0].counts.dtype == np.int64
     assert seen.confusion("b").tolist() == [[3, 0, 0], [0, 1, 1], [0, 0, 0]]
     assert in_weights(seen).confusion("b").tolist() == [[3.0, 0, 0], [0, 1.5, 3.25], [0, 0, 0]]
-    # Two documents of cell (x, x, x) and weight 0.5 are one pattern.
+    # Two items of cell (x, x, x) and weight 0.5 are one pattern.
     assert sorted(seen.groups.repeats.tolist()) == [1, 1, 1, 2]
     w = np.array([0.5, 2.0, 1.5, 3.25, 0.5])
     assert seen.groups.n_even == pytest.approx(w.sum() ** 2 / (w**2).sum(), rel=1e-14)

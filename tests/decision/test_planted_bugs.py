@@ -62,7 +62,7 @@ def test_an_error_too_small_by_a_third_is_caught(samples):
 
 
 def check_rule(rule):
-    """Fail unless the verdicts of intervals on the edges are the papers'."""
+    """Fail unless the decisions of intervals on the edges are the papers'."""
     for low, high, symbol in (
         (-0.01, 0.01, "≈"),
         (0.01, 0.05, ">"),

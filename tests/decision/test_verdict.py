@@ -1,4 +1,4 @@
-"""The rule, its edges, and the verdict for every other width of the ROPE."""
+"""The rule, its edges, and the decision for every other width of the ROPE."""
 
 from __future__ import annotations
 

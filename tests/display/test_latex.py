@@ -67,7 +67,7 @@ def test_notes_stand_below():
     assert "≫ better<br>a: 5% &amp; more" in table.to_html()
 
 
-def test_verdict_symbols_are_typeset():
+def test_decision_symbols_are_typeset():
     table = Table((text_column("v"),), tuple({"v": symbol} for symbol in "≫≪≈<>?±−"))
     cells = [line.removesuffix(r" \\") for line in table.to_latex().splitlines()[5:-2]]
     assert cells == [r"$\gg$", r"$\ll$", r"$\approx$", "$<$", "$>$", "?", r"$\pm$", "$-$"]

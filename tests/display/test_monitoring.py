@@ -38,7 +38,7 @@ def test_a_line_has_the_digits_that_matter_and_no_breaks():
     assert "+0.021200, 90% HDI -0.010000 to +0.050000, > leaning better" in line
     assert "\n" not in line
     assert "BF" not in line
-    assert ": 1 document, " in look_line({**look(), "n": 1})
+    assert ": 1 item, " in look_line({**look(), "n": 1})
 
 
 def test_a_bound_stays_a_bound():
@@ -52,7 +52,7 @@ def test_a_bound_stays_a_bound():
     ("rule", "at", "words"),
     [
         ("width", 0.02, "the HDI is at most 0.02 wide"),
-        ("verdict", None, "the verdict is decided"),
+        ("decision", None, "the decision is firm"),
         ("bayes_factor", 10.0, "the Bayes factor is at least 10 for or against the ROPE"),
     ],
 )

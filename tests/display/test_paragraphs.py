@@ -54,11 +54,11 @@ def test_the_paragraph(facts):
         "nb_bern has a higher macro-averaged F1 than nb_mult, is below 0.015%. With a region of "
         "practical equivalence (ROPE) of ±0.01 (the default), the probabilities that nb_bern is "
         "practically worse than, equivalent to and better than nb_mult are above 99.985%, below "
-        "0.015% and below 0.015%. The HDI lies entirely below the ROPE. Verdict (≪): nb_bern is "
-        "worse than nb_mult. For other widths of the ROPE the verdict is: ≪ (worse) up to "
+        "0.015% and below 0.015%. The HDI lies entirely below the ROPE. Decision (≪): nb_bern is "
+        "worse than nb_mult. For other widths of the ROPE the decision is: ≪ (worse) up to "
         "±0.0937, undecided (<) to ±0.1234, ≈ (equivalent) from there on. The data multiply the "
         "odds that the difference lies outside the ROPE rather than inside it by more than "
-        "4.1e+03: BF10 > 4.1e+03 (interval null, from draws). Caveat: 12 cells hold no document. "
+        "4.1e+03: BF10 > 4.1e+03 (interval null, from draws). Caveat: 12 cells hold nothing. "
         "Method: outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1"
     )
 
@@ -70,8 +70,8 @@ def test_the_short_paragraph(facts):
         "20,000 draws). For a region of practical equivalence (ROPE) of ±0.01 (the default), "
         "nb_bern is worse than nb_mult (≪): the HDI lies entirely below the ROPE. The "
         "probabilities that nb_bern is practically worse than, equivalent to and better than "
-        "nb_mult are above 99.985%, below 0.015% and below 0.015%. Caveat: 12 cells hold no "
-        "document."
+        "nb_mult are above 99.985%, below 0.015% and below 0.015%. Caveat: 12 cells hold "
+        "nothing."
     )
 
 
@@ -126,16 +126,16 @@ def test_blocked_cross_validation(blocked):
     assert folds in long
     assert folds in short
     assert (
-        "Unpaired, as if each model had documents of its own: ≪ -0.1080 (95% HDI -0.2000 to "
+        "Unpaired, as if each model had items of its own: ≪ -0.1080 (95% HDI -0.2000 to "
         "-0.0200). The Bayes test of Wang and Li (2019), which does not pair, gives H0 (nb_mult is "
         "no better than nb_bern) a probability of 1.23% and H1 (nb_mult is better) one of 98.77%, "
-        "and accepts the likelier, H1; the verdict is not taken from it." in long
+        "and accepts the likelier, H1; the decision is not taken from it." in long
     )
     assert "H1" not in short
 
 
 @pytest.mark.parametrize("length", ["long", "short"])
-def test_a_withheld_verdict_says_why(facts, length):
+def test_a_withheld_decision_says_why(facts, length):
     few = {"name": "few_disagreements", "level": "serious", "message": "They never disagree."}
     told = {
         **facts,
@@ -144,18 +144,18 @@ def test_a_withheld_verdict_says_why(facts, length):
         "findings": [few],
     }
     text = paragraph(told, length=length)
-    assert "HDI lies entirely inside the ROPE, but the verdict is withheld." in text
+    assert "HDI lies entirely inside the ROPE, but the decision is withheld." in text
     assert text.count("They never disagree.") == 1
     assert "are practically equivalent" not in text
 
 
-def test_a_serious_doubt_about_what_is_not_decided_anyway(facts):
-    doubt = {"name": "unstable_learner", "level": "serious", "message": "Folds differ."}
+def test_a_serious_finding_about_what_is_not_decided_anyway(facts):
+    finding = {"name": "unstable_learner", "level": "serious", "message": "Folds differ."}
     told = {
         **facts,
         "hdi": {"low": -0.05, "high": 0.02, "prob": 0.95},
         "decision": {"name": "LEANING_WORSE", "symbol": "<", "words": "leaning worse"},
-        "findings": [doubt],
+        "findings": [finding],
     }
     for length in ("long", "short"):
         text = paragraph(told, length=length)

@@ -16,10 +16,10 @@ from outperform.ranking.text import (
 SAID = {"BETTER": "≫", "EQUIVALENT": "≈", "LEANING_WORSE": "<", "WORSE": "≪"}
 
 
-def model(name, verdict=None, p_best=0.1, **more):
+def model(name, said=None, p_best=0.1, **more):
     decision = None
-    if verdict is not None:
-        decision = {"name": verdict, "symbol": SAID[verdict], "words": verdict.lower()}
+    if said is not None:
+        decision = {"name": said, "symbol": SAID[said], "words": said.lower()}
     return {
         "name": name,
         "observed": 0.8,
@@ -30,7 +30,7 @@ def model(name, verdict=None, p_best=0.1, **more):
         "p_practically_best": 0.5,
         "expected_rank": 1.5,
         "regret": 0.00001,
-        "tied": verdict != "WORSE",
+        "tied": said != "WORSE",
         "decision": decision,
     } | more
 
@@ -50,7 +50,7 @@ def make(*models, **more):
         "models": list(models),
         "tied": [one["name"] for one in models if one["tied"]],
         "p_missed": 0.001,
-        "verdicts": [[None if i == j else "?" for j in models] for i in models],
+        "decisions": [[None if i == j else "?" for j in models] for i in models],
         "findings": [{"name": "x", "level": "warning", "message": "So it is."}],
         "signature": "outperform | rank",
     } | more

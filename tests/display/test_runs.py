@@ -29,7 +29,7 @@ def facts_of(share, values=(0.8, 0.9), sd=0.07):
 
 
 @pytest.mark.parametrize(
-    ("share", "advice"), [(0.9, "more runs"), (0.5, "more of both"), (0.1, "more documents")]
+    ("share", "advice"), [(0.9, "more runs"), (0.5, "more of both"), (0.1, "more items")]
 )
 def test_the_advice_follows_the_larger_share(share, advice):
     text = run_sentences(facts_of(share))

@@ -26,7 +26,7 @@ def test_the_screen(facts):
         "≈ (equivalent) from there on",
         "Monte Carlo   error of the mean 5.4e-05",
         "data          7,532 items, 20 classes, paired, prior unit, 20,000 draws",
-        "warning: 12 cells hold no document. [sparse]",
+        "warning: 12 cells hold nothing. [sparse]",
         "note: The ROPE is the default. [default_rope]",
         "outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1",
     ]
@@ -58,7 +58,7 @@ def test_a_positive_class_is_named(facts):
 
 @pytest.mark.parametrize("n_findings", [0, 1, 5, 6, 50])
 def test_it_fits_one_screen(facts, n_findings):
-    finding = {"name": "doubt", "level": "note", "message": "A doubt. " * 5}
+    finding = {"name": "finding", "level": "note", "message": "A finding. " * 5}
     worst = {"name": "worst", "level": "serious", "message": "The worst."}
     told = {
         **facts,

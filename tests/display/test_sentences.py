@@ -6,7 +6,7 @@ from outperform.display.paragraphs import estimate_paragraph, paragraph
 from outperform.display.sentences import estimate_headline, headline, rope_curve_sentence
 
 # decision, symbol, mean, HDI and the words for it; the ROPE is ±0.01.
-VERDICTS = [
+DECISIONS = [
     ("BETTER", "≫", 0.0222, (0.0107, 0.0371), "bert is better than gpt: F1 higher by 0.0222 ("),
     (
         "LEANING_BETTER",
@@ -52,20 +52,20 @@ def judged(facts, name, symbol, mean, hdi, **more):
     }
 
 
-@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), VERDICTS)
-def test_every_verdict_has_its_words(facts, name, symbol, mean, hdi, words):
+@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
+def test_every_decision_has_its_words(facts, name, symbol, mean, hdi, words):
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
     assert line.startswith(words)
     assert line.endswith("ROPE ±0.01.")
     said = words.partition(":")[0]
     ending = " for a ROPE of ±0.01" if name == "EQUIVALENT" else ""
-    assert f"Verdict ({symbol}): {said}{ending}." in paragraph(told)
+    assert f"Decision ({symbol}): {said}{ending}." in paragraph(told)
     assert f"of ±0.01 (the default), {said} ({symbol}): the HDI " in paragraph(told, length="short")
 
 
-@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), VERDICTS)
-def test_no_verdict_claims_more_than_it_carries(facts, name, symbol, mean, hdi, words):
+@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
+def test_no_decision_claims_more_than_it_carries(facts, name, symbol, mean, hdi, words):
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
     assert "the same" not in paragraph(told) + paragraph(told, length="short")
@@ -87,7 +87,7 @@ def test_better_follows_the_metric(facts):
     assert headline(told).startswith("bert is worse than gpt: F1 higher by 0.0222 (")
 
 
-def test_no_direction_against_the_verdict(facts):
+def test_no_direction_against_the_decision(facts):
     # Leaning better by the midpoint of an asymmetric ROPE, though the mean is below zero.
     rope = {"low": -0.04, "high": 0.0, "default": False}
     told = judged(facts, "LEANING_BETTER", ">", -0.005, (-0.02, 0.01), rope=rope)
@@ -105,8 +105,8 @@ def test_the_headline(facts):
 def test_a_serious_finding_reaches_the_headline(facts):
     finding = {"name": "unstable_learner", "level": "serious", "message": "Folds disagree."}
     told = {**facts, "findings": [*facts["findings"], finding]}
-    assert headline(told).endswith("ROPE ±0.01. Serious doubt: unstable_learner.")
-    assert "Serious caveat: Folds disagree. Caveat: 12 cells hold no document." in paragraph(told)
+    assert headline(told).endswith("ROPE ±0.01. Serious finding: unstable_learner.")
+    assert "Serious caveat: Folds disagree. Caveat: 12 cells hold nothing." in paragraph(told)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_an_estimate_has_one_row(facts):
 def test_results_have_a_row_each(facts):
     other = {**facts, "metric": "accuracy", "bayes_factor": None, "exact": True, "p_worse": 0.5}
     table = results_table([facts, other], title="Scorecard")
-    assert table["verdict"] == ("≪ worse", "≪ worse")
+    assert table["decision"] == ("≪ worse", "≪ worse")
     assert table["log10_bf10"] == (3.6198, None)
     assert table.to_frame().shape == (2, len(table.columns))
     assert ">99.985%" in table.to_text()

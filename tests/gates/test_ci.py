@@ -165,11 +165,11 @@ def test_json_keeps_labels_as_they_are_and_obeys_nothing(label):
     text.encode("utf-8")
 
 
-def test_doubts_are_in_every_format():
+def test_findings_are_in_every_format():
     truth, new, old = ["a", "b"] * 4, ["a", "b"] * 4, ["a", "a"] * 4
     found = op.gate(truth, new, old, metric="accuracy", random_state=0)
     names = {finding.name for finding in found.findings}
-    assert "few_documents" in names
+    assert "few_items" in names
     for text in (str(found), gate_junit(found)):
         assert all(f"[{name}]" in text for name in names)
     assert all(name.replace("_", r"\_") in found.to_markdown() for name in names)

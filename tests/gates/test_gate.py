@@ -1,4 +1,4 @@
-"""The rule of the gate, its guards, and how many documents would decide."""
+"""The rule of the gate, its guards, and how many items would decide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope, decide
 from outperform.errors import UsageError
 from outperform.gates.api import Check
-from outperform.gates.rule import documents_to_judge, judge, withheld
+from outperform.gates.rule import items_to_judge, judge, withheld
 
 PASS, FAIL, UNDECIDED = (
     op.results.Judgement.PASS,
@@ -36,7 +36,7 @@ ERROR_RATE = op.metrics.from_function(error_rate, bounds=(0, 1), greater_is_bett
 
 
 def counted(*, both=600, new=60, old=40, neither=100):
-    """Return outcomes by how many documents both, only new, only old and neither got right."""
+    """Return outcomes by how many items both, only new, only old and neither got right."""
     truth, counts = ["x"] * 4, [both, new, old, neither]
     predictions = {"new": ["x", "x", "y", "y"], "old": ["x", "y", "x", "y"]}
     return op.Outcomes.from_counts(truth, predictions, counts)
@@ -116,7 +116,7 @@ def test_lower_is_better_is_the_mirror_image(hdi, rope):
     mirror = placed(-hdi[1] / 100, -hdi[0] / 100, (-rope[1] / 100, -rope[0] / 100), like=SMALLER)
     for require in ("not_worse", "better"):
         assert judge(found, require=require) is judge(mirror, require=require)
-        more = [documents_to_judge(one, require=require) for one in (found, mirror)]
+        more = [items_to_judge(one, require=require) for one in (found, mirror)]
         assert (more[0] is None) == (more[1] is None)
         if more[0] is not None:
             assert more[0].n == more[1].n
@@ -136,7 +136,7 @@ def test_a_serious_finding_withholds_the_judgement():
     found = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert withheld(found) == ("few_disagreements",)
     assert judge(found) is UNDECIDED
-    assert documents_to_judge(found) is None
+    assert items_to_judge(found) is None
     serious = dataclasses.replace(
         placed(0.1, 0.2, 0.01), findings=(op.Finding("unstable_learner", "serious", "So."),)
     )
@@ -150,15 +150,15 @@ def test_an_unknown_requirement_names_the_known_ones():
         op.gate(counted(), "new", "old", metric="accuracy", require="superb")
 
 
-# How many documents more
+# How many items more
 
 
-def test_the_named_number_of_documents_decides_as_probably_as_it_says():
+def test_the_named_number_of_items_decides_as_probably_as_it_says():
     found = placed(-0.02, 0.05, 0.01, mean=0.016)
-    more = documents_to_judge(found)
+    more = items_to_judge(found)
     assert more.probability >= 0.8
     # N = n + m: the interval is √(n/N) as wide, and its middle moves by sd √(m/N). The prior of
-    # prior uniform is worth one document for each of eight cells.
+    # prior uniform is worth one item for each of eight cells.
     n = found.n + 8
     shrunk = math.sqrt(n / (n + more.n))
     moves = found.sd * math.sqrt(more.n / (n + more.n))
@@ -167,20 +167,20 @@ def test_the_named_number_of_documents_decides_as_probably_as_it_says():
     assert more.probability == pytest.approx(passes + fails)
 
 
-def test_no_number_of_documents_where_the_mean_is_on_the_edge():
-    near = documents_to_judge(placed(-0.05, 0.03, 0.01, mean=-0.01))
-    far = documents_to_judge(placed(-0.05, 0.03, 0.01, mean=0.01))
+def test_no_number_of_items_where_the_mean_is_on_the_edge():
+    near = items_to_judge(placed(-0.05, 0.03, 0.01, mean=-0.01))
+    far = items_to_judge(placed(-0.05, 0.03, 0.01, mean=0.01))
     assert near.n > far.n
-    assert documents_to_judge(placed(0.02, 0.05, 0.01)) is None
+    assert items_to_judge(placed(0.02, 0.05, 0.01)) is None
 
 
 @pytest.mark.parametrize(("new", "old"), [(62, 58), (45, 65), (55, 50)])
-def test_futures_are_judged_as_often_as_foretold(new, old):
+def test_futures_are_judged_as_often_as_predicted(new, old):
     seen = np.array([600, new, old, 100])
     names = ("both", "new", "old", "neither")
     now = compared(**dict(zip(names, seen, strict=True)))
     assert judge(now) is UNDECIDED
-    more = documents_to_judge(now)
+    more = items_to_judge(now)
     generator, judged, times = np.random.default_rng([new, old]), 0, 300
     for _ in range(times):
         counts = seen + generator.multinomial(more.n, generator.dirichlet(seen + 0.5))
@@ -277,7 +277,7 @@ def test_guards_must_not_get_worse_even_if_the_candidate_must_get_better(three_c
         ([FAIL, PASS], FAIL),
     ],
 )
-def test_one_failure_fails_and_one_doubt_leaves_undecided(judgements, overall):
+def test_one_failure_fails_and_one_finding_leaves_undecided(judgements, overall):
     ends = {PASS: (0.02, 0.03), UNDECIDED: (-0.02, 0.03), FAIL: (-0.05, -0.03)}
     checks = [Check(comparison=placed(*ends[one], 0.01), require="not_worse") for one in judgements]
     assert op.results.Gate(checks=tuple(checks)).judgement is overall
@@ -515,7 +515,7 @@ def test_the_sentences_read_well():
     assert said(-0.02, 0.03, mean=0.005) == (
         "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
         "HDI (-0.0200 to +0.0300) reaches over -0.01, the lower edge of the ROPE. About 12,000 "
-        "more documents, beside the 800 that there are, would probably decide it (80%)."
+        "more items, on top of the 800 so far, would probably decide it (80%)."
     )
     assert said(-0.005, 0.005, require="better") == (
         "Gate failed: new is not better than old in accuracy: the whole 95% HDI (-0.0050 to "
@@ -539,10 +539,10 @@ def test_several_checks_have_a_sentence_each(three_classes):
     assert "recall of ham" in said
 
 
-def test_a_withheld_verdict_says_why():
+def test_a_withheld_decision_says_why():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     found = op.gate(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert found.report() == (
         "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the "
-        "verdict is withheld (few_disagreements)."
+        "decision is withheld (few_disagreements)."
     )

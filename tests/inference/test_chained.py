@@ -7,7 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import ResourceError, UsageError
-from outperform.posterior.pymc.models import class_rates, per_document_paired, unpaired
+from outperform.posterior.pymc.models import class_rates, per_item_paired, unpaired
 
 pytest.importorskip("pymc")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTensor, ArviZ and JAX about themselves
@@ -103,7 +103,7 @@ def test_the_learned_prior():
 
 
 @pytest.mark.slow
-def test_a_learned_mass_of_thousands_of_documents_is_reached():
+def test_a_learned_mass_of_thousands_of_items_is_reached():
     """With equal rates in two classes nothing bounds the mass, and the rows meet."""
     seen = op.Outcomes.from_counts(
         [0, 0, 1, 1], {"A": [0, 1, 0, 1], "B": [0, 1, 0, 1]}, [145, 15, 13, 127]
@@ -125,7 +125,7 @@ def test_numpyro_compiles_what_is_learned(prior):
 
 @pytest.mark.slow
 def test_the_learned_prior_on_few_news():
-    """Every 37th document, by the seven top-level groups."""
+    """Every 37th item, by the seven top-level groups."""
     news = op.datasets.load_news20()
     said = (news.y_true, news.predictions["nb_mult"], news.predictions["svm_l1"])
     seen = [[group.partition(".")[0] for group in one[::37]] for one in said]
@@ -164,7 +164,7 @@ def test_the_papers_metropolis():
 
 
 @pytest.mark.slow
-def test_too_short_a_chain_gives_no_verdict():
+def test_too_short_a_chain_gives_no_decision():
     sampler = op.PyMC(draws=100, tune=0, sampler="metropolis", progress=False)
     chained = op.compare(
         *data(2, 4000, 9), metric="recall", engine=sampler, random_state=1, n_jobs=1
@@ -223,19 +223,19 @@ def test_rates_with_a_normal_prior(kind, density):
 
 
 @pytest.mark.slow
-def test_a_node_for_each_document_has_the_posterior_of_the_counts():
+def test_a_node_for_each_item_has_the_posterior_of_the_counts():
     seen, asked = data(2, 120, 12), {"metric": "f1", "rope": 0.05}
     compact, exact = ask(seen, SHORT, **asked)
-    by_document = op.compare(
+    by_item = op.compare(
         *seen,
         engine=SHORT,
-        prior=per_document_paired(*seen),
+        prior=per_item_paired(*seen),
         random_state=5,
         n_jobs=1,
         **asked,
     )
-    assert_agree(by_document, exact)
-    assert_agree(by_document, compact)
+    assert_agree(by_item, exact)
+    assert_agree(by_item, compact)
 
 
 def test_a_pymc_model_needs_its_engine():
@@ -258,11 +258,11 @@ def test_too_many_cells_are_refused():
 def test_a_prior_of_ones_own_among_the_others():
     seen = data(2, 60, 12)
     outcomes, counts = tables(seen)
-    doubts = class_rates(counts, mean=0.0, sd=0.1)  # hardly better than a coin
+    sceptical = class_rates(counts, mean=0.0, sd=0.1)  # hardly better than a coin
     c = op.compare(outcomes, "A", "B", metric="recall", rope=0.05, engine=SHORT, random_state=1)
-    found = c.sensitivity(priors={"doubtful": doubts})
+    found = c.sensitivity(priors={"sceptical": sceptical})
     assert found.priors[0] == "uniform (pymc)"
-    assert {"uniform", "unit", "doubtful"} < set(found.priors)
+    assert {"uniform", "unit", "sceptical"} < set(found.priors)
     assert_agree(found["uniform (pymc)"], found["uniform"])
-    assert found["doubtful"].draws.size == 2_000
-    assert abs(found["doubtful"].mean) < abs(c.mean) / 2
+    assert found["sceptical"].draws.size == 2_000
+    assert abs(found["sceptical"].mean) < abs(c.mean) / 2

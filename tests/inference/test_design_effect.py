@@ -19,7 +19,7 @@ ASKED = {"truth": "label", "models": ["a", "b"]}
 
 
 def table(together=1.0, n=N, n_users=N_USERS, seed=1):
-    """Three classes, two models; how far documents of one user go wrong together."""
+    """Three classes, two models; how far items of one user go wrong together."""
     rng = np.random.default_rng(seed)
     user = rng.integers(0, n_users, n)
     truth = rng.choice(list("xyz"), n, p=[0.5, 0.3, 0.2])
@@ -82,7 +82,7 @@ def test_the_sd_of_accuracy_is_that_of_group_sums(n_users):
 
 
 def test_the_sd_of_a_ratio_is_its_linearised_one(frame, seen):
-    """Precision is Σ u / Σ v; linearised, a document moves it by (u − p v) / Σ v."""
+    """Precision is Σ u / Σ v; linearised, an item moves it by (u − p v) / Σ v."""
     slopes = []
     for name in "ab":
         v = (frame[name] == "y").astype(float)
@@ -214,7 +214,7 @@ def test_what_nothing_near_can_move_has_no_spread(seen):
 # What must not be said
 
 
-def test_groups_that_are_given_are_not_doubted(grouped, seen):
+def test_groups_that_are_given_raise_no_finding(grouped, seen):
     c = op.compare(grouped, "a", "b", metric="accuracy", **OPTIONS)
     assert finding(c) is None
     plain = replace(seen, _repeated=())

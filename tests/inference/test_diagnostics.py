@@ -1,4 +1,4 @@
-"""Doubts: each of them comes where it should, and stays away where it should not."""
+"""Findings: each of them comes where it should, and stays away where it should not."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_equivalence_stands_where_the_prior_expects_disagreement(table):
 def test_only_disagreements_that_the_metric_sees_count(names):
     truth = [0] * 300 + [1] * 300 + [2] * 300
     right = list(truth)
-    # Wrong on the same 40 documents, each in another way: accuracy sees no difference.
+    # Wrong on the same 40 items, each in another way: accuracy sees no difference.
     a, b = right.copy(), right.copy()
     a[:40], b[:40] = [1] * 40, [2] * 40
     for metric in ("accuracy", "balanced_accuracy", "recall_macro", "f1_micro"):
@@ -94,7 +94,7 @@ def test_only_disagreements_that_the_metric_sees_count(names):
         assert level(c, "few_disagreements") == "serious"
     c = op.compare(truth, a, b, metric="f1_macro", prior="bootstrap", rope=0.01, **FEW)
     assert "few_disagreements" not in names(c)
-    # Recall looks at the positive documents only, specificity at the others.
+    # Recall looks at the positive items only, specificity at the others.
     for metric, positive in (("recall", 1), ("specificity", 0)):
         truth = [positive] * 100 + [1 - positive] * 100
         a, b = list(truth), list(truth)
@@ -213,9 +213,9 @@ def test_a_single_one_is_singular(table):
     assert "a has 1 false negatives" not in message(c, "sparse_cells")
 
 
-def test_one_document_is_singular():
+def test_one_item_is_singular():
     c = op.compare([1], [1], [0], **FEW)
-    assert message(c, "few_documents").startswith("The data hold only 1 item;")
+    assert message(c, "few_items").startswith("The data hold only 1 item;")
     assert message(c, "few_disagreements").startswith("The models disagree on only 1 item;")
 
 
@@ -268,15 +268,15 @@ def test_unpaired_prior(four, names):
     assert "unpaired_prior" not in names(apart)
 
 
-def test_few_documents(two, names):
-    assert "9 items" in message(op.compare(*(column[:9] for column in two), **FEW), "few_documents")
+def test_few_items(two, names):
+    assert "9 items" in message(op.compare(*(column[:9] for column in two), **FEW), "few_items")
     one = op.compare([1], [1], [0], **FEW)
-    assert "1 item;" in message(one, "few_documents")
+    assert "1 item;" in message(one, "few_items")
     assert one.hdi.width > 0.5
-    assert "few_documents" not in names(op.compare(*(column[:10] for column in two), **FEW))
+    assert "few_items" not in names(op.compare(*(column[:10] for column in two), **FEW))
 
 
-def test_doubts_about_labels_reach_the_result(names):
+def test_findings_about_labels_reach_the_result(names):
     truth = ["cat", "dog", ""] * 20
     guess = ["Cat", "dog", ""] * 20
     c = op.compare(truth, guess, truth, metric="f1_macro", **FEW)

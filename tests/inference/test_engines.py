@@ -68,7 +68,7 @@ def test_intervals_and_sd_by_effective_draws():
         assert interval(draws, 0.9, 2000) == interval(draws, 0.9)
 
 
-def test_a_good_chain_keeps_the_verdict(plain, names):
+def test_a_good_chain_keeps_the_decision(plain, names):
     found = by_chain(plain, chain(), chain(), chain())
     assert found.decision is plain.decision
     assert plain.decision is op.Decision.BETTER
@@ -79,7 +79,7 @@ def test_a_good_chain_keeps_the_verdict(plain, names):
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("fault", [{"rhat": 1.011}, {"divergences": 1}, {"ess": 399.0}])
-def test_a_chain_that_did_not_converge_withholds_the_verdict(plain, names, place, fault):
+def test_a_chain_that_did_not_converge_withholds_the_decision(plain, names, place, fault):
     chains = [chain(), chain(), chain()]
     chains[place] = replace(chains[place], **fault)
     found = by_chain(plain, *chains)

@@ -1,4 +1,4 @@
-"""Groups of documents: one weight each in compare, estimate, scorecard and gate; coverage."""
+"""Groups of items: one weight each in compare, estimate, scorecard and gate; coverage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clustered(rng, sizes, *, p_a=0.75, p_b=0.7, correlation=0.3):
 
 
 def labelled(rng, n=600, n_groups=40):
-    """Three classes, two models, groups of about fifteen documents."""
+    """Three classes, two models, groups of about fifteen items."""
     truth = rng.choice(list("xyz"), n)
     models = {
         name: np.where(rng.random(n) < right, truth, rng.choice(list("xyz"), n))
@@ -48,7 +48,7 @@ def classes():
 # What groups are
 
 
-def test_documents_are_counted_and_groups_kept(correct, classes):
+def test_items_are_counted_and_groups_kept(correct, classes):
     assert (correct.n, correct.groups.n) == (1_000, 50)
     assert (classes.n, classes.groups.n) == (600, 40)
     assert repr(correct).endswith("kind='correct', groups=50)")
@@ -85,10 +85,10 @@ def test_a_group_of_nothing_is_no_group():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ([1, 2], "one group per document: 3 documents, 2 groups"),
-        ("abc", "must be a list with the group of each document"),
-        (["a", None, "a"], r"1 documents have no group, the first in row 1"),
-        (np.array([1.0, 1.0, np.nan]), r"1 documents have no group, the first in row 2"),
+        ([1, 2], "one group per item: 3 items, 2 groups"),
+        ("abc", "must be a list with the group of each item"),
+        (["a", None, "a"], r"1 items have no group, the first in row 1"),
+        (np.array([1.0, 1.0, np.nan]), r"1 items have no group, the first in row 2"),
         ([["a"], ["b"], ["c"]], "groups must be names or numbers"),
     ],
 )
@@ -141,7 +141,7 @@ def test_the_spread_is_that_of_group_means():
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1_macro", "matthews_corrcoef"])
-def test_documents_that_are_copied_say_nothing_new(metric):
+def test_items_that_are_copied_say_nothing_new(metric):
     truth, models, _ = labelled(np.random.default_rng(8), n=200)
     copies = {name: np.repeat(values, 5) for name, values in models.items()}
     grouped = Outcomes.from_labels(np.repeat(truth, 5), copies, groups=np.repeat(range(200), 5))
@@ -226,7 +226,7 @@ def test_a_model_that_ignores_groups_is_told(correct, names):
 def test_disagreement_is_counted_in_groups(names):
     a = np.ones((40, 10), dtype=int)
     b = a.copy()
-    b[:3] = 0  # thirty documents, but three groups
+    b[:3] = 0  # thirty items, but three groups
     seen = Outcomes.from_correct({"a": a.ravel(), "b": b.ravel()}, groups=np.repeat(range(40), 10))
     c = op.compare(seen, "a", "b", metric="accuracy", **OPTIONS)
     (found,) = [one for one in c.findings if one.name == "few_disagreements"]

@@ -1,4 +1,4 @@
-"""A model that never predicts a true class: no verdict, whoever asks."""
+"""A model that never predicts a true class: no decision, whoever asks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_sentence_names_both_spellings():
     )
     assert said.message == (
         "old never predicts a class that is true: it predicts 'A' and 'B', and the truth holds "
-        "'a' and 'b'. Spell the labels alike, or name the right column; until then no verdict is "
+        "'a' and 'b'. Spell the labels alike, or name the right column; until then no decision is "
         "given."
     )
 
@@ -138,12 +138,12 @@ def test_numbers_that_are_written_differently_look_alike(one, two, alike):
     assert ("near_duplicate_labels" in {f.name for f in seen.findings}) is alike
 
 
-def test_a_plan_from_such_a_pilot_has_a_serious_doubt():
+def test_a_plan_from_such_a_pilot_has_a_serious_finding():
     found = _comparison(OTHERWISE["upper case"])
     world = TableWorld(
         spec=found.spec,
         make_predict=lambda: None,
-        documents="new",
+        items="new",
         rope=found.rope,
         n_draws=100,
         prob=0.95,

@@ -28,7 +28,7 @@ PRIORS = {
 
 
 def medicine():
-    """377 documents, 19 of them of the class."""
+    """377 items, 19 of them of the class."""
     news = op.datasets.load_news20()
     few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
     seen = op.Outcomes.from_labels(news.y_true[::20], few).binarize("sci.med")

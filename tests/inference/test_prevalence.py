@@ -18,7 +18,7 @@ FAST = {"n_draws": 2_000, "random_state": 1, "n_jobs": 1, "rope": 0.01}
 
 @pytest.fixture(scope="module")
 def balanced():
-    """1,000 documents of each of two classes; A finds less and raises fewer false alarms."""
+    """1,000 items of each of two classes; A finds less and raises fewer false alarms."""
     rng = np.random.default_rng(7)
     truth = np.repeat([0, 1], 1_000)
 
@@ -42,12 +42,12 @@ def compared(data, shares, *, groups=None, labels=None, **asked):
 
 
 def weights(truth, shares):
-    """Return what each document counts at other shares, for scikit-learn."""
+    """Return what each item counts at other shares, for scikit-learn."""
     labels, codes, counts = np.unique(truth, return_inverse=True, return_counts=True)
     return np.array([shares[label.item()] for label in labels])[codes] / counts[codes]
 
 
-def test_the_verdict_turns_round_in_production(balanced):
+def test_the_decision_turns_round_in_production(balanced):
     naive = op.compare(*balanced, **FAST)
     there = compared(balanced, 0.02, **FAST)
     assert (naive.decision.symbol, there.decision.symbol) == ("≪", "≫")
@@ -272,11 +272,11 @@ def test_the_draws_do_not_depend_on_threads(balanced):
     np.testing.assert_array_equal(one.draws, two.draws)
 
 
-def test_a_class_without_documents_needs_a_prior():
+def test_a_class_without_items_needs_a_prior():
     truth, a, b = [0] * 50 + [1] * 50, [0] * 45 + [1] * 55, [0] * 55 + [1] * 45
     asked = {"labels": [0, 1, 2], "metric": "f1_macro", **FAST}
     given = {0: 0.5, 1: 0.4, 2: 0.1}
-    with pytest.raises(DataError, match="no document of A is of class 2"):
+    with pytest.raises(DataError, match="no item of A is of class 2"):
         compared((truth, a, b), given, prior="bootstrap", **asked)
     c = compared((truth, a, b), given, **asked)
     assert np.isnan(c.observed)
@@ -297,7 +297,7 @@ def test_what_has_no_class_proportions_refuses_them():
         (spans, "no true negatives"),
         (right, "only right or wrong"),
         (sets, "have no classes"),
-        (chosen, "some documents were chosen"),
+        (chosen, "some items were chosen"),
     ):
         with pytest.raises(UsageError, match=words):
             seen.at_prevalence(0.02)
@@ -316,7 +316,7 @@ def test_one_share_of_an_averaged_metric_needs_a_class(four):
 
 @pytest.fixture(scope="module")
 def small():
-    """600 documents of two classes and 400 of three, two models each."""
+    """600 items of two classes and 400 of three, two models each."""
     rng = np.random.default_rng(7)
     truth = np.repeat([0, 1], 300)
 

@@ -332,7 +332,7 @@ def test_the_positive_class_must_be_known():
         (lambda y, a: compared(None, a, a, "roc_auc"), UsageError, "needs the true labels"),
         (lambda y, a: compared(None, y, y, "f1"), UsageError, "y_true is None"),
         (lambda y, a: compared(y, a, a, "f1"), DataError, "metric of scores: roc_auc"),
-        (lambda y, a: compared(y * 0, a, a, "roc_auc"), DataError, "no document is positive"),
+        (lambda y, a: compared(y * 0, a, a, "roc_auc"), DataError, "no item is positive"),
         (
             lambda y, a: compared(y, a, a, prior="uniform"),
             UsageError,
@@ -383,15 +383,15 @@ def names_of(c):
     return {finding.name: finding.level for finding in c.findings}
 
 
-def test_few_documents_positives_and_groups_are_named():
+def test_few_items_positives_and_groups_are_named():
     y, a, b = scores(200)
-    assert not names_of(compared(y, a, b)).keys() & {"few_documents", "few_groups", "tied_scores"}
+    assert not names_of(compared(y, a, b)).keys() & {"few_items", "few_groups", "tied_scores"}
     rare = (np.arange(200) < 6).astype(int)
     assert names_of(compared(rare, a, b))["few_of_a_class"] == "warning"
     assert names_of(compared(1 - rare, a, b))["few_of_a_class"] == "warning"
     found = names_of(compared(y, a, b, groups=np.arange(200) // 10))
     assert found["few_groups"] == "warning"
-    assert names_of(compared([0, 1, 0, 1], a[:4], b[:4]))["few_documents"] == "warning"
+    assert names_of(compared([0, 1, 0, 1], a[:4], b[:4]))["few_items"] == "warning"
 
 
 def test_ties_are_named_and_labels_given_as_scores_are_suspicious():
@@ -409,7 +409,7 @@ def test_certainty_that_was_wrong_is_named():
     assert np.isfinite(c.a.mean)
 
 
-def test_models_that_never_disagree_get_no_verdict():
+def test_models_that_never_disagree_get_no_decision():
     y, a, _ = scores(300)
     for metric in ("roc_auc", "average_precision", "log_loss"):
         c = compared(y, a, a.copy(), metric)

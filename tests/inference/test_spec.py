@@ -151,7 +151,7 @@ def test_right_or_wrong_answers_accuracy_only():
     assert c.a.observed == 0.75
     assert c.observed == 0.25
     assert c.exact
-    # A ~ Dir over (both, A only, B only, neither) with one document each.
+    # A ~ Dir over (both, A only, B only, neither) with one item each.
     assert c.mean == pytest.approx(20 / 84)
     for metric in ("f1_micro", "recall_micro"):
         assert op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=500).mean == c.mean

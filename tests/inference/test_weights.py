@@ -1,4 +1,4 @@
-"""Importance weights: the weighted metric, and as much doubt as the effective sample size says."""
+"""Importance weights: the weighted metric, as uncertain as the effective sample size says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N = 400
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}
 
 
-def documents(n=N, n_classes=2, seed=1):
+def items(n=N, n_classes=2, seed=1):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_classes, n)
     a, b = (
@@ -52,7 +52,7 @@ def names_of(result):
 
 
 def test_what_weights_mean_is_always_said():
-    truth, a, b, weights = documents()
+    truth, a, b, weights = items()
     by_importance = op.compare(truth, a, b, sample_weight=weights, **FEW)
     assert "importance_weights" in names_of(by_importance)
     assert by_importance.n == N
@@ -66,7 +66,7 @@ def test_what_weights_mean_is_always_said():
 
 @pytest.mark.parametrize("number", [int, float])
 def test_whether_weights_are_whole_changes_nothing(number):
-    truth, a, b, _ = documents()
+    truth, a, b, _ = items()
     weights = np.where(np.arange(N) % 3, 10, 1).astype(number)  # 1 / probability of 1/10 and 1
     whole = op.compare(truth, a, b, sample_weight=weights, **FEW)
     nearly = op.compare(truth, a, b, sample_weight=1.000001 * weights, **FEW)
@@ -82,8 +82,8 @@ def test_whether_weights_are_whole_changes_nothing(number):
 
 
 @pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned"])
-def test_models_that_count_documents_refuse_importance(prior):
-    truth, a, b, weights = documents(40)
+def test_models_that_count_items_refuse_importance(prior):
+    truth, a, b, weights = items(40)
     with pytest.raises(UsageError, match="knows no importance weights"):
         op.compare(truth, a, b, sample_weight=weights, prior=prior)
     with pytest.raises(UsageError, match="knows no importance weights"):
@@ -91,7 +91,7 @@ def test_models_that_count_documents_refuse_importance(prior):
 
 
 def test_outcomes_and_scores_have_their_weights_already():
-    truth, a, b, weights = documents(40)
+    truth, a, b, weights = items(40)
     seen = op.Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=weights)
     with pytest.raises(UsageError, match="leave sample_weight out"):
         op.compare(seen, "a", "b", sample_weight=weights)
@@ -99,17 +99,17 @@ def test_outcomes_and_scores_have_their_weights_already():
         op.rank(seen, sample_weight=weights)
 
 
-def test_few_effective_documents_are_a_warning():
-    truth, a, b, _ = documents()
+def test_few_effective_items_are_a_warning():
+    truth, a, b, _ = items()
     heavy = np.ones(N)
     heavy[:3] = 500.0
     c = op.compare(truth, a, b, sample_weight=heavy, **FEW)
-    assert names_of(c) >= {"few_effective_documents"}
+    assert names_of(c) >= {"few_effective_items"}
     assert "few_groups" not in names_of(c)
 
 
-def test_disagreements_are_counted_in_documents():
-    truth, _, _, _ = documents()
+def test_disagreements_are_counted_in_items():
+    truth, _, _, _ = items()
     a, b = truth.copy(), truth.copy()
     a[:9] = 1 - a[:9]
     weights = np.full(N, 0.5)
@@ -128,7 +128,7 @@ def test_observed_is_that_of_scikit_learn(metric):
     if metric.startswith(("specificity", "informedness")):
         pytest.skip("scikit-learn has none")
     n_classes = 2 if op.metrics.get(metric).average == "binary" else 4
-    truth, a, _, weights = documents(n_classes=n_classes)
+    truth, a, _, weights = items(n_classes=n_classes)
     e = op.estimate(truth, a, metric=metric, sample_weight=weights, n_draws=100)
     assert e.observed == pytest.approx(
         reference(metric)(truth, a, sample_weight=weights), abs=1e-12
@@ -147,12 +147,12 @@ def reference(metric):
 
 
 def test_the_spread_is_that_of_the_sandwich():
-    truth, a, b, weights = documents(n=2_000)
+    truth, a, b, weights = items(n=2_000)
     c = op.compare(truth, a, b, metric="accuracy", sample_weight=weights, **FEW)
     x = (a == truth).astype(float) - (b == truth)
     mean = np.average(x, weights=weights)
     sandwich = np.sqrt((weights**2 * (x - mean) ** 2).sum()) / weights.sum()
-    # Linearised, so right to the order of one effective document, and 4,000 draws.
+    # Linearised, so right to the order of one effective item, and 4,000 draws.
     slack = 1 / np.sqrt(c.spec.n_effective) + 4 / np.sqrt(2 * 4_000)
     assert c.sd == pytest.approx(sandwich, rel=slack)
     assert c.mean == pytest.approx(mean, abs=5 * c.mcse + sandwich / 30)
@@ -160,7 +160,7 @@ def test_the_spread_is_that_of_the_sandwich():
 
 @pytest.mark.parametrize("with_groups", [False, True])
 def test_it_is_the_plain_weighted_bootstrap(with_groups):
-    truth, a, b, weights = documents(n=60)
+    truth, a, b, weights = items(n=60)
     groups = np.arange(60) // 3 if with_groups else None
     c = op.compare(truth, a, b, metric="accuracy", sample_weight=weights, groups=groups, **FEW)
     x = (a == truth).astype(float) - (b == truth)
@@ -169,7 +169,7 @@ def test_it_is_the_plain_weighted_bootstrap(with_groups):
 
 def test_a_bootstrap_with_the_weights_squared_is_seen_to_differ():
     # The test above would not be worth much if this passed.
-    truth, a, b, weights = documents(n=60)
+    truth, a, b, weights = items(n=60)
     c = op.compare(truth, a, b, metric="accuracy", sample_weight=weights, **FEW)
     x = (a == truth).astype(float) - (b == truth)
     with pytest.raises(AssertionError):
@@ -177,7 +177,7 @@ def test_a_bootstrap_with_the_weights_squared_is_seen_to_differ():
 
 
 def test_the_scale_of_the_weights_means_nothing():
-    truth, a, b, weights = documents()
+    truth, a, b, weights = items()
     results = [
         op.compare(truth, a, b, metric="f1", sample_weight=factor * weights, **FEW)
         for factor in (1.0, 7.3, 1e-290, 1e290)
@@ -189,7 +189,7 @@ def test_the_scale_of_the_weights_means_nothing():
 
 
 def test_equal_weights_are_no_weights():
-    truth, a, b, _ = documents(n=80, n_classes=3)
+    truth, a, b, _ = items(n=80, n_classes=3)
     weighed = op.compare(truth, a, b, sample_weight=[2] * 80, metric="f1_macro", **FEW)
     plain = op.compare(truth, a, b, prior="bootstrap", metric="f1_macro", **FEW)
     assert weighed.observed == pytest.approx(plain.observed, abs=1e-14)
@@ -198,8 +198,8 @@ def test_equal_weights_are_no_weights():
     assert np.allclose(np.sort(weighed.draws), np.sort(plain.draws), atol=1e-12)
 
 
-def test_twice_the_weight_is_not_two_documents():
-    truth, a, b, _ = documents(n=100)
+def test_twice_the_weight_is_not_two_items():
+    truth, a, b, _ = items(n=100)
     once = op.compare(truth, a, b, metric="accuracy", prior="bootstrap", **FEW)
     rows = np.repeat(np.arange(100), 2)
     given = {"metric": "accuracy", "prior": "bootstrap", **FEW}
@@ -213,7 +213,7 @@ def test_twice_the_weight_is_not_two_documents():
 
 
 def test_weights_of_very_different_size_lose_no_digits():
-    truth, a, b, _ = documents(n=50)
+    truth, a, b, _ = items(n=50)
     models = {"a": a, "b": b, "c": truth}  # three models are added up by their errors
     weights = np.where(np.arange(50) < 25, 1e-14, 1e6)
     seen = op.Outcomes.from_labels(truth, models, sample_weight=weights)
@@ -231,7 +231,7 @@ def test_weights_of_very_different_size_lose_no_digits():
 
 
 def test_every_verb_takes_weights():
-    truth, a, b, weights = documents(n=120)
+    truth, a, b, weights = items(n=120)
     given = {"sample_weight": weights, "n_draws": 200}
     weighed = op.Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=weights)
     results = [
@@ -259,7 +259,7 @@ def test_every_verb_takes_weights():
     ],
 )
 def test_scores_are_weighed_as_in_scikit_learn(metric, function):
-    truth, _, _, weights = documents()
+    truth, _, _, weights = items()
     a, b = np.random.default_rng(5).random((2, N)).round(2)
     c = op.compare(truth, a, b, metric=metric, sample_weight=weights, **FEW)
     expected = [function(truth, score, sample_weight=weights) for score in (a, b)]
@@ -287,7 +287,7 @@ def test_grades_are_the_plain_weighted_bootstrap(with_groups):
 
 
 def test_rankings_of_scores_are_weighed_too():
-    truth, _, _, weights = documents(n=120)
+    truth, _, _, weights = items(n=120)
     scores = dict(zip("abc", np.random.default_rng(5).random((3, 120)), strict=True))
     given = {"metric": "roc_auc", "rope": 0.01, "n_draws": 200, "sample_weight": weights}
     r = op.rank(truth, scores, **given)
@@ -297,7 +297,7 @@ def test_rankings_of_scores_are_weighed_too():
 
 
 def test_equal_scores_of_unequal_weight_are_not_merged():
-    truth, _, _, weights = documents()
+    truth, _, _, weights = items()
     a, b = np.random.default_rng(5).random((2, N)).round(0)
     c = op.compare(truth, a, b, metric="roc_auc", sample_weight=weights, **FEW)
     assert c.spec.view.n_rows == N

@@ -1,4 +1,4 @@
-"""Columns that nobody asked for and that may name what documents belong to."""
+"""Columns that nobody asked for and that may name what items belong to."""
 
 from __future__ import annotations
 

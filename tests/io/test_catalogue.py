@@ -347,7 +347,7 @@ def test_12_rows_in_another_order_need_a_key(here, capsys):
     with pytest.raises(UsageError, match="joined on an id"):
         op.read(["gold.csv", "bert.csv"], label="label")
     refused(capsys, ["estimate", "gold.csv", "bert.csv", "--label", "label"], 2, ["--id"])
-    # With the truth in each file, it must be the same for the same document.
+    # With the truth in each file, it must be the same for the same item.
     (here / "a.csv").write_text("id,y,label\n1,a,a\n2,b,b\n")
     (here / "b.csv").write_text("id,y,label\n2,a,b\n1,b,a\n")
     with pytest.raises(DataError, match="disagree on 'y' in 2 rows"):

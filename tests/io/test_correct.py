@@ -116,7 +116,7 @@ def test_two_files_called_gold_are_told_apart_by_truth(tmp_path):
         ("correct", ["x", "y"], None),
     ],
 )
-def test_gold_that_says_right_or_wrong_is_doubted(tmp_path, column, values, level):
+def test_gold_that_says_right_or_wrong_is_noticed(tmp_path, column, values, level):
     for name in ("gold", "bert"):
         rows = "".join(f"{k},{values[k % 2]}\n" for k in range(6))
         (tmp_path / f"{name}.csv").write_text(f"id,{column}\n{rows}")

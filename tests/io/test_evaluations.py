@@ -71,7 +71,7 @@ def copied(tmp_path):
 # lm-evaluation-harness
 
 
-def test_a_folder_of_models_is_paired_on_the_document():
+def test_a_folder_of_models_is_paired_on_the_item():
     seen = lm_eval(where={"task": "tiny_mc"}, score="acc")
     assert seen.models == ("large", "small")
     assert (seen.n, seen.kind, seen.paired, seen.groups) == (6, "correct", True, None)
@@ -173,7 +173,7 @@ def test_versions_that_log_every_filter_without_its_name(tmp_path):
     for row in rows:
         del row["filter"], row["metrics"]
     path = write(tmp_path / "small" / "samples_tiny_gen_2024-07-01T00-00-00.000001.jsonl", rows)
-    with pytest.raises(DataError, match=r"12 lines for 6 documents and does not say of which filt"):
+    with pytest.raises(DataError, match=r"12 lines for 6 items and does not say of which filt"):
         lm_eval(path)
     assert right(lm_eval(write(path, rows[:6])), "small") == 4
 
@@ -227,7 +227,7 @@ def test_no_item_in_common(copied):
         lm_eval(copied, score="acc", on_missing="drop")
 
 
-def test_another_version_of_the_documents(copied):
+def test_another_version_of_the_items(copied):
     rows = lines(copied["small"])
     rows[3]["doc_hash"] = rows[4]["doc_hash"] = "f" * 64
     write(copied["small"], rows)
@@ -242,7 +242,7 @@ def test_other_filters_in_other_logs(copied):
         lm_eval(copied, score="acc")
 
 
-def test_a_document_that_is_there_twice(copied):
+def test_an_item_that_is_there_twice(copied):
     rows = lines(copied["small"])
     write(copied["small"], [*rows, rows[2]])
     with pytest.raises(DataError, match=r"'small' must be there once, but 1 are .*'2' \(2 times\)"):
@@ -296,7 +296,7 @@ def test_a_score_in_between(copied, value):
         (lambda row: {"id": row["doc_id"], "acc": 1}, "no 'doc_id', so it is no log of samples"),
     ],
 )
-def test_documents_need_an_id(copied, damage, message):
+def test_items_need_an_id(copied, damage, message):
     write(copied["small"], [damage(row) for row in lines(copied["small"])])
     with pytest.raises(DataError, match=message):
         lm_eval(copied, score="acc")

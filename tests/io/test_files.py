@@ -420,7 +420,7 @@ def test_fractions_that_are_the_true_classes_are_labels(read):
     assert read("a.csv", "y,m\n3.5,4.5\n4.5,4.5\n").labels == ("3.5", "4.5")
 
 
-def test_repeated_documents_are_refused(read):
+def test_repeated_items_are_refused(read):
     data = "doc,y,m\na,x,x\nb,x,x\na,x,x\n"
     with pytest.raises(DataError, match=r"1 rows repeat an id in 'doc', e\.g\. 'a' \(2 times\)"):
         read("a.csv", data, id="doc")

@@ -81,7 +81,7 @@ def test_a_column_of_the_folders_is_like_any_other(preds):
     assert seen.n == 5
 
 
-def test_a_column_of_the_folders_divides_the_documents(preds):
+def test_a_column_of_the_folders_divides_the_items(preds):
     seen = read(preds, by=["country"])
     assert (seen.slice("DE").n, seen.slice("FR").n) == (4, 1)
     assert seen.slices.n.tolist() == [4, 1]

@@ -1,4 +1,4 @@
-"""``groups=``: documents that belong together, counted together by every engine."""
+"""``groups=``: items that belong together, counted together by every engine."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_parquet_keeps_its_types(tmp_path):
 
 def test_groups_rows_and_ids():
     assert read(groups="item").n_groups == 2
-    with pytest.raises(DataError, match="1 documents have no group"):
+    with pytest.raises(DataError, match="1 items have no group"):
         read(TEXT.replace(",y\n", ",\n"), groups="item")
     assert read(where={"y": "1"}, id="id").n == 2
     assert np.array_equal(read(models=["b"]).values[0], [0.001, 3, 2])

@@ -113,7 +113,7 @@ def test_a_stratum_with_one_label_comes_at_any_time():
 
 
 def test_it_says_how_many_were_labelled_where():
-    """Of 40 + 10 + 6 + 24 documents 12, 3, 1 and 4 are labelled; one is not none."""
+    """Of 40 + 10 + 6 + 24 items 12, 3, 1 and 4 are labelled; one is not none."""
     sizes, n_labelled = (40, 10, 6, 24), (12, 3, 1, 4)
     a, b = (np.repeat(CELLS[:, model], sizes) for model in range(2))
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])

@@ -1,4 +1,4 @@
-"""Which documents are proposed, and what a comparison makes of them once they are labelled."""
+"""Which items are proposed, and what a comparison makes of them once they are labelled."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def names_of(result):
 # The choice
 
 
-def test_documents_are_distinct_and_as_many_of_each_stratum_as_it_says():
+def test_items_are_distinct_and_as_many_of_each_stratum_as_it_says():
     truth, a, b = pool_of()
     found = op.propose(a, b, budget=400, random_state=1)
-    assert len(set(found.documents.tolist())) == 400
+    assert len(set(found.items.tolist())) == 400
     for one in found.strata:
         inside = (a == one.a) & (b == one.b)
         assert one.n_pool == inside.sum()
-        assert one.n_proposed == inside[found.documents].sum()
+        assert one.n_proposed == inside[found.items].sum()
     assert sum(one.n_proposed for one in found.strata) == 400
     assert found.n_pool == len(truth)
 
@@ -63,29 +63,29 @@ def test_most_labels_go_where_the_models_disagree_and_some_to_every_stratum(metr
 def test_the_seed_repeats_it_and_the_signature_names_the_seed():
     _, one = proposed()
     _, two = proposed()
-    np.testing.assert_array_equal(one.documents, two.documents)
+    np.testing.assert_array_equal(one.items, two.items)
     assert "seed=1" in one.signature
     _, a, b = pool_of()
     other = op.propose(a, b, budget=400, random_state=2)
     assert other.strata == one.strata
-    assert not np.array_equal(other.documents, one.documents)
+    assert not np.array_equal(other.items, one.items)
 
 
 def test_any_prefix_has_its_share_of_every_stratum():
     _, a, b = pool_of()
     found = op.propose(a, b, budget=400, random_state=1)
     for length in (50, 123, 250):
-        head = found.documents[:length]
+        head = found.items[:length]
         for one in found.strata:
             inside = ((a == one.a) & (b == one.b))[head].sum()
             assert abs(inside - one.n_proposed * length / 400) <= 1.5
 
 
-def test_within_a_stratum_every_document_is_as_likely_to_be_early():
+def test_within_a_stratum_every_item_is_as_likely_to_be_early():
     a, b = np.array([0] * 30 + [1] * 10), np.array([0] * 20 + [1] * 20)
     chosen = np.zeros(40)
     for seed in range(600):
-        chosen[op.propose(a, b, budget=20, random_state=seed).documents[:10]] += 1
+        chosen[op.propose(a, b, budget=20, random_state=seed).items[:10]] += 1
     for stratum in (slice(0, 20), slice(20, 30), slice(30, 40)):
         counts = chosen[stratum]
         share = counts.mean() / 600
@@ -96,18 +96,18 @@ def test_within_a_stratum_every_document_is_as_likely_to_be_early():
 def test_a_budget_for_all_takes_all():
     _, a, b = pool_of(n=300)
     found = op.propose(a, b, budget=300, random_state=0)
-    assert sorted(found.documents.tolist()) == list(range(300))
+    assert sorted(found.items.tolist()) == list(range(300))
 
 
 def test_both_models_may_say_the_same_of_all():
     found = op.propose([1] * 10, [1] * 10, budget=3, random_state=0)
-    assert len(set(found.documents.tolist())) == 3
+    assert len(set(found.items.tolist())) == 3
     assert found.strata == ((1, 1, 10, 3),)
 
 
 def test_text_numbers_and_columns_of_two_types_are_one_class():
     found = op.propose(["1", "0", "1", "0"], [1, 0, 0, 0], budget=4, random_state=0)
-    assert sorted(found.documents.tolist()) == [0, 1, 2, 3]
+    assert sorted(found.items.tolist()) == [0, 1, 2, 3]
     assert {(one.a, one.b): one.n_pool for one in found.strata} == {(0, 0): 2, (1, 0): 1, (1, 1): 1}
 
 
@@ -122,7 +122,7 @@ def test_what_compare_would_refuse_is_refused_before_labels_are_paid_for():
         op.propose([0, 1], [1, 1], budget=1, metric="f1macro")
     with pytest.raises(UsageError, match="pos_label"):
         op.propose(["x", "y"], ["y", "y"], budget=1, metric="f1")
-    with pytest.raises(DataError, match="same documents"):
+    with pytest.raises(DataError, match="same items"):
         op.propose([0, 1], [1, 1, 0], budget=1)
     with pytest.raises(UsageError, match="two different names"):
         op.propose([0, 1], [1, 1], budget=1, names=("A", "A"))
@@ -130,7 +130,7 @@ def test_what_compare_would_refuse_is_refused_before_labels_are_paid_for():
 
 def test_words_and_tables():
     _, found = proposed()
-    assert repr(found).startswith("Proposal(400 of 4,000 documents: ")
+    assert repr(found).startswith("Proposal(400 of 4,000 items: ")
     assert "A says" in str(found)
     assert len(found.table().rows) == 4
     assert json.loads(json.dumps(found.to_dict()))["n_proposed"] == 400
@@ -210,7 +210,7 @@ def test_order_has_every_stratum_as_often_as_it_was_chosen():
 def test_few_labels_say_what_all_labels_say_and_more_than_as_many_at_random(n_classes, metric):
     truth, a, b = pool_of(n_classes=n_classes)
     found = op.propose(a, b, budget=400, metric=metric, random_state=1)
-    few = op.compare(found.outcomes(truth[found.documents]), "A", "B", metric=metric, **FEW)
+    few = op.compare(found.outcomes(truth[found.items]), "A", "B", metric=metric, **FEW)
     whole = op.compare(truth, a, b, metric=metric, **FEW)
     some = np.random.default_rng(2).choice(len(truth), 1_200, replace=False)
     random = op.compare(truth[some], a[some], b[some], metric=metric, **FEW)
@@ -222,20 +222,20 @@ def test_few_labels_say_what_all_labels_say_and_more_than_as_many_at_random(n_cl
 
 def test_the_first_labels_are_a_sample_too():
     truth, found = proposed()
-    head = found.outcomes(truth[found.documents[:150]])
+    head = found.outcomes(truth[found.items[:150]])
     assert (head.n, head.pool.n) == (150, 4_000)
-    whole = found.outcomes(truth[found.documents])
+    whole = found.outcomes(truth[found.items])
     one, two = (op.compare(seen, "A", "B", **FEW) for seen in (head, whole))
     assert one.hdi.width > two.hdi.width
-    with pytest.raises(DataError, match="400 proposed documents"):
+    with pytest.raises(DataError, match="400 proposed items"):
         found.outcomes(truth[:401])
-    with pytest.raises(DataError, match="400 proposed documents"):
+    with pytest.raises(DataError, match="400 proposed items"):
         found.outcomes([])
 
 
-def test_it_says_how_the_documents_were_chosen():
+def test_it_says_how_the_items_were_chosen():
     truth, found = proposed()
-    c = op.compare(found.outcomes(truth[found.documents]), "A", "B", **FEW)
+    c = op.compare(found.outcomes(truth[found.items]), "A", "B", **FEW)
     assert "chosen_by_predictions" in names_of(c)
     assert "unlabelled_strata" not in names_of(c)
     assert "chosen from a pool of 4,000" in c.report()
@@ -260,7 +260,7 @@ def test_strata_that_nobody_looked_at_are_a_finding():
 
 @pytest.mark.parametrize(("n_unseen", "level"), [(14, "warning"), (11, "warning"), (9, "note")])
 def test_a_hundredth_of_the_pool_without_a_label_is_much(n_unseen, level):
-    """Of 1,000 documents so many have a pair of predictions of which none is labelled."""
+    """Of 1,000 items so many have a pair of predictions of which none is labelled."""
     a = np.array([0] * 500 + [1] * (500 - n_unseen) + [1] * n_unseen)
     b = np.array([0] * 450 + [1] * 50 + [1] * (500 - n_unseen) + [0] * n_unseen)
     labelled = np.concatenate([np.arange(420, 500), np.arange(500, 560)])
@@ -291,7 +291,7 @@ def test_only_what_is_labelled_is_said_to_tell_the_models_apart():
     assert text.startswith("No labelled item tells the models apart")
     assert "needed" not in c.to_dict()
     few = op.propose(a, b, budget=9, random_state=0)
-    c = op.compare(few.outcomes(a[few.documents]), "A", "B", **FEW)
+    c = op.compare(few.outcomes(a[few.items]), "A", "B", **FEW)
     (text,) = [one.message for one in c.findings if one.name == "few_disagreements"]
     assert "labelled items;" in text
 
@@ -305,7 +305,7 @@ def undecided(n=150):
 
 
 def after(found, truth, n):
-    seen = found.outcomes(truth[found.documents[:n]])
+    seen = found.outcomes(truth[found.items[:n]])
     return op.compare(seen, "A", "B", metric="accuracy", rope=0.004, n_draws=4_000, random_state=7)
 
 
@@ -313,18 +313,18 @@ def test_how_many_more_labels_are_needed_knows_that_the_pool_ends():
     truth, found, c = undecided()
     left = left_in_pool(c.spec, c.sd)
     apart = found.predictions["A"] != found.predictions["B"]
-    assert left.most == int(150 * apart.sum() / apart[found.documents[:150]].sum()) - 150
-    # What is foretold of the sd comes true, to a few per cent of what is a guess itself.
+    assert left.most == int(150 * apart.sum() / apart[found.items[:150]].sum()) - 150
+    # What is predicted of the sd comes true, to a few per cent of what is a guess itself.
     for n in (300, 600, 150 + left.most):
-        foretold = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
-        assert after(found, truth, n).sd == pytest.approx(foretold, rel=0.1)
-    assert "more labelled documents of the pool, beside the 150" in " ".join(str(c).split())
+        predicted = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
+        assert after(found, truth, n).sd == pytest.approx(predicted, rel=0.1)
+    assert "more labelled items of the pool, on top of the 150" in " ".join(str(c).split())
 
 
 def test_the_variance_that_stays_is_that_of_the_strata_shares():
     truth, found, c = undecided(n=400)
     a, b = (found.predictions[name] for name in "AB")
-    labelled = found.documents[:400]
+    labelled = found.items[:400]
     difference = np.zeros(len(a))
     for one in found.strata:
         here = (a == one.a) & (b == one.b)
@@ -334,7 +334,7 @@ def test_the_variance_that_stays_is_that_of_the_strata_shares():
     assert left.stays * c.sd**2 == pytest.approx(difference.var() / len(a), rel=1e-4)
 
 
-def test_where_all_disagreements_are_labelled_no_number_of_documents_is_named():
+def test_where_all_disagreements_are_labelled_no_number_of_items_is_named():
     truth, found, _ = undecided()
     c = after(found, truth, 2_000)
     assert left_in_pool(c.spec, c.sd) is None
@@ -342,14 +342,14 @@ def test_where_all_disagreements_are_labelled_no_number_of_documents_is_named():
     asked = {"metric": "accuracy", "rope": -middle, "n_draws": 2_000, "random_state": 7}
     gate = op.gate(c.spec.data, "A", "B", **asked)
     assert gate.judgement is op.results.Judgement.UNDECIDED
-    assert (gate.checks[0].needed, gate.checks[0].more_documents) == (None, None)
+    assert (gate.checks[0].needed, gate.checks[0].more_items) == (None, None)
 
 
-def test_what_draws_documents_as_they_come_is_refused():
+def test_what_draws_items_as_they_come_is_refused():
     _, _, c = undecided()
     with pytest.raises(UsageError, match="chosen from a pool by their predictions"):
         c.more_data()
-    with pytest.raises(UsageError, match="give documents that were drawn blindly"):
+    with pytest.raises(UsageError, match="give items that were drawn blindly"):
         op.plan(pilot=c.spec.data, metric="accuracy", rope=0.01)
 
 
@@ -364,7 +364,7 @@ def test_a_monitor_does_not_store_what_it_could_not_add_up(tmp_path):
 def test_one_class_of_many_is_looked_at_without_mixing_strata():
     truth, a, b = pool_of(n_classes=4)
     found = op.propose(a, b, budget=600, metric="f1", pos_label=2, random_state=1)
-    seen = found.outcomes(truth[found.documents])
+    seen = found.outcomes(truth[found.items])
     c = op.compare(seen, "A", "B", metric="f1", pos_label=2, **FEW)
     whole = op.compare(truth, a, b, metric="f1", pos_label=2, **FEW)
     assert abs(c.mean - whole.mean) < 3 * c.sd
@@ -377,14 +377,14 @@ def test_a_function_of_the_confusion_array_is_asked_too():
     accuracy = op.metrics.from_function(lambda table: table[0, 0] + table[1, 1], name="right")
     found = op.propose(a, b, budget=300, metric=accuracy, random_state=1)
     assert all(one.n_proposed for one in found.strata)
-    seen = found.outcomes(truth[found.documents])
+    seen = found.outcomes(truth[found.items])
     one, two = (op.compare(seen, "A", "B", metric=m, **FEW) for m in (accuracy, "accuracy"))
     assert one.mean == pytest.approx(two.mean, abs=1e-9)
 
 
 def test_what_has_no_meaning_is_refused_with_a_way_out():
     truth, found = proposed()
-    seen = found.outcomes(truth[found.documents])
+    seen = found.outcomes(truth[found.items])
     for options, match in (
         ({"prior": "uniform"}, "leave prior out"),
         ({"prior": "jeffreys"}, "leave prior out"),
@@ -400,12 +400,12 @@ def test_what_has_no_meaning_is_refused_with_a_way_out():
 
 def test_models_may_be_asked_in_either_order():
     truth, found = proposed()
-    seen = found.outcomes(truth[found.documents])
+    seen = found.outcomes(truth[found.items])
     one, two = (op.compare(seen, *pair, **FEW) for pair in (("A", "B"), ("B", "A")))
     assert one.mean == pytest.approx(-two.mean, abs=5 * one.mcse + 5 * two.mcse)
 
 
 def test_a_ranking_of_the_two_is_the_same_comparison():
     truth, found = proposed()
-    ranking = op.rank(found.outcomes(truth[found.documents]), **FEW)
+    ranking = op.rank(found.outcomes(truth[found.items]), **FEW)
     assert ranking.names[0] == "A"

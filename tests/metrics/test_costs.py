@@ -14,7 +14,7 @@ from outperform.metrics.custom import Costs
 PAIRS = {("fraud", "ok"): 100, ("ok", "fraud"): 5}
 
 
-def test_it_is_the_mean_cost_of_a_document():
+def test_it_is_the_mean_cost_of_an_item():
     rng = np.random.default_rng(0)
     matrix, tables = rng.normal(size=(4, 4)), rng.random((4, 4, 7))
     metric = metrics.cost(matrix)
@@ -55,8 +55,8 @@ def test_bounds_are_those_of_the_matrix():
 
 
 def test_words_have_the_unit():
-    assert metrics.cost(PAIRS, unit="EUR").label == "cost (EUR per document)"
-    assert metrics.utility(PAIRS, name="profit").label == "profit per document"
+    assert metrics.cost(PAIRS, unit="EUR").label == "cost (EUR per item)"
+    assert metrics.utility(PAIRS, name="profit").label == "profit per item"
     assert metrics.utility(PAIRS).greater_is_better
     assert not metrics.cost(PAIRS).greater_is_better
 

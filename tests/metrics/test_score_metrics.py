@@ -1,4 +1,4 @@
-"""Weighted metrics of scores against scikit-learn, and against repeated documents."""
+"""Weighted metrics of scores against scikit-learn, and against repeated items."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_rankings_are_scikit_learns_with_and_without_weights(name, levels):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_weight_is_a_repeated_document(name):
+def test_a_weight_is_a_repeated_item(name):
     kind, _ = METRICS[name]
     truth, score, weights = drawn(80, levels=3)
     times = weights.astype(int)
@@ -94,7 +94,7 @@ def test_turned_scores_give_one_minus_auc():
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_group_gives_its_weight_to_all_its_documents(name):
+def test_a_group_gives_its_weight_to_all_its_items(name):
     kind, _ = METRICS[name]
     truth, score, times = drawn(90, levels=4)
     unit = np.arange(90) // 3
@@ -154,7 +154,7 @@ def test_losses_of_several_classes_are_scikit_learns():
         assert losses(truth, probability).mean() == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_mean_over_groups_is_the_mean_over_their_documents():
+def test_a_mean_over_groups_is_the_mean_over_their_items():
     values, unit = np.arange(6.0), np.array([0, 1, 1, 2, 2, 2])
     times = np.array([1.0, 2.0, 1.0, 1.0, 1.0, 3.0])
     weights = np.array([0.5, 2.0, 1.0])

@@ -59,7 +59,7 @@ def called(function, **more):
     return Called(name="own", function=function, bounds=(0.0, 1.0), **(given | more)).worker()
 
 
-def test_a_function_gets_weights_that_add_up_to_the_documents():
+def test_a_function_gets_weights_that_add_up_to_the_items():
     seen = []
     called(lambda y, s, w: float(seen.append(w) is None))(np.array([[1.0, 3.0], [2.0, 2.0]]))
     assert [weight.tolist() for weight in seen] == [[0.5, 1.5], [1.0, 1.0]]

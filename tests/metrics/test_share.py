@@ -61,7 +61,7 @@ def test_pooled_shares_need_all_classes(name):
     assert metric.share_over(all_classes=False) == (None if pooled else metric.share)
 
 
-def test_over_some_classes_a_micro_average_is_no_share_of_documents(draws):
+def test_over_some_classes_a_micro_average_is_no_share_of_items(draws):
     some = metrics.get("f1_micro").evaluate(metrics.Margins.from_confusion(draws), [0, 1])
     parts = parts_of(draws, 0)
     assert not np.allclose(some, parts["correct"], atol=1e-3)

@@ -485,21 +485,21 @@ def sum_of(n_batches):
     return seen
 
 
-def test_a_verdict_at_the_first_look_was_not_waited_for(tmp_path):
-    monitor = watched(tmp_path, stop="verdict")
+def test_a_decision_at_the_first_look_was_not_waited_for(tmp_path):
+    monitor = watched(tmp_path, stop="decision")
     monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
     assert monitor.stopped.number == 1
-    assert "stopped_by_verdict" not in [one.name for one in monitor.findings]
-    later = watched(tmp_path / "later", stop="verdict")
+    assert "stopped_by_decision" not in [one.name for one in monitor.findings]
+    later = watched(tmp_path / "later", stop="decision")
     for number, size in enumerate((20, 2_000)):
         later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
     assert later.stopped.number == 2
-    (said,) = [one for one in later.findings if one.name == "stopped_by_verdict"]
+    (said,) = [one for one in later.findings if one.name == "stopped_by_decision"]
     assert "looked at 2 times" in said.message
     assert "looks_after_stop" not in [one.name for one in later.findings]
 
 
-def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_is_no_doubt(tmp_path):
+def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_raises_no_finding(tmp_path):
     monitor = watched(tmp_path, stop=("bayes_factor", 5))
     monitor.add(*labels(0, n=2_000, right=(0.95, 0.6)), key=0)
     (look,) = monitor.looks
@@ -509,18 +509,18 @@ def test_a_bayes_factor_beyond_the_draws_that_is_large_enough_is_no_doubt(tmp_pa
     assert not any("larger Bayes factor" in message for message in said)
 
 
-def test_by_verdict_and_what_comes_after_does_not_unsay_it(tmp_path):
-    monitor = filled(tmp_path, stop="verdict")
+def test_by_decision_and_what_comes_after_does_not_unsay_it(tmp_path):
+    monitor = filled(tmp_path, stop="decision")
     stopped = monitor.stopped
     assert stopped is not None
     assert stopped.decision is op.Decision.BETTER
     for number in range(10, 14):  # now the other one is better
         monitor.add(*labels(number, right=(0.6, 0.95)), key=number)
     assert monitor.looks[-1].decision is op.Decision.WORSE
-    assert monitor.stopped == stopped == watched(tmp_path, stop="verdict").stopped
+    assert monitor.stopped == stopped == watched(tmp_path, stop="decision").stopped
     names = [one.name for one in monitor.findings]
     assert "looks_after_stop" in names
-    assert ("stopped_by_verdict" in names) is (stopped.number > 1)
+    assert ("stopped_by_decision" in names) is (stopped.number > 1)
     assert monitor.to_dict()["comparison"]["n"] == stopped.n
 
 
@@ -546,13 +546,13 @@ def test_defaults_of_the_rules(tmp_path):
     assert monitor.to_dict()["stop"] == {"rule": "width", "at": pytest.approx(0.04)}
     factor = watched(tmp_path, stop="bayes_factor")
     assert factor.to_dict()["stop"] == {"rule": "bayes_factor", "at": 10.0}
-    assert watched(tmp_path, stop="verdict").to_dict()["stop"] == {"rule": "verdict", "at": None}
+    assert watched(tmp_path, stop="decision").to_dict()["stop"] == {"rule": "decision", "at": None}
     assert watched(tmp_path).to_dict()["stop"] is None
 
 
-def test_a_withheld_verdict_never_stops(tmp_path):
+def test_a_withheld_decision_never_stops(tmp_path):
     same = [0, 1] * 100
-    for rule in ("width", "verdict"):
+    for rule in ("width", "decision"):
         monitor = watched(tmp_path, stop=rule, prior="bootstrap", metric="accuracy")
         monitor.add(same, both(same), key="a")
         (look,) = monitor.looks
@@ -567,8 +567,8 @@ def test_a_withheld_verdict_never_stops(tmp_path):
         (("width", 0), "a width to stop at must be above 0; got 0"),
         (("width", math.nan), "must be above 0; got nan"),
         (("bayes_factor", 1), "a bayes factor to stop at must be above 1"),
-        (("verdict", 1), "leave 1 out"),
-        (0.02, "stop must be one of width, verdict, bayes_factor, a pair"),
+        (("decision", 1), "leave 1 out"),
+        (0.02, "stop must be one of width, decision, bayes_factor, a pair"),
     ],
 )
 def test_rules_that_are_none(tmp_path, stop, match):

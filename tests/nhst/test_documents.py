@@ -82,7 +82,7 @@ def binomial_cdf_by_quadrature(k, n):
 
 @pytest.mark.parametrize(("n", "tolerance"), [(10**6, 1e-11), (10**9, 1e-9), (10**12, 1e-8)])
 @pytest.mark.parametrize("deviations", [0.5, 2, 5])
-def test_sign_test_with_very_many_documents(n, tolerance, deviations):
+def test_sign_test_with_very_many_items(n, tolerance, deviations):
     fewer = n // 2 - round(deviations * math.sqrt(n) / 2)
     exact = 2 * binomial_cdf_by_quadrature(fewer, n)
     assert sign_test(fewer, n - fewer).p_value == pytest.approx(float(exact), rel=tolerance)
@@ -120,7 +120,7 @@ def test_welch_without_any_variance():
     assert welch_test(50, 0, 50).statistic == -math.inf
 
 
-def test_welch_with_very_many_documents_is_normal():
+def test_welch_with_very_many_items_is_normal():
     n, difference = 10**12, 2_000_000
     result = welch_test(n, n // 2 + difference, n // 2)
     z = difference / n / math.sqrt(0.5 / n)
@@ -148,7 +148,7 @@ def test_impossible_counts():
         mcnemar(3, -1)
     with pytest.raises(DataError, match="correct_a must not exceed n, got 11 of 10"):
         welch_test(10, 11, 3)
-    with pytest.raises(DataError, match="at least two documents, got 1"):
+    with pytest.raises(DataError, match="at least two items, got 1"):
         welch_test(1, 1, 0)
 
 

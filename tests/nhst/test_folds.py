@@ -100,7 +100,7 @@ def test_shape_of_the_differences(test):
 def test_bad_arguments_of_the_corrected_test():
     with pytest.raises(DataError, match="at least two folds, got 1"):
         corrected_resampled_t([0.1], 90, 10)
-    with pytest.raises(UsageError, match="n_train must be a positive number of documents, got 0"):
+    with pytest.raises(UsageError, match="n_train must be a positive number of items, got 0"):
         corrected_resampled_t([0.1, 0.2], 0, 10)
     with pytest.raises(UsageError, match="n_test must be a positive"):
         corrected_resampled_t([0.1, 0.2], 90, math.nan)

@@ -72,11 +72,11 @@ def test_decisions_are_the_printed_ones(tables, number):
 
 
 def test_interval_and_rope_decide_less(tables):
-    verdicts = {
+    decisions = {
         key: "".join(row.ours[key] for number in TASKS for row in tables[number].rows)
         for key in ("narrow", "default")
     }
-    assert verdicts == {"narrow": "<<<<<<<>>", "default": "≈≈≈≈≈≈<>>"}
+    assert decisions == {"narrow": "<<<<<<<>>", "default": "≈≈≈≈≈≈<>>"}
 
 
 def test_what_only_we_say_is_not_held_against_print(tables):

@@ -43,7 +43,7 @@ def test_f1_of_the_naive_bayes_classifiers_is_the_printed_one(agreement):
 
 
 def test_f1_of_the_machines_is_close(agreement):
-    # Their training is not wholly repeatable; a few documents change sides.
+    # Their training is not wholly repeatable; a few items change sides.
     assert agreement["svm_l2"].largest <= 0.002
     assert agreement["svm_l1"].largest <= 0.004
 
@@ -67,7 +67,7 @@ def test_posteriors_are_the_printed_ones(averages, label):
         assert abs(row.ours[key] - row.published[key]) <= 0.003
 
 
-def test_verdicts_are_the_printed_ones(averages):
+def test_decisions_are_the_printed_ones(averages):
     # One is at the edge in print: the micro interval of the two machines ends at −0.005,
     # where the ROPE begins. Ours ends at −0.0035, so it is not.
     assert [row.ours["decision"] for row in averages.values()] == [

@@ -70,8 +70,8 @@ def test_hdi_ends(naive_bayes):
     assert largest(naive_bayes, "HDI ends") <= 0.004
 
 
-def test_every_verdict_and_p_value_is_the_printed_one(naive_bayes):
-    assert equal(naive_bayes, "verdicts") == 20
+def test_every_decision_and_p_value_is_the_printed_one(naive_bayes):
+    assert equal(naive_bayes, "decisions") == 20
     assert equal(naive_bayes, "p-values") == 40
 
 
@@ -83,12 +83,12 @@ def test_kde_bayes_factors_where_the_density_at_zero_is_not_a_tail(naive_bayes):
 
 def test_machines(machines):
     assert largest(machines, "means") <= 0.005
-    assert equal(machines, "verdicts") >= 19
+    assert equal(machines, "decisions") >= 19
     assert machines.rows[4].flag == "monte_carlo_too_coarse"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_verdict_at_the_edge_is_flagged_whatever_the_seed(seed):
+def test_a_decision_at_the_edge_is_flagged_whatever_the_seed(seed):
     # The interval of group 4 ends 0.0001 below the ROPE's edge.
     assert is_flagged(in_group("svm_l1", "svm_l2", 4, 50_000, seed))
 
@@ -101,7 +101,7 @@ def test_a_verdict_at_the_edge_is_flagged_whatever_the_seed(seed):
         ("nb_mult", "svm_l2", 11, "≈"),
     ],
 )
-def test_more_draws_settle_a_verdict_near_the_edge(a, b, category, symbol):
+def test_more_draws_settle_a_decision_near_the_edge(a, b, category, symbol):
     # These end 0.0007 to 0.0018 from an edge and are flagged at 50,000 draws with some seeds.
     settled = in_group(a, b, category, 2_000_000)
     assert settled.decision.symbol == symbol
@@ -109,9 +109,9 @@ def test_more_draws_settle_a_verdict_near_the_edge(a, b, category, symbol):
 
 
 @pytest.mark.slow
-def test_many_more_draws_settle_the_verdict_at_the_edge():
+def test_many_more_draws_settle_the_decision_at_the_edge():
     # At two million draws the end is known to 0.00004 and lies 0.0001 from the edge:
-    # one verdict, still flagged. At 32 million it is known to 0.00001.
+    # one decision, still flagged. At 32 million it is known to 0.00001.
     coarse = [in_group("svm_l1", "svm_l2", 4, 2_000_000, seed) for seed in range(4)]
     assert {one.decision.symbol for one in coarse} == {"<"}
     settled = in_group("svm_l1", "svm_l2", 4, 32_000_000)
@@ -123,7 +123,7 @@ def test_many_more_draws_settle_the_verdict_at_the_edge():
 @pytest.mark.parametrize(
     ("a", "b"), [("nb_bern", "nb_mult"), ("svm_l1", "svm_l2"), ("nb_mult", "svm_l2")]
 )
-def test_no_verdict_changes_with_the_seed_unflagged(a, b):
+def test_no_decision_changes_with_the_seed_unflagged(a, b):
     tables = [in_group(a, b, 0, 50_000, seed).by_class() for seed in range(20)]
     for group in NEWS.target_names:
         answers = [table[group] for table in tables]
@@ -133,11 +133,11 @@ def test_no_verdict_changes_with_the_seed_unflagged(a, b):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [4, 6])
 def test_what_is_left_of_the_differences_is_the_noise_of_print(number):
-    # Twenty times the draws change neither verdicts nor how far print is away.
+    # Twenty times the draws change neither decisions nor how far print is away.
     table = TABLES[number](Effort(draws=1_000_000))
     assert largest(table, "means") <= 0.0015
     assert largest(table, "HDI ends") <= 0.004
-    assert equal(table, "verdicts") == 20
+    assert equal(table, "decisions") == 20
     assert not any(row.flag for row in table.rows)
 
 

@@ -13,18 +13,18 @@ TABLE = Table(
     stub="row",
     columns=(
         Column(key="mean", heading="mean", part="means"),
-        Column(key="verdict", heading="verdict", part="verdicts", digits=None),
+        Column(key="decision", heading="decision", part="decisions", digits=None),
     ),
     rows=(
         Row(
             label="x",
-            published={"mean": -0.02, "verdict": "<"},
-            ours={"mean": -0.0189, "verdict": "<"},
+            published={"mean": -0.02, "decision": "<"},
+            ours={"mean": -0.0189, "decision": "<"},
         ),
         Row(
             label="y",
-            published={"mean": 0.0, "verdict": "≈"},
-            ours={"mean": -0.00004, "verdict": ">"},
+            published={"mean": 0.0, "decision": "≈"},
+            ours={"mean": -0.00004, "decision": ">"},
             flag="close",
         ),
     ),
@@ -42,11 +42,11 @@ def test_as_printed_means_equal_after_rounding(published, ours, equal):
 
 
 def test_agreement_counts_cells_and_measures_differences():
-    means, verdicts = TABLE.agreement()
+    means, decisions = TABLE.agreement()
     assert (means.equal, means.cells) == (1, 2)
     assert means.largest == pytest.approx(0.0011)
     assert means.mean == pytest.approx((0.0011 + 0.00004) / 2)
-    assert (verdicts.equal, verdicts.cells, verdicts.largest) == (1, 2, None)
+    assert (decisions.equal, decisions.cells, decisions.largest) == (1, 2, None)
     assert TABLE.differences("means") == pytest.approx([0.0011, -0.00004])
 
 
@@ -57,7 +57,7 @@ def test_text_has_three_lines_a_row():
         "Two rows.",
         "Took 0.0 s, 0.0 s of processor time.",
         "",
-        "row                 mean  verdict   flag",
+        "row                 mean  decision   flag",
         "---  ----------  -------  -------  -----",
         "x    published    −0.020        <",
         "     ours        −0.0189        <",
@@ -78,7 +78,7 @@ def test_markdown_has_as_many_cells_in_every_line():
 def test_summary_is_one_line_a_table():
     line = (
         "table 1: 2 of 4 cells as printed: means 1 of 2, differences 0.0006 on average and at "
-        "most 0.0011; verdicts 1 of 2. Took 0.0 s, 0.0 s of processor time."
+        "most 0.0011; decisions 1 of 2. Took 0.0 s, 0.0 s of processor time."
     )
     assert write_summary([TABLE], "text").splitlines() == ["Summary", "=======", line]
     assert write_summary([TABLE], "markdown").splitlines() == [SUMMARY_MARK, "", f"- {line}"]

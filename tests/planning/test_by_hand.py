@@ -19,30 +19,28 @@ from outperform.posterior.base import Prior
 ROPE = Rope(low=-0.02, high=0.01)
 
 
-def outlook(documents, stays=0.0):
+def outlook(items, stays=0.0):
     """Return an outlook whose interval reaches further down than up."""
-    return Outlook(
-        n=400.0, mean=0.03, sd=0.02, below=0.05, above=0.03, documents=documents, stays=stays
-    )
+    return Outlook(n=400.0, mean=0.03, sd=0.02, below=0.05, above=0.03, items=items, stays=stays)
 
 
 @pytest.mark.parametrize("m", [100, 1_000, 50_000])
 @pytest.mark.parametrize(
-    ("documents", "stays"), [("more", 0), ("more", 0.3), ("new", 0), ("certain", 0)]
+    ("items", "stays"), [("more", 0), ("more", 0.3), ("new", 0), ("certain", 0)]
 )
-def test_probabilities_of_every_verdict_written_out(documents, stays, m):
-    total = 400 + m if documents == "more" else m
+def test_probabilities_of_every_decision_written_out(items, stays, m):
+    total = 400 + m if items == "more" else m
     narrow = np.sqrt(stays + (1 - stays) * 400 / total)
     variance = {
         "more": 0.02**2 * (1 - stays) * m / total,
         "new": 0.02**2 + 0.02**2 * 400 / m,
         "certain": 0.02**2 * 400 / m,
-    }[documents]
+    }[items]
     middle = norm(0.03, np.sqrt(variance))
     better = middle.sf(0.01 + narrow * 0.05)  # the lower end must come to lie above 0.01
     worse = middle.cdf(-0.02 - narrow * 0.03)
     equal = max(0.0, middle.cdf(0.01 - narrow * 0.03) - middle.cdf(-0.02 + narrow * 0.05))
-    now = outlook(documents, stays)
+    now = outlook(items, stays)
     for goal, expected in (
         ("≫", better), ("≪", worse), ("≈", equal), ("decided", better + worse + equal),
         ("not_worse", middle.sf(-0.02 + narrow * 0.05)),
@@ -148,7 +146,7 @@ def test_what_is_detectable_written_out(plan, better, edge, reach):
 
 
 def test_the_size_of_a_plan_is_that_of_a_z_test_and_reaches_its_power(plan):
-    """Accuracies 0.9 and 0.8 that agree in 0.8: each document has the variance 0.2 − 0.1²."""
+    """Accuracies 0.9 and 0.8 that agree in 0.8: each item has the variance 0.2 − 0.1²."""
     sd, lift = np.sqrt(0.2 - 0.1**2), 0.1 - 0.02
     theory = ((norm.ppf(0.975) + norm.ppf(0.8)) * sd / lift) ** 2
     assert plan.n == pytest.approx(theory, rel=0.12)

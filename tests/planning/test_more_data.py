@@ -1,4 +1,4 @@
-"""More documents for a comparison that is not decided: what is printed, and what is simulated."""
+"""More items for a comparison that is not decided: what is printed, and what is simulated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import outperform as op
 from outperform.errors import UsageError
 from outperform.gates.api import Check
 from outperform.planning.goals import firm_goal
-from outperform.planning.power import documents_needed, needed_to_decide, outlook_of
+from outperform.planning.power import items_needed, needed_to_decide, outlook_of
 
 
 def counted(both=600, new=66, old=40, neither=94):
@@ -51,12 +51,12 @@ def test_futures_simulated_apart_from_it_decide_as_often():
         new = seen + generator.multinomial(more.n, world)
         future = compared(**dict(zip(("both", "new", "old", "neither"), new, strict=True)))
         decided += future.decision.decided
-    # The prior also expects documents of the other class, which here never come: 0.02 for that.
+    # The prior also expects items of the other class, which here never come: 0.02 for that.
     slack = 4 * np.hypot(more.error, np.sqrt(0.24 / times)) + 0.02
     assert abs(decided / times - 0.6) < slack
 
 
-def test_documents_that_are_there_count():
+def test_items_that_are_there_count():
     c = compared()
     more = c.more_data(goal="≫", target=0.7, n_simulations=600, random_state=0, n_jobs=1)
     new = op.plan(
@@ -73,8 +73,8 @@ def test_every_undecided_comparison_says_it():
     printed = needed_to_decide(c)
     assert c.to_dict()["needed"] == printed._asdict()
     for text in (str(c), c.report(), c.to_html()):
-        assert "more documents, beside the 800 that there are, would probably decide" in text
-    assert "more documents" not in c.report(length="short")
+        assert "more items, on top of the 800 so far, would probably decide" in text
+    assert "more items" not in c.report(length="short")
 
 
 def test_a_decided_comparison_needs_nothing():
@@ -83,7 +83,7 @@ def test_a_decided_comparison_needs_nothing():
     assert "needed" not in c.to_dict()
     more = c.more_data()
     assert (more.n, more.reached) == (0, 1.0)
-    assert "No more documents are needed" in str(more)
+    assert "No more items are needed" in str(more)
     # Though it is better, it may take more to be worse: nothing will.
     worse = c.more_data(goal="≪", n_simulations=100, n_draws=200, random_state=0)
     assert worse.n is None
@@ -92,19 +92,19 @@ def test_a_decided_comparison_needs_nothing():
 def test_even_very_many_may_not_be_enough():
     c = compared(new=48, old=40)  # the observed difference is the edge itself
     goal = firm_goal("≫", c.rope, **GOAL)
-    needed = documents_needed(c, goal)
+    needed = items_needed(c, goal)
     assert needed.n is None
     assert needed.most == 100 * c.n
     assert 0.3 < needed.probability < 0.6
 
 
-def test_a_withheld_verdict_foretells_nothing():
+def test_a_withheld_decision_predicts_nothing():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     c = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert needed_to_decide(c) is None
 
 
-def test_a_pool_whose_disagreements_are_all_labelled_foretells_nothing():
+def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
     # The pool's own counts are part of the answer, and labels do not make them more certain.
     generator = np.random.default_rng(5)
     truth = generator.integers(0, 2, 300)
@@ -115,12 +115,12 @@ def test_a_pool_whose_disagreements_are_all_labelled_foretells_nothing():
     c = op.compare(chosen, "a", "b", metric="accuracy", rope=0.01, random_state=0, n_draws=1_000)
     assert not c.decision.decided
     assert needed_to_decide(c) is None
-    assert "more documents" not in str(c)
+    assert "more items" not in str(c)
     with pytest.raises(UsageError, match="chosen from a pool"):
         c.more_data()
     check = Check(comparison=c, require="not_worse")
     assert check.judgement.value == "undecided"
-    assert check.more_documents is None
+    assert check.more_items is None
 
 
 def test_folds_and_scores_are_not_drawn():
@@ -129,7 +129,7 @@ def test_folds_and_scores_are_not_drawn():
     a, b = (generator.random(200) + truth * up for up in (0.3, 0.25))
     scored = op.compare(truth, a, b, metric="roc_auc", rope=0.01, random_state=0, n_draws=1_000)
     if not scored.decision.decided:
-        assert needed_to_decide(scored) is not None  # theory needs no documents to draw
+        assert needed_to_decide(scored) is not None  # theory needs no items to draw
     with pytest.raises(UsageError, match="scores, folds and training runs"):
         scored.more_data()
 

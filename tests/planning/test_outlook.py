@@ -15,8 +15,8 @@ N = 500
 Z = float(ndtri(0.975))
 
 
-def outlook(mean=0.02, sd=0.012, documents="more"):
-    return Outlook(n=N, mean=mean, sd=sd, below=Z * sd, above=Z * sd, documents=documents)
+def outlook(mean=0.02, sd=0.012, items="more"):
+    return Outlook(n=N, mean=mean, sd=sd, below=Z * sd, above=Z * sd, items=items)
 
 
 def goal(name, rope=ROPE, greater=True):
@@ -24,11 +24,11 @@ def goal(name, rope=ROPE, greater=True):
 
 
 def simulated(now, m, rope, generator, times=40_000):
-    """Return verdict shares by drawing truth, data and conjugate normal posteriors."""
-    noise = now.sd * np.sqrt(now.n)  # of one document
-    truth = now.mean if now.documents == "certain" else generator.normal(now.mean, now.sd, times)
+    """Return decision shares by drawing truth, data and conjugate normal posteriors."""
+    noise = now.sd * np.sqrt(now.n)  # of one item
+    truth = now.mean if now.items == "certain" else generator.normal(now.mean, now.sd, times)
     seen = generator.normal(truth, noise / np.sqrt(m), times)
-    if now.documents == "more":
+    if now.items == "more":
         centre = (now.n * now.mean + m * seen) / (now.n + m)
         reach = Z * noise / np.sqrt(now.n + m)
     else:
@@ -41,12 +41,12 @@ def simulated(now, m, rope, generator, times=40_000):
     }
 
 
-@pytest.mark.parametrize("documents", ["more", "new", "certain"])
+@pytest.mark.parametrize("items", ["more", "new", "certain"])
 @pytest.mark.parametrize("mean", [0.02, 0.002])
 @pytest.mark.parametrize("m", [400, 6_000, 50_000])
-def test_probabilities_are_those_of_simulated_normals(documents, mean, m):
-    now = outlook(mean=mean, documents=documents)
-    found = simulated(now, m, ROPE, np.random.default_rng([m, len(documents)]))
+def test_probabilities_are_those_of_simulated_normals(items, mean, m):
+    now = outlook(mean=mean, items=items)
+    found = simulated(now, m, ROPE, np.random.default_rng([m, len(items)]))
     for symbol, share in found.items():
         error = np.sqrt(max(share * (1 - share), 1e-4) / 40_000)
         assert float(now.probability(goal(symbol), m)) == pytest.approx(share, abs=4.5 * error)
@@ -54,12 +54,12 @@ def test_probabilities_are_those_of_simulated_normals(documents, mean, m):
     assert total == pytest.approx(sum(found.values()), abs=0.011)
 
 
-def test_in_the_end_every_verdict_comes_as_probably_as_the_posterior_has_it():
+def test_in_the_end_every_decision_comes_as_probably_as_the_posterior_has_it():
     now = outlook()
     assert float(now.probability(goal("≫"), 1e14)) == pytest.approx(ndtr(0.01 / 0.012), abs=1e-4)
     assert float(now.probability(goal("decided"), 1e14)) == pytest.approx(1, abs=1e-3)
     # At the edge a certain world is decided one time in forty, whatever its size.
-    edge = outlook(mean=0.01, documents="certain")
+    edge = outlook(mean=0.01, items="certain")
     assert edge.probability(goal("≫"), [100, 10_000]) == pytest.approx([0.025, 0.025])
 
 
@@ -81,7 +81,7 @@ def test_a_gate_is_a_rope_without_width():
 
 def test_the_size_of_a_z_test():
     # (z₉₇.₅ + z₈₀)² σ² / (d − rope)², as in every textbook.
-    certain = outlook(mean=0.05, documents="certain")
+    certain = outlook(mean=0.05, items="certain")
     n = first_size(lambda sizes: certain.probability(goal("≫"), sizes), 0.8, most=10**6)
     expected = (Z + ndtri(0.8)) ** 2 * (0.012**2 * N) / 0.04**2
     assert n == int(np.ceil(expected))
@@ -102,8 +102,8 @@ def test_nothing_varies_where_the_sd_is_zero():
 
 
 @pytest.mark.parametrize("name", [">", "<", "?", "leaning_better"])
-def test_leaning_verdicts_are_not_planned_for(name):
-    with pytest.raises(UsageError, match="firm verdict"):
+def test_leaning_decisions_are_not_planned_for(name):
+    with pytest.raises(UsageError, match="firm decision"):
         goal(name)
 
 

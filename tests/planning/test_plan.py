@@ -48,7 +48,7 @@ def test_accuracies_need_what_a_z_test_needs(p, q, agreement, rope):
     )  # fmt: skip
     right = textbook(p, q, agreement, rope)
     error = found.n_error / found.n
-    # The prior is worth four documents, and binomials are not quite normal: 3% beside the error.
+    # The prior is worth four items, and binomials are not quite normal: 3% beside the error.
     assert abs(np.log(found.n / right)) < 4 * error + 0.03
     assert found.reached == pytest.approx(0.8, abs=0.01)
     assert found.width(found.n) == pytest.approx(
@@ -63,7 +63,7 @@ def test_the_detectable_difference_is_detected():
     again = op.plan(
         world={"accuracies": (0.86 + d, 0.86), "agreement": 0.9}, rope=0.01, goal="≫", **FEW
     )
-    # d itself changes how much documents vary, by d² of a tenth.
+    # d itself changes how much items vary, by d² of a tenth.
     assert again.n == pytest.approx(n, rel=0.12)
     assert found.detectable(4 * n) < d
 
@@ -75,8 +75,8 @@ def test_equivalence_needs_two_sides():
 
 
 def test_models_that_never_disagree_wait_for_the_prior():
-    # Two cells without documents: A − B has a Laplace distribution with scale 1/(n + 4), so its
-    # HDI is ±log(20)/(n + 4); normal theory of very many documents sees no width at all.
+    # Two cells without items: A − B has a Laplace distribution with scale 1/(n + 4), so its
+    # HDI is ±log(20)/(n + 4); normal theory of very many items sees no width at all.
     found = op.plan(
         world={"accuracies": (0.9, 0.9), "agreement": 1.0}, rope=0.01, goal="≈", n_simulations=600,
         n_draws=4_000, random_state=0, n_jobs=1,
@@ -92,7 +92,7 @@ def test_what_comes_at_once_has_an_error_too():
     found = op.plan(world={"accuracies": (1, 0), "agreement": 0}, rope=0.01, goal="≫", **FEW)
     assert found.n < 10
     assert np.isfinite(found.n_error)
-    assert "documents: ≫" in repr(found)
+    assert "items: ≫" in repr(found)
 
 
 def test_high_targets_are_not_rounded_to_certainty():
@@ -137,7 +137,7 @@ def test_the_scenarios_of_the_paper_within_five_per_cent(scenario, around):
     assert found.n == pytest.approx(right, rel=0.05)
 
 
-def test_pairing_saves_documents():
+def test_pairing_saves_items():
     paired, unpaired = (
         op.plan(**ACCURACIES, goal="≫", paired=paired, **FEW).n for paired in (True, False)
     )
@@ -145,7 +145,7 @@ def test_pairing_saves_documents():
     assert 1.5 < unpaired / paired < 2.3
 
 
-def test_models_compared_unpaired_still_answer_the_same_documents():
+def test_models_compared_unpaired_still_answer_the_same_items():
     # A pilot so large that its world is certain: what accuracies and an agreement say.
     right, shares = [1, 1, 0, 0], [830_000, 70_000, 30_000, 70_000]
     pilot = op.Outcomes.from_counts([1] * 4, {"A": right, "B": [1, 0, 1, 0]}, shares, labels=[0, 1])
@@ -267,7 +267,7 @@ def test_a_plan_in_every_form():
     assert list(found.to_frame()["n"]) == list(found.sizes)
     assert f"{found.n:,}" in found.report()
     assert found.report().endswith(found.signature)
-    assert "documents" in str(found)
+    assert "items" in str(found)
     assert found.to_latex().startswith("%") or "tabular" in found.to_latex()
     assert "<table" in found.to_html()
     assert done[-1][0] <= done[-1][1] == 600
@@ -283,7 +283,7 @@ def test_a_curve_can_be_drawn():
     assert ax.get_ylabel() == "probability"
 
 
-def test_few_simulations_raise_a_doubt():
+def test_few_simulations_raise_a_finding():
     coarse = op.plan(
         pilot=PILOT, goal="decided", rope=0.05, n_simulations=100, n_draws=100, random_state=0
     )
@@ -304,7 +304,7 @@ def test_few_simulations_raise_a_doubt():
         ({"world": {"agreement": 0.9}}, "give accuracies in world"),
         ({"world": {**WORLD, "accuracies": (0.9, 1.2)}}, "probability"),
         ({"metric": "f1"}, "metric='accuracy'"),
-        ({"goal": ">"}, "firm verdict"),
+        ({"goal": ">"}, "firm decision"),
         ({"goal": "wins"}, "unknown goal .* not_worse, ≫, ≈, ≪$"),
         ({"target": 80}, "target must"),
         ({"most": 0}, "most must"),

@@ -14,7 +14,7 @@ REST = {"11": 0.1, "10": 0.0, "01": 0.0, "00": 0.9}
 FEW = {"prevalence": 0.5, "n_simulations": 200, "n_draws": 1_000, "random_state": 1}
 
 
-def test_more_documents_have_more_power():
+def test_more_items_have_more_power():
     found = op.power(
         theta_pos=BETTER, theta_neg=REST, sizes=[40, 100, 250], goal="≫", rope=0.05, **FEW
     )

@@ -28,7 +28,7 @@ class NormalWorld:
 
     def outlook(self, seed):
         mean, sd = self.believed
-        return Outlook(n=1, mean=mean, sd=sd, below=Z * sd, above=Z * sd, documents="certain")
+        return Outlook(n=1, mean=mean, sd=sd, below=Z * sd, above=Z * sd, items="certain")
 
     def simulate(self, size, n_simulations, seed, *, n_jobs):
         self.simulated += n_simulations
@@ -130,6 +130,6 @@ def test_a_target_is_a_probability(target):
 
 
 @pytest.mark.parametrize("most", [1, 10.5, 10**12, "many"])
-def test_the_most_is_a_number_of_documents(most):
+def test_the_most_is_a_number_of_items(most):
     with pytest.raises(UsageError, match="most must be"):
         check_most(most)

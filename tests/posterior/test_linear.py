@@ -15,10 +15,10 @@ N_DRAWS = 20_000
 TYPES = ("LOC", "ORG", "PER")
 
 
-def corrupted(documents, rng, missed, moved):
+def corrupted(items, rng, missed, moved):
     """Miss some spans and move the ends of some others, more in some sentences than in others."""
     out = []
-    for spans in documents:
+    for spans in items:
         trouble = rng.beta(0.5, 0.5) * 2
         kept = [span for span in spans if rng.random() > missed * trouble]
         out.append([(s, e + (rng.random() < moved * trouble), kind) for s, e, kind in kept])

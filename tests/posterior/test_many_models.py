@@ -68,13 +68,13 @@ def test_a_few_draws_at_a_time_are_gammas_too():
 
 
 def test_every_model_has_its_own_unit_prior():
-    """Before any document each model's share of right answers is Beta(M/2, M/2)."""
+    """Before any item each model's share of right answers is Beta(M/2, M/2)."""
     n_classes = 6
     posterior = sparse_unit(emptied(outcomes(n_classes)))
     drawn = posterior.worker("margins")(np.random.default_rng(6), 20_000)
     assert len(drawn) == 5
     shares = np.stack([sums.hits.sum(axis=0) / sums.actual.sum(axis=0) for sums in drawn])
-    # The prior is a product: before any document no model knows of another.
+    # The prior is a product: before any item no model knows of another.
     together = np.corrcoef(shares)[np.triu_indices(5, 1)]
     assert np.abs(together).max() < 5 / np.sqrt(20_000)
     for sums, right in zip(drawn, shares, strict=True):

@@ -36,12 +36,12 @@ def test_the_right_model_passes(binary, confusions, follows, moments):
     follows(recall_of_a(flat(binary, Prior()), confusions), beta(54, 15).cdf)
 
 
-def test_one_pseudo_document_too_many_is_caught(binary, confusions, follows):
+def test_one_pseudo_item_too_many_is_caught(binary, confusions, follows):
     wrong = flat(binary, Prior(rows=2.0))
     caught(follows, recall_of_a(wrong, confusions), beta(54, 15).cdf)
 
 
-def test_half_a_pseudo_document_too_few_is_caught(binary, confusions, follows):
+def test_half_a_pseudo_item_too_few_is_caught(binary, confusions, follows):
     wrong = flat(binary, Prior(rows=0.5))
     caught(follows, recall_of_a(wrong, confusions), beta(54, 15).cdf)
 
@@ -51,7 +51,7 @@ def test_returning_the_prior_is_caught(binary, confusions, follows):
     caught(follows, recall_of_a(wrong, confusions), beta(54, 15).cdf)
 
 
-def test_losing_one_document_of_the_rarest_cell_is_caught(binary, confusions, moments):
+def test_losing_one_item_of_the_rarest_cell_is_caught(binary, confusions, moments):
     shapes = np.array([41.0, 13.0, 6.0, 9.0])
     share = shapes / shapes.sum()
     sd = np.sqrt((share[1] + share[2] - (share[1] - share[2]) ** 2) / (shapes.sum() + 1))

@@ -210,7 +210,7 @@ def test_cells_that_hardly_occur_elsewhere_do_not_make_slices_differ():
     assert shrink(answers.rows).weights[:, KAPPAS >= 512].sum(axis=1).mean() < 0.2
 
 
-def test_lumps_keep_every_document_and_all_prior_mass():
+def test_lumps_keep_every_item_and_all_prior_mass():
     seen = many_classes(10)
     answers = pool_slices(seen, prior=get_prior("unit"))
     rows = answers.answers.rows

@@ -1,4 +1,4 @@
-"""Documents drawn from the posterior: their mean and their spread are known in closed form."""
+"""Items drawn from the posterior: their mean and their spread are known in closed form."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_groups_are_drawn_whole():
 
 def test_whole_groups_vary_as_groups_do():
     truth, groups = np.ones(120, dtype=int), np.repeat(np.arange(30), 4)
-    half = np.repeat([0, 1], 60)  # right in all documents of half of the groups
+    half = np.repeat([0, 1], 60)  # right in all items of half of the groups
     seen = op.Outcomes.from_labels(truth, {"a": half, "b": truth}, groups=groups, labels=[0, 1])
     drawn = predicted(seen, "bootstrap", 200, times=2_000)
     right = np.array([one.agreement(1)[0] / 4 for one in drawn])

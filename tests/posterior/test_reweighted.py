@@ -16,7 +16,7 @@ from outperform.posterior.registry import get_prior
 
 N_DRAWS = 20_000
 SHARE = 0.02
-# A test set of 60 positive and 140 negative documents.
+# A test set of 60 positive and 140 negative items.
 TP, FN, FP, TN = 45, 15, 12, 128
 
 

@@ -17,7 +17,7 @@ B = np.array([0.79, 0.80, 0.795, 0.805, 0.79])
 
 
 def still(values, n_draws=N):
-    """Return draws of runs on endless documents, which all say the same."""
+    """Return draws of runs on endless items, which all say the same."""
     return np.repeat(np.asarray(values)[:, None], n_draws, axis=1)
 
 
@@ -29,13 +29,13 @@ def assert_quantiles(draws, exact):
         assert np.quantile(draws, level) == pytest.approx(value, abs=5 * error)
 
 
-def test_with_endless_documents_a_mean_is_students_t():
+def test_with_endless_items_a_mean_is_students_t():
     found = draw_mean(still(A), bounds=WIDE, seed=SEED)
     assert_quantiles(found.means, stats.t(4, A.mean(), A.std(ddof=1) / np.sqrt(5)))
 
 
 @pytest.mark.parametrize(("a", "b"), [(A, B), (B, A), (A, A[:2]), (A[:3], B), (A, B[:2])])
-def test_with_endless_documents_a_difference_is_welchs_t(a, b):
+def test_with_endless_items_a_difference_is_welchs_t(a, b):
     found = draw_mean_difference(still(a), still(b), bounds=WIDE, seed=SEED)
     welch = stats.ttest_ind(a, b, equal_var=False)
     scale = np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
@@ -77,7 +77,7 @@ def test_nothing_is_counted_twice():
     levels = np.random.default_rng(2).normal(0.8, 0.02, size=60)
     drawn = noisy(levels, shared=0.004, own=0.015)
     found = draw_mean(drawn, bounds=WIDE, seed=SEED)
-    # The documents' share and s² / R, which holds the runs' noise once: t has ν / (ν − 2).
+    # The items' share and s² / R, which holds the runs' noise once: t has ν / (ν − 2).
     total = 0.004**2 + levels.var(ddof=1) / 60 * 59 / 57
     assert found.means.var() == pytest.approx(total, rel=0.02)
     twice = total + 0.015**2 / 60

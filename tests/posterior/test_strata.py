@@ -1,4 +1,4 @@
-"""The posterior of documents chosen by their predictions, held against what can be worked out."""
+"""The posterior of items chosen by their predictions, held against what can be worked out."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_where_models_agree_right_has_jeffreys_prior():
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1_macro"])
-def test_all_documents_labelled_and_no_prior_is_the_bayesian_bootstrap(metric):
+def test_all_items_labelled_and_no_prior_is_the_bayesian_bootstrap(metric):
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 3, 600)
     a, b = (np.where(rng.random(600) < 0.7, truth, rng.integers(0, 3, 600)) for _ in range(2))
@@ -217,7 +217,7 @@ def test_confusion_arrays_and_margins_are_the_same_draws():
         np.testing.assert_allclose(table.sum(axis=(0, 1)), 1.0)
         np.testing.assert_allclose(sums.actual, table.sum(axis=1))
         np.testing.assert_allclose(sums.predicted, table.sum(axis=0))
-    # Both models were asked of the same documents.
+    # Both models were asked of the same items.
     np.testing.assert_allclose(margins[0].actual, margins[1].actual)
 
 

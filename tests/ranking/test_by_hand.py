@@ -115,7 +115,7 @@ def test_every_difference_of_every_draw(ranking):
                 assert pair.decision.symbol not in "≫≪"
 
 
-def test_a_verdict_turned_round_has_its_errors_turned_round(ranking):
+def test_a_decision_turned_round_has_its_errors_turned_round(ranking):
     for pair in above_diagonal(ranking.pairs):
         back = ranking.pair(*reversed(pair.names))
         assert (back.hdi.mcse_low, back.hdi.mcse_high) == (pair.hdi.mcse_high, pair.hdi.mcse_low)
@@ -137,19 +137,19 @@ def test_the_tied_are_those_whose_interval_reaches_into_the_rope(ranking):
     assert ranking.leader.decision is None
 
 
-def test_which_comes_first_is_doubted_within_six_errors_of_the_means():
+def test_which_comes_first_is_open_within_six_errors_of_the_means():
     seen = []
     for seed in range(12):
         ranking = ranked("accuracy", rope=0.4, seed=seed, n_draws=200)
         second = ranking.pair(*ranking.names[:2])
         apart = abs(second.mean) / second.mcse
-        doubts = [one.message for one in ranking.findings if "which of them comes" in one.message]
-        assert len(doubts) == (apart < 6)
+        findings = [one.message for one in ranking.findings if "which of them comes" in one.message]
+        assert len(findings) == (apart < 6)
         seen.append(apart)
     assert min(seen) < 5 < 6 < max(seen)
 
 
-def test_a_verdict_within_six_errors_of_an_edge_is_coarse():
+def test_a_decision_within_six_errors_of_an_edge_is_coarse():
     ranking = ranked("accuracy", n_draws=400)
     pair = ranking.pair("a", "b")
     # The ROPE's upper edge just so many errors above the upper end, its lower edge far away.
@@ -159,7 +159,7 @@ def test_a_verdict_within_six_errors_of_an_edge_is_coarse():
         assert moved.coarse == coarse
 
 
-def test_withheld_verdicts_are_counted():
+def test_withheld_decisions_are_counted():
     y = np.arange(200) % 2
     nearly, weak = y.copy(), y.copy()
     nearly[:2], weak[:60] = 1 - y[:2], 1 - y[:60]

@@ -228,7 +228,7 @@ def test_equal_models_share_the_chance_to_be_best_evenly():
     for row in drawn:
         assert abs(row.p_best - 0.25) < 5 * np.sqrt(0.25 * 0.75 / DRAWS)
     assert all(
-        decision is None or decision.symbol in "?≈" for row in drawn.verdicts for decision in row
+        decision is None or decision.symbol in "?≈" for row in drawn.decisions for decision in row
     )
     assert drawn.tied == drawn.names
 
@@ -256,7 +256,7 @@ def test_lower_may_be_better():
         assert two.regret == pytest.approx(one.regret, abs=1e-12)
         np.testing.assert_allclose(one.p_rank, two.p_rank)
         assert one.p_practically_best == pytest.approx(two.p_practically_best, abs=1e-3)
-    assert up.verdicts == down.verdicts
+    assert up.decisions == down.decisions
     assert down.pair("cyd", "bob").mean < 0 < up.pair("cyd", "bob").mean
     assert down.tied == up.tied
 
@@ -296,9 +296,9 @@ def test_ranks_and_regret_hang_together(ranking):
 def test_tied_are_the_leader_and_all_not_shown_to_be_worse(ranking):
     leader = ranking.leader.name
     for row in ranking.rows[1:]:
-        verdict = ranking.pair(row.name, leader).decision
-        assert row.decision is verdict
-        assert row.tied == (verdict.symbol != "≪") == (row.name in ranking.tied)
+        decision = ranking.pair(row.name, leader).decision
+        assert row.decision is decision
+        assert row.tied == (decision.symbol != "≪") == (row.name in ranking.tied)
         if not row.tied:
             assert ranking.pair(row.name, leader).hdi.high < -0.02
             assert row.p_best < 0.05
@@ -321,20 +321,20 @@ def test_another_rope_needs_no_other_draws(ranking):
     wide = ranking.with_rope(0.4)
     np.testing.assert_array_equal(wide.draws, ranking.draws)
     assert wide.tied == ranking.names
-    assert all(decision is None or decision.symbol == "≈" for decision in wide.verdicts[0])
+    assert all(decision is None or decision.symbol == "≈" for decision in wide.decisions[0])
     assert wide.with_rope(0.02).to_dict() == ranking.to_dict()
 
 
 def test_matrices_are_antisymmetric(ranking):
     np.testing.assert_array_equal(ranking.differences, -ranking.differences.T)
-    for i, row in enumerate(ranking.verdicts):
+    for i, row in enumerate(ranking.decisions):
         assert row[i] is None
         for j, decision in enumerate(row):
             if i != j:
-                assert ranking.verdicts[j][i] is decision.mirrored
+                assert ranking.decisions[j][i] is decision.mirrored
 
 
-def test_draws_that_cannot_be_believed_withhold_the_verdict():
+def test_draws_that_cannot_be_believed_withhold_the_decision():
     bits = {"a": [1] * 50, "b": [1] * 50, "c": [1] * 20 + [0] * 30}
     seen = op.Outcomes.from_correct(bits)
     ranking = op.rank(seen, metric="accuracy", rope=0.02, prior="bootstrap", random_state=1)

@@ -99,7 +99,7 @@ def test_fifty_places_say_what_python_says(pages, visit, kind):
             asked = comparison.with_rope(Rope(low=low, high=high))
         move(page, int(place))
         expected, found = said(asked), shown(page)
-        assert found["symbol"] == expected["verdict"][0]
+        assert found["symbol"] == expected["decision"][0]
         assert found["sentence"] == expected["sentence"]
         assert found["percentages"] == expected["percentages"]
         assert found["names"] == [name for _, _, name in expected["findings"]]
@@ -169,7 +169,7 @@ def test_without_scripts_it_says_the_same_and_has_no_slider(pages, visit):
     assert page.locator("svg[role=img]").first.is_visible()
 
 
-def test_on_paper_the_verdict_is_on_page_one(pages, visit, tmp_path):
+def test_on_paper_the_decision_is_on_page_one(pages, visit, tmp_path):
     pypdf = pytest.importorskip("pypdf")
     comparison, _, path = pages("sampled")
     page = visit(path)

@@ -15,14 +15,14 @@ SHARES = ("worse", "equivalent", "better")
 
 
 def said(comparison):
-    """Return verdict, percentages, sentence and findings as Python gives them."""
+    """Return decision, percentages, sentence and findings as Python gives them."""
     facts = headline_facts(comparison) | {  # to_dict() would draw a Bayes factor every time
         "exact": comparison.exact,
         "n_draws": comparison.draws.size,
         **{f"p_{name}": getattr(comparison, f"p_{name}") for name in SHARES},
     }
     return {
-        "verdict": [comparison.decision.symbol, comparison.decision.words],
+        "decision": [comparison.decision.symbol, comparison.decision.words],
         "percentages": [read.probability(facts, f"p_{name}") for name in SHARES],
         "sentence": headline(facts),
         "findings": [list(finding) for finding in read.findings(facts)],
@@ -31,13 +31,13 @@ def said(comparison):
 
 def looked_up(live, place):
     """Return the same as the script looks it up."""
-    symbol, _, words = live["verdicts"][live["verdict"][place]]
+    symbol, _, words = live["decisions"][live["decision"][place]]
     before, after = live["sentences"][live["sentence"][place]]
     return {
-        "verdict": [symbol, words],
+        "decision": [symbol, words],
         "percentages": live["percentages"][place],
         "sentence": before + live["rope"][place] + after,
-        "findings": [live["findings"][k] for k in live["doubts"][place]],
+        "findings": [live["findings"][k] for k in live["found"][place]],
     }
 
 
@@ -51,10 +51,10 @@ def check(comparison, live, places):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_the_verdict_changes_it_is_the_one_of_with_rope(pages, kind):
+def test_where_the_decision_changes_it_is_the_one_of_with_rope(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
-    changes = np.flatnonzero(np.diff(live["verdict"]))
+    changes = np.flatnonzero(np.diff(live["decision"]))
     last = len(live["ends"]) - 1
     check(comparison, live, sorted({0, live["chosen"], *changes, *(changes + 1), last}))
 
@@ -70,7 +70,7 @@ def test_the_line_about_every_width_agrees_with_the_slider(pages, kind):
             for step in comparison.rope_curve()
             if step.start < high / unit and (step.stop is None or high / unit <= step.stop)
         )
-        assert live["verdicts"][live["verdict"][place]][0] == step.decision.symbol
+        assert live["decisions"][live["decision"][place]][0] == step.decision.symbol
 
 
 @pytest.mark.slow
@@ -138,4 +138,4 @@ def test_both_ends_of_an_asymmetric_rope_are_scaled(pages):
 def test_the_special_cases_are_among_the_kinds(pages, kind, seen):
     _, page, _ = pages(kind)
     (live,) = page.json("live")
-    assert {live["verdicts"][k][0] for k in live["verdict"]} == seen
+    assert {live["decisions"][k][0] for k in live["decision"]} == seen

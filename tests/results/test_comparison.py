@@ -54,7 +54,7 @@ def test_a_default_rope_is_no_default_for_other_units(two):
     assert op.compare(*two, **FEW).with_metric(gain).rope.high == 0.05
 
 
-def test_the_curve_is_the_verdict_at_every_width(two):
+def test_the_curve_is_the_decision_at_every_width(two):
     c = op.compare(*two, **FEW)
     for step in c.rope_curve():
         inside = step.start + 1e-6 if step.stop is None else (step.start + step.stop) / 2
@@ -226,7 +226,7 @@ def test_frames_have_one_row_with_the_numbers(result):
     frame = result.to_frame()
     assert len(frame) == 1
     assert frame["mean"].item() == result.mean
-    assert frame["verdict"].item() == f"{result.decision.symbol} {result.decision.words}"
+    assert frame["decision"].item() == f"{result.decision.symbol} {result.decision.words}"
     assert result.to_polars()["hdi_low"].to_list() == [result.hdi.low]
     assert result.to_arrow()["p_better"].to_pylist() == [result.p_better]
     for one in (result.a, result.b):
@@ -235,7 +235,7 @@ def test_frames_have_one_row_with_the_numbers(result):
         assert one.to_arrow().num_rows == 1
 
 
-def test_text_in_every_format_names_models_and_verdict(result):
+def test_text_in_every_format_names_models_and_decision(result):
     a, b = result.names
     for text in (
         str(result), repr(result), result.report(), result.to_markdown(), result.to_latex(),

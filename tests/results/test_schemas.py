@@ -64,7 +64,7 @@ def costs():
 
 def monitor(folder):
     """Return a monitor after two looks."""
-    found = op.Monitor(folder, "a", "b", metric="accuracy", rope=0.05, stop="verdict", n_draws=500)
+    found = op.Monitor(folder, "a", "b", metric="accuracy", rope=0.05, stop="decision", n_draws=500)
     for batch in (1, 2):
         found.add(BINARY, key=f"batch {batch}")
     return found

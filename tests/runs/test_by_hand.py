@@ -127,8 +127,8 @@ def test_each_model_is_the_mean_of_its_own_runs(found):
     assert (found.p_worse, found.p_better) == pytest.approx((below, above))
 
 
-def test_with_endless_documents_the_shares_of_the_variance_are_known():
-    """With 10⁶ documents in all cells Q is known from the runs, and what is left is nothing."""
+def test_with_endless_items_the_shares_of_the_variance_are_known():
+    """With 10⁶ items in all cells Q is known from the runs, and what is left is nothing."""
     cells = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]])
     counts = [700_000, 60_000, 50_000, 40_000, 150_000]
     runs = dict(zip(("a1", "a2", "b1"), cells.T, strict=True))

@@ -1,4 +1,4 @@
-"""``compare_runs``: what it agrees with, what it leaves as it is, what it doubts and refuses."""
+"""``compare_runs``: what it agrees with, what it leaves as it is, what it notices and refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N = 600
 
 
 def train(levels, *, seed=1, n=N, n_classes=2):
-    """Return a truth and one run for each share of right answers; hard documents are shared."""
+    """Return a truth and one run for each share of right answers; hard items are shared."""
     generator = np.random.default_rng(seed)
     truth = generator.integers(n_classes, size=n)
     hard = generator.random(n)
@@ -69,7 +69,7 @@ def test_observed_values_are_means_over_the_runs(comparison):
     assert comparison.a.details.runs == ("bert-1", "bert-2", "bert-3", "bert-4", "bert-5")
 
 
-def test_many_documents_leave_welchs_interval():
+def test_many_items_leave_welchs_interval():
     truth, runs = train(LEVELS, n=400_000)
     found = op.compare_runs(truth, runs[:5], runs[5:], **ASKED | {"n_draws": 20_000})
     from scipy import stats
@@ -230,7 +230,7 @@ def test_a_report_is_written(comparison, tmp_path):
     assert "from the runs" in page
 
 
-# Doubts
+# Findings
 
 
 def test_pooling_would_have_decided():
@@ -241,7 +241,7 @@ def test_pooling_would_have_decided():
     assert "runs_not_pooled" in names_of(found.findings)
 
 
-def test_few_runs_and_single_runs_are_doubted():
+def test_few_runs_and_single_runs_are_noticed():
     found = op.compare_runs(TRUTH, A[:3], B[:1], **ASKED)
     assert {"few_runs", "single_run"} <= set(names_of(found.findings))
     assert found.details.n_runs == (3, 1)
@@ -270,7 +270,7 @@ def test_the_same_runs_on_both_sides_are_a_tie():
     }
 
 
-def test_models_that_hardly_disagree_get_no_verdict():
+def test_models_that_hardly_disagree_get_no_decision():
     close = A[0].copy()
     close[:2] = 1 - close[:2]
     found = op.compare_runs(TRUTH, [A[0]] * 3, [close] * 3, prior="bootstrap", **ASKED)
@@ -305,7 +305,7 @@ def test_runs_of_different_lengths():
 def test_outcomes_must_know_who_was_right_where():
     matrix = [[40, 5], [9, 46]]
     seen = op.Outcomes.from_confusion(dict.fromkeys("abc", matrix))
-    with pytest.raises(DataError, match="same documents"):
+    with pytest.raises(DataError, match="same items"):
         op.compare_runs(seen, ["a", "b"], ["c"], **ASKED)
     paired = op.Outcomes.from_labels(TRUTH, {"a": A[0], "b": A[1], "c": B[0]})
     for runs, said in ((["a", "a"], "twice"), (A, "must name"), ("a", "must name"), (["z"], "'z'")):

@@ -1,4 +1,4 @@
-"""The same comparison under other priors and ROPEs, and whether its verdict depends on them."""
+"""The same comparison under other priors and ROPEs, and whether its decision depends on them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def compared(seen, metric="f1", **options):
 
 @pytest.fixture(scope="module")
 def small(table):
-    """200 documents of two classes, of which A gets a few more right."""
+    """200 items of two classes, of which A gets a few more right."""
     return table((40, 9, 3, 8), (2, 3, 4, 131))
 
 
 @pytest.fixture(scope="module")
 def news():
-    """Every twentieth document of 20 Newsgroups, of two models."""
+    """Every twentieth item of 20 Newsgroups, of two models."""
     full = op.datasets.load_news20()
     kept = {name: full.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
     return op.Outcomes.from_labels(full.y_true[::20], kept)
@@ -130,19 +130,19 @@ def test_priors_that_are_none(small, priors, said):
 # The ROPEs
 
 
-def test_every_verdict_is_what_with_rope_says(small):
+def test_every_decision_is_what_with_rope_says(small):
     found = compared(small, rope=0.03).sensitivity()
     assert [rope.high for rope in found.ropes] == [0.015, 0.03, 0.06, 0.12]
-    for one, verdicts in zip(found.comparisons, found.verdicts, strict=True):
-        assert verdicts == tuple(one.with_rope(rope.high).decision for rope in found.ropes)
-        assert verdicts[1] is one.decision
+    for one, decisions in zip(found.comparisons, found.decisions, strict=True):
+        assert decisions == tuple(one.with_rope(rope.high).decision for rope in found.ropes)
+        assert decisions[1] is one.decision
 
 
 def test_ropes_of_ones_own_stand_around_the_own(small):
     found = compared(small, rope=0.03).sensitivity(ropes=[0.4, (-0.01, 0.02), 0.03])
     ends = [(rope.low, rope.high) for rope in found.ropes]
     assert ends == [(-0.01, 0.02), (-0.03, 0.03), (-0.4, 0.4)]
-    assert all(verdicts[-1] is op.Decision.EQUIVALENT for verdicts in found.verdicts)
+    assert all(decisions[-1] is op.Decision.EQUIVALENT for decisions in found.decisions)
 
 
 def test_the_usual_ropes_stay_within_the_metric(small):
@@ -156,7 +156,7 @@ def test_the_usual_ropes_stay_within_the_metric(small):
         compared(small).sensitivity(ropes=0.01)
 
 
-# Whether the verdict depends on the prior
+# Whether the decision depends on the prior
 
 
 def test_with_much_data_all_agree(table):
@@ -171,7 +171,7 @@ def test_a_flat_prior_of_many_classes_decides_by_itself(news):
     found = compared(news, "f1_macro").sensitivity()
     assert found.own.decision is op.Decision.LEANING_BETTER
     assert found["uniform"].decision is op.Decision.EQUIVALENT
-    assert levels(found) == [("verdict_depends_on_prior", "warning")]
+    assert levels(found) == [("decision_depends_on_prior", "warning")]
     (finding,) = found.findings
     assert "uniform says ≈ (practically equivalent), but pulls" in finding.message
     assert "hierarchical" not in finding.message
@@ -181,7 +181,7 @@ def test_priors_that_only_pull_are_a_note(news):
     found = compared(news, "accuracy").sensitivity()
     assert not found.to_dict()["rows"][0]["pulls"]
     assert found["uniform"].decision is op.Decision.EQUIVALENT
-    assert levels(found) == [("verdict_depends_on_prior", "note")]
+    assert levels(found) == [("decision_depends_on_prior", "note")]
     assert "Every proper prior that does not pull agrees" in found.findings[0].message
 
 
@@ -192,7 +192,7 @@ def test_a_prior_that_does_not_pull_is_a_warning(table):
     found = both[1].with_rope(between).sensitivity()
     assert found.own.decision is op.Decision.BETTER
     assert found["uniform"].decision is op.Decision.LEANING_BETTER
-    assert levels(found)[0] == ("verdict_depends_on_prior", "warning")
+    assert levels(found)[0] == ("decision_depends_on_prior", "warning")
     said = "uniform says > (leaning better, not decided). The data alone do not decide"
     assert said in found.findings[0].message
     assert "pull" not in found.findings[0].message
@@ -205,7 +205,7 @@ def test_what_may_be_the_draws_doing_is_not_called_dependence(small):
     settled = {name: replace(one, findings=()) for name, one in rows.items()}
     settled["own"] = replace(settled["own"], decision=op.Decision.BETTER)
     settled["other"] = replace(settled["other"], decision=op.Decision.WORSE)
-    assert [one.name for one in dependence_findings(settled, {})] == ["verdict_depends_on_prior"]
+    assert [one.name for one in dependence_findings(settled, {})] == ["decision_depends_on_prior"]
     assert list(dependence_findings(settled, {"other": "it does not pair"})) == []
     for name in rows:
         unsettled = settled | {name: replace(settled[name], findings=(coarse,))}
@@ -225,7 +225,7 @@ def test_what_may_be_the_draws_doing_is_not_called_dependence(small):
         ("≈", "≈", False),
     ],
 )
-def test_only_firm_verdicts_count(small, own, other, depends):
+def test_only_firm_decisions_count(small, own, other, depends):
     first, second = (compared(small, "recall", prior=prior) for prior in (1.0, 1.5))
     rows = {
         "own": replace(first, decision=op.Decision(own), findings=()),
@@ -259,8 +259,8 @@ def test_swapping_the_models_mirrors_everything(small):
     exact = [place for place, one in enumerate(found) if one.exact]
     assert len(exact) == 3
     for place in exact:
-        mirror = tuple(verdict.mirrored for verdict in mirrored.verdicts[place])
-        assert found.verdicts[place] == mirror
+        mirror = tuple(decision.mirrored for decision in mirrored.decisions[place])
+        assert found.decisions[place] == mirror
 
 
 # What cannot be asked
@@ -286,7 +286,7 @@ def test_importance_weights_have_no_prior(two):
     own = op.compare(truth, a, b, sample_weight=weights, n_draws=N_DRAWS, random_state=0)
     found = own.sensitivity()
     assert found.priors == ("bootstrap",)
-    assert set(found.left_out.values()) == {"it counts documents and knows no importance weights"}
+    assert set(found.left_out.values()) == {"it counts items and knows no importance weights"}
     with pytest.raises(UsageError, match=r"prior 'mine': prior 'Prior\(rows=2.* counts doc"):
         own.sensitivity(priors={"mine": 2.0})
 
@@ -392,8 +392,8 @@ def test_the_figure_has_a_line_for_each_prior(small):
     ax = found.plot(Figure().subplots())
     shown = [text.get_text() for text in ax.get_yticklabels()]
     assert shown == ["uniform (own)", *list(USUAL)[1:]]
-    verdicts = [text.get_text() for text in ax.texts][: len(found)]
-    assert verdicts == [one.decision.symbol for one in found]
+    decisions = [text.get_text() for text in ax.texts][: len(found)]
+    assert decisions == [one.decision.symbol for one in found]
 
 
 # Numbers that stand in no other test

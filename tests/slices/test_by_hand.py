@@ -11,7 +11,7 @@ import outperform as op
 from outperform import metrics
 from outperform.decision.ranks import masses_rows, narrowest_rows, spreads_rows
 from outperform.decision.rope import Decision, Rope
-from outperform.inference.disagreements import FEW_DOCUMENTS
+from outperform.inference.disagreements import FEW_ITEMS
 from outperform.slices.api import FEW_SLICES
 from outperform.slices.summary import Numbers, summarize_rows
 
@@ -132,7 +132,7 @@ def test_a_wrong_call_is_as_probable_as_the_draws_on_the_other_side():
 
 @pytest.mark.parametrize(("errors", "coarse"), [(5.5, True), (6.5, False)])
 @pytest.mark.parametrize("side", ["low", "high"])
-def test_a_verdict_within_six_errors_of_an_edge_is_coarse(errors, coarse, side):
+def test_a_decision_within_six_errors_of_an_edge_is_coarse(errors, coarse, side):
     draws = np.random.default_rng(6).normal(0.0, 0.02, size=(1, 400))
     hdi = concluded(draws, rope=0.4)[0].hdi
     if side == "high":  # the upper edge of the ROPE so many errors above the upper end
@@ -147,7 +147,7 @@ def test_a_verdict_within_six_errors_of_an_edge_is_coarse(errors, coarse, side):
 # Limits
 
 
-def test_a_slice_of_very_many_documents_is_what_it_is_alone():
+def test_a_slice_of_very_many_items_is_what_it_is_alone():
     seen = sliced([0.9] + [0.6] * 11, n=4_000)
     row = asked(seen, n_draws=2_000)["00"]
     alone = op.compare(seen.slice("00"), "a", "b", metric="accuracy", rope=0.02, random_state=3)
@@ -158,8 +158,8 @@ def test_a_slice_of_very_many_documents_is_what_it_is_alone():
     assert row.decision is Decision.BETTER
 
 
-def test_a_slice_of_few_documents_is_what_the_others_are():
-    """Eleven slices alike and one of ten documents that look quite different."""
+def test_a_slice_of_few_items_is_what_the_others_are():
+    """Eleven slices alike and one of ten items that look quite different."""
     generator = np.random.default_rng(3)
     part = np.concatenate([np.repeat(np.arange(11), 1_000), np.full(10, 11)])
     y = generator.integers(2, size=part.size)
@@ -183,11 +183,11 @@ def test_the_whole_is_the_comparison_of_all_slices_together():
     )
 
 
-# Doubts
+# Findings
 
 
 def test_few_and_small_are_what_the_page_says():
-    assert (FEW_SLICES, FEW_DOCUMENTS) == (10, 10)
+    assert (FEW_SLICES, FEW_ITEMS) == (10, 10)
 
     def names(n_slices, n):
         found = asked(sliced([0.7] * n_slices, n=n), n_draws=100)
@@ -199,7 +199,7 @@ def test_few_and_small_are_what_the_page_says():
     assert names(10, 9)["small_slices"].startswith("10 of 10 slices")
 
 
-def test_a_third_of_the_calls_are_counted_by_their_verdicts():
+def test_a_third_of_the_calls_are_counted_by_their_decisions():
     slices = asked(sliced((0.9, 0.3, 0.6) * 4, n=1_500))
     assert slices.counts[Decision.BETTER] == slices.counts[Decision.WORSE] == 4
     assert sum(slices.counts.values()) == 12

@@ -16,7 +16,7 @@ N = 600
 
 
 def labelled(n_classes=3, n=N, seed=7):
-    """Return truth, two models' predictions and two columns that divide the documents."""
+    """Return truth, two models' predictions and two columns that divide the items."""
     generator = np.random.default_rng(seed)
     y = generator.integers(n_classes, size=n)
     a, b = (
@@ -234,7 +234,7 @@ def test_a_forest_of_the_most_concerning(found):
     assert shown == [", ".join(row.key) for row in found.rows[:3]]
 
 
-def test_findings_say_what_to_doubt(found):
+def test_findings_say_what_may_be_wrong(found):
     names = {finding.name for finding in found.findings}
     assert "few_slices" in names
     assert "default_rope" not in names

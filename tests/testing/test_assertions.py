@@ -75,7 +75,7 @@ class TestUndecided:
 
     def test_it_may_warn(self, seen):
         models, asked = self.question(seen)
-        with pytest.warns(UserWarning, match="more documents") as caught:
+        with pytest.warns(UserWarning, match="more items") as caught:
             found = assert_not_worse(*models, **asked, undecided="warn")
         assert found.judgement is op.results.Judgement.UNDECIDED
         assert caught[0].filename == __file__

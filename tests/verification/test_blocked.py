@@ -24,7 +24,7 @@ def few() -> dict[blocked.World, blocked.Row]:
 @pytest.mark.parametrize(("prevalence", "positives"), [(0.5, 300), (0.1, 60)])
 def test_the_number_of_positives_is_fixed_and_every_feature_is_shifted(prevalence, positives):
     world = replace(TREE, prevalence=prevalence)
-    x, y = world.documents(600, np.random.default_rng(0))
+    x, y = world.items(600, np.random.default_rng(0))
     assert y.sum() == positives
     shift = x[y == 1].mean(axis=0) - x[y == 0].mean(axis=0)
     expected = {0.5: 0.5, 0.1: 1.4}[prevalence]
@@ -33,7 +33,7 @@ def test_the_number_of_positives_is_fixed_and_every_feature_is_shifted(prevalenc
 
 def test_the_number_of_positives_can_be_drawn():
     world = replace(TREE, drawn=True)
-    totals = [world.documents(600, np.random.default_rng(seed))[1].sum() for seed in range(5)]
+    totals = [world.items(600, np.random.default_rng(seed))[1].sum() for seed in range(5)]
     assert len(set(totals)) > 1
 
 
@@ -43,7 +43,7 @@ def test_a_run_does_not_depend_on_the_chunk_that_it_is_in():
     assert together[0] != together[1]
 
 
-def test_all_learners_meet_the_same_documents():
+def test_all_learners_meet_the_same_items():
     answers = [
         blocked.cross_validate(blocked.World(learner=learner), 3).details.outcomes[0].n
         for learner in ("logistic regression", "naive Bayes")
@@ -135,6 +135,6 @@ def test_the_command_writes_its_tables(tmp_path, capsys):
     assert sizes == {
         "blocked_example.md": 4,
         "blocked_learners.md": 6,
-        "blocked_verdicts.md": 12,
+        "blocked_decisions.md": 12,
         "blocked_limits.md": len(blocked.LIMITS),
     }

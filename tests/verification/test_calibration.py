@@ -30,7 +30,7 @@ def test_the_truth_ranks_anywhere_among_the_draws(name):
     [
         plant
         for plant in PLANTS
-        if plant.name in ("return the prior", "prior ½ for 1", "independent draws, same documents")
+        if plant.name in ("return the prior", "prior ½ for 1", "independent draws, same items")
     ],
     ids=lambda plant: plant.name,
 )
@@ -51,7 +51,7 @@ def test_dirichlet_has_the_textbook_moments():
     assert np.all(np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(variance / 40_000))
 
 
-def test_a_world_without_documents_can_be_asked():
+def test_a_world_without_items_can_be_asked():
     outcomes = as_outcomes([np.zeros((3, 3, 3), dtype=np.int64)])
     assert outcomes.n == 0
     assert outcomes.models == ("A", "B")

@@ -20,7 +20,7 @@ def test_the_models_say_the_same_nine_times_out_of_ten(world):
 
 
 @pytest.mark.parametrize("place", [2, 7, 10, 11])
-def test_the_true_difference_is_that_of_very_many_documents(place):
+def test_the_true_difference_is_that_of_very_many_items(place):
     world = WORLDS[place]
     table, rng = disagreement.joint(world), np.random.default_rng(0)
     drawn = rng.choice(table.size, size=300_000, p=table.ravel())

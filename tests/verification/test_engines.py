@@ -21,7 +21,7 @@ BY_NAME = {data.name: data for data in DATA}
 # The data
 
 
-def test_twelve_data_sets_from_20_documents_to_a_million():
+def test_twelve_data_sets_from_20_items_to_a_million():
     assert len(DATA) == len(BY_NAME) == 12
     assert {min(one.n for one in DATA), max(one.n for one in DATA)} == {20, 10**6}
     assert {one.n_classes for one in DATA} == {2, 3, 4, 5, 8, 10}
@@ -41,7 +41,7 @@ def test_the_odd_ones_are_what_they_are_called():
     assert 0 < cells("rare class").sum(axis=(1, 2))[2] < 30
 
 
-def test_label_sets_hold_the_same_documents():
+def test_label_sets_hold_the_same_items():
     data = BY_NAME["three classes"]
     cells, seen = engine_data.cells_of(data), engine_data.label_sets_of(data)
     assert seen.n == data.n
@@ -50,10 +50,10 @@ def test_label_sets_hold_the_same_documents():
     assert confusion[1, 1] == cells[:2, :2].sum()
 
 
-def test_documents_are_those_of_the_counts():
+def test_items_are_those_of_the_counts():
     cells = engine_data.cells_of(BY_NAME["tiny"])
     again = np.zeros_like(cells)
-    np.add.at(again, engines.documents_of(cells), 1)
+    np.add.at(again, engines.items_of(cells), 1)
     assert (again == cells).all()
 
 

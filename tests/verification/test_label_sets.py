@@ -19,7 +19,7 @@ def value(metric, truth, predicted):
 
 
 @pytest.mark.parametrize("place", [0, 3])
-def test_the_true_difference_is_that_of_very_many_documents(place):
+def test_the_true_difference_is_that_of_very_many_items(place):
     world = replace(WORLDS[place], n=100_000)
     y, a, b = label_sets.simulate(world, np.random.default_rng(0))
     for metric, wanted in label_sets.truth_of(world).items():
@@ -28,7 +28,7 @@ def test_the_true_difference_is_that_of_very_many_documents(place):
         assert wanted == pytest.approx(found, abs=0.011), metric
 
 
-def test_errors_of_a_document_go_together_as_far_as_they_should():
+def test_errors_of_an_item_go_together_as_far_as_they_should():
     def errors(together):
         world = SetWorld(n=20_000, together=together, alike=0.0)
         y, a, _ = label_sets.simulate(world, np.random.default_rng(1))

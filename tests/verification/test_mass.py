@@ -27,9 +27,9 @@ def test_the_quantiles_of_the_mass_are_those_of_its_density():
     assert np.log(mass.mass_quantiles(counts)) == pytest.approx(expected, abs=0.01)
 
 
-def seen(pulls, verdicts):
+def seen(pulls, decisions):
     level = Level(name="m", observed=0.7, pulls=pulls, widths=(0.1, 0.2), mass=(5.0, 20.0, 80.0))
-    gap = Gap(name="m − o", observed=0.1, pulls=pulls, widths=(0.1, 0.2), verdicts=verdicts)
+    gap = Gap(name="m − o", observed=0.1, pulls=pulls, widths=(0.1, 0.2), decisions=decisions)
     return Seen(n=204, levels=(level,), gaps=(gap,))
 
 
@@ -48,5 +48,5 @@ def test_a_free_mass_that_pulls_more_is_named():
     )
 
 
-def test_the_sets_of_a_size_share_no_document():
+def test_the_sets_of_a_size_share_no_item():
     assert all(world.starts <= world.step for world in WORLDS)

@@ -11,7 +11,7 @@ from verification.prevalence import WORLDS, Held
 
 
 @pytest.mark.parametrize("place", [0, 4, 10])
-def test_the_true_difference_is_that_of_very_many_documents(place):
+def test_the_true_difference_is_that_of_very_many_items(place):
     world = WORLDS[place]
     rng = np.random.default_rng(0)
     truth = rng.choice(len(world.shares), p=world.shares, size=400_000)
@@ -63,7 +63,7 @@ def test_a_repetition_does_not_depend_on_those_before_it():
     assert prevalence.repeat(world, 0, 3)[2] == prevalence.repeat(world, 2, 3)[0]
 
 
-def test_where_the_sign_turns_round_only_the_naive_verdict_is_wrong():
+def test_where_the_sign_turns_round_only_the_naive_decision_is_wrong():
     held = prevalence.repeat(WORLDS[4], 0, 20)
     assert sum(one.covered for one in held) >= 16
     assert not any(one.wrong for one in held)

@@ -20,7 +20,7 @@ METRICS = {
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_true_difference_is_that_of_very_many_documents(metric):
+def test_the_true_difference_is_that_of_very_many_items(metric):
     world = ScoreWorld(metric=metric, n=400_000, prevalence=0.3)
     truth, drawn, _ = scores.simulate(world, np.random.default_rng(0))
     if metric in ("log_loss", "brier_score"):

@@ -15,7 +15,7 @@ FEW = 300
 
 
 def compared(n, only_a, only_b):
-    """Compare on documents of which so many only A, and only B, got right."""
+    """Compare on items of which so many only A, and only B, got right."""
     rest = n - only_a - only_b
     a, b = [1] * only_a + [0] * only_b, [0] * only_a + [1] * only_b
     seen = op.Outcomes.from_correct({"a": a + [1] * rest, "b": b + [1] * rest})
@@ -40,7 +40,7 @@ def test_every_posterior_is_that_of_compare(n, only_a, only_b):
         assert odds == pytest.approx(same.bayes_factor.bf10, rel=0.01)
 
 
-def test_verdicts_are_those_of_compare():
+def test_decisions_are_those_of_compare():
     seen = stopping.watch(WORLDS[3], 4)
     generator = np.random.default_rng([stopping.SEED, 3])
     shares = np.tile([0.05, 0.05, 0.9], (4, 1))

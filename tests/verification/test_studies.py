@@ -38,7 +38,7 @@ def test_reported_errors_are_true_within_what_sixty_seeds_can_tell():
     assert all(0.8 - 0.36 < row.ratio < 1.25 + 0.36 for row in rows)
 
 
-def test_a_verdict_on_the_midpoint_is_flagged():
+def test_a_decision_on_the_midpoint_is_flagged():
     edge = honesty.midpoint_edges()[0]
     flips = honesty.count_flips(edge, 25)
     assert flips.unflagged_flips == 0
@@ -51,7 +51,7 @@ def test_the_command_writes_its_tables_and_fails_if_a_bug_is_missed(tmp_path, ca
     assert said.out.startswith("plants: FAILED after")
     assert "planted bug '3% too wide' was not found" in said.err
     table = (tmp_path / "plants.md").read_text(encoding="utf-8")
-    assert table.startswith("| planted bug | prior | documents | simulations |")
+    assert table.startswith("| planted bug | prior | items | simulations |")
     assert len(table.splitlines()) == 2 + 12
 
 

@@ -14,7 +14,7 @@ from verification.weights import WORLDS, Held, WeightWorld
 
 @pytest.mark.parametrize(("metric", "function"), [("f1", f1_score), ("accuracy", accuracy_score)])
 @pytest.mark.parametrize("group", [1, 4])
-def test_the_true_difference_is_that_of_very_many_weighted_documents(metric, function, group):
+def test_the_true_difference_is_that_of_very_many_weighted_items(metric, function, group):
     world = WeightWorld(metric=metric, n=400_000, slant=3.0, group=group)
     truth, (a, b), weight, _ = weights.simulate(world, np.random.default_rng(0))
     seen = [function(truth, one, sample_weight=weight) for one in (a, b)]
@@ -41,7 +41,7 @@ def test_a_repetition_does_not_depend_on_those_before_it():
     assert len(set(WORLDS)) == len(WORLDS)
 
 
-def test_documents_of_a_group_share_their_weight():
+def test_items_of_a_group_share_their_weight():
     world = next(world for world in WORLDS if world.group > 1)
     *_, weight, groups = weights.simulate(world, np.random.default_rng(1))
     assert np.bincount(groups).tolist() == [4] * 200

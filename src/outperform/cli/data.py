@@ -40,7 +40,7 @@ def count(
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
-    asked = {**reading.asked(), **reading.dialect()}
+    asked = {**reading.arguments(), **reading.dialect()}
     with shown("counting"):
         seen = op.read(
             source,
@@ -90,7 +90,7 @@ StopRule = Annotated[
     typer.Option(
         "--stop",
         metavar="RULE",
-        help="width=0.02: the HDI is at most so wide; verdict: it is decided; bayes_factor=10.",
+        help="width=0.02: the HDI is at most so wide; decision: it is decided; bayes_factor=10.",
         rich_help_panel="Question",
     ),
 ]
@@ -170,7 +170,7 @@ def stop_of(text: str | None) -> Any:
         return rule, float(number)
     except ValueError:
         raise UsageError(
-            f"--stop must be a rule such as verdict or width=0.02; got {text!r}"
+            f"--stop must be a rule such as decision or width=0.02; got {text!r}"
         ) from None
 
 
@@ -211,7 +211,7 @@ def _like(label: Label, text: str) -> Label | None:
 
 
 def _say_new(monitor: Monitor, said: set[Finding | str]) -> None:
-    """Say each doubt once, and what is not counted whenever that changes."""
+    """Say each finding once, and what is not counted whenever that changes."""
     for finding in monitor.findings:
         if finding.level == "note" and finding.name != "looks_left_out":
             continue

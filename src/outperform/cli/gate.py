@@ -47,7 +47,7 @@ class Requirement(StrEnum):
 
 
 class Allowed(StrEnum):
-    """What passes beside a pass."""
+    """What passes besides a pass."""
 
     UNDECIDED = "undecided"
 
@@ -141,7 +141,7 @@ def gate(
     if style is GateFormat.GITHUB and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
     seen = _read(files, candidate, baseline, reading, metric)
-    seen, arguments = asking.placed(seen), asking.arguments(seen)
+    seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
     if asking.seed is None:
         del arguments["random_state"]  # that of the library is fixed
     with shown("drawing"):

@@ -35,7 +35,7 @@ def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
 
 
 def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
-    """Count the predictions of two models for all documents of a pool."""
+    """Count the predictions of two models for all items of a pool."""
     if len(seen.models) != 2 or seen.kind == "correct":
         raise UsageError("--pool is for the predictions of two models; leave it out")
     a, b = seen.models
@@ -63,7 +63,7 @@ def read_table(
     """Read models from one table, or outcomes that ``count`` wrote."""
     from outperform.io.count_tables import holds_outcomes
 
-    asked = {**reading.asked(), "by": by or None}
+    asked = {**reading.arguments(), "by": by or None}
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
     if reading.truth is None and not reading.correct and holds_outcomes(source):
@@ -361,7 +361,7 @@ def read_columns(
     sources: Sequence[str], columns: Sequence[str], reading: Joined, metric: str
 ) -> Scores:
     """Read scores from columns of one file."""
-    asked = reading.asked() | reading.dialect()
+    asked = reading.arguments() | reading.dialect()
     not_for_scores = ("correct", "count", "weight", "table", "query")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:

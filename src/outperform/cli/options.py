@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do with documents that a file lacks."""
+    """What to do with items that a file lacks."""
 
     RAISE = "raise"
     DROP = "drop"
@@ -398,7 +398,7 @@ ThetaNeg = Annotated[
     str | None,
     typer.Option(help="The same in negative items.", metavar="NUMBERS", rich_help_panel=_WORLD),
 ]
-GOAL = "decided, or a verdict such as ≫ or better."
+GOAL = "decided, or a decision such as ≫ or better."
 Simulations = Annotated[
     int,
     typer.Option(

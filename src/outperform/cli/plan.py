@@ -268,7 +268,7 @@ def propose(
         names=(name_a, name_b),
         random_state=seed,
     )
-    chosen = [rows[place] for place in proposal.documents.tolist()]
+    chosen = [rows[place] for place in proposal.items.tolist()]
     if output is None:
         deliver(_written(header, chosen, ","), None)
         return
@@ -310,7 +310,7 @@ def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
     if "" in values:
         raise DataError(
             f"column {name!r} has no prediction in row {values.index('') + 2}; a pool needs those "
-            "of both models for every document"
+            "of both models for every item"
         )
     whole = all(_WHOLE.fullmatch(one) for one in {*values})
     return [int(one) for one in values] if whole else values

@@ -139,7 +139,7 @@ def _conclude(
         drawn = draw_runs(spec, answered.values, details.sides, seed)
         return summarize_runs(spec, drawn, details.sides, rope=rope, prob=prob, seed=seed)
     if details is not None and not isinstance(details, CrossDetails):
-        # What the folds leave to doubt does not depend on the metric.
+        # How far the folds spread does not depend on the metric.
         spec = replace(spec, findings=own.spec.findings)
     verb = verb_of(details)
     plain = summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
@@ -191,7 +191,7 @@ class ComparisonTable(Tabular):
         return len(self.comparisons)
 
     def table(self) -> Table:
-        """Return the rows: p-values, posterior, verdict."""
+        """Return the rows: p-values, posterior, decision."""
         return rows.full_table(self.what, self.keys, self.comparisons)
 
     def to_latex(
@@ -201,7 +201,7 @@ class ComparisonTable(Tabular):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """Return the rows as a LaTeX table, with symbols for verdicts and letters for doubts.
+        """Return the rows as a LaTeX table, with symbols for decisions and letters for findings.
 
         All columns together lie on their side; a few of them stand upright.
 
@@ -228,7 +228,7 @@ class ComparisonTable(Tabular):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw one interval a comparison, in the order of the keys, with its verdict.
+        """Draw one interval a comparison, in the order of the keys, with its decision.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ def scorecard(
     prior
         As for :func:`compare`.
     paired
-        Whether to use that the documents are the same.
+        Whether to use that the items are the same.
     n_draws
         How many draws; 20,000 by default.
     random_state
@@ -378,8 +378,8 @@ def scorecard(
     names
         What to call A and B.
     groups
-        The group of each document, such as its author or its prompt, if groups rather than
-        documents should get one weight each.
+        The group of each item, such as its author or its prompt, if groups rather than
+        items should get one weight each.
     sample_weight
         As for :func:`compare`.
 
@@ -447,8 +447,8 @@ def _answer_together(
         # The labels False and True may be the data's own, or a class against the rest.
         # One type may be called "span", as all types together are.
         view = spec.view.labels, spec.positive is None, spec.pos_label
-        of_documents = spec.measured.per_document
-        groups.setdefault((*view, of_documents, spec.prior.name), []).append(place)
+        of_items = spec.measured.per_item
+        groups.setdefault((*view, of_items, spec.prior.name), []).append(place)
     answers: dict[int, Answer] = {}
     for places in groups.values():
         together = [specs[place] for place in places]

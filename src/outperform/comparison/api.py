@@ -130,8 +130,8 @@ def estimate(
     name
         What to call the classifier; outcomes know its name.
     groups
-        The group of each document, such as its author or its prompt, if groups rather than
-        documents should get one weight each.
+        The group of each item, such as its author or its prompt, if groups rather than
+        items should get one weight each.
     sample_weight
         How much the item of each row matters, as in scikit-learn. Rows that stand for several
         items are counts: :meth:`Outcomes.from_counts`.
@@ -194,7 +194,7 @@ def one_estimate(
     checked: bool = False,
     seed: np.random.SeedSequence | None = None,
 ) -> Estimate:
-    """Wrap one model's posterior; doubts are worked out only where it stands alone."""
+    """Wrap one model's posterior; findings are worked out only where it stands alone."""
     draws, exact = answered.values[place], answered.of_models[place]
     chain = answered.chains[place] if answered.chains else None
     numbers = summarize(np.sort(draws), exact, prob, chain=chain)
@@ -269,7 +269,7 @@ def summarize_comparison(
     seed: np.random.SeedSequence,
     verb: str = "compare",
 ) -> Comparison:
-    """Turn draws and closed forms into numbers, a verdict and doubts."""
+    """Turn draws and closed forms into numbers, a decision and findings."""
     n_draws = answered.values.shape[1]
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     a, b = (
@@ -351,7 +351,7 @@ def compare(
     sample_weight: ColumnLike | None = None,
     engine: str | PyMC = "direct",
 ) -> Comparison:
-    """Compare two classifiers on the same documents.
+    """Compare two classifiers on the same items.
 
     The difference is always A − B, in the metric's own units. Series and frames with an index are
     aligned by it, and what does not align is refused; arrays and lists go by position.
@@ -360,7 +360,7 @@ def compare(
     ----------
     y_true
         The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If
-        documents have several labels, an indicator matrix, or a collection of labels for each.
+        items have several labels, an indicator matrix, or a collection of labels for each.
     a, b
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
         metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; the columns of a
@@ -378,11 +378,11 @@ def compare(
         The statistical assumption: ``"unit"``, ``"uniform"``, ``"jeffreys"``,
         ``"hierarchical"``, ``"learned"`` or ``"bootstrap"``, an array or a :class:`Prior`; by
         default uniform for two classes and unit for more, or bootstrap where groups are known
-        or averages of several labels a document are asked for. With engine ``"pymc"`` also a
+        or averages of several labels an item are asked for. With engine ``"pymc"`` also a
         PyMC model of your own that has a variable ``confusion`` of shape (classifier, truth,
-        prediction). Documents chosen from a pool have a prior of their own, ``strata``.
+        prediction). Items chosen from a pool have a prior of their own, ``strata``.
     paired
-        Whether to use that the documents are the same, where the data allow it.
+        Whether to use that the items are the same, where the data allow it.
     n_draws
         How many draws. By default 20,000 independent ones; chains draw what :class:`PyMC`
         says.
@@ -398,8 +398,8 @@ def compare(
     names
         What to call A and B; outcomes know their names.
     groups
-        The group of each document, such as its author or its prompt, if groups rather than
-        documents should get one weight each.
+        The group of each item, such as its author or its prompt, if groups rather than
+        items should get one weight each.
     sample_weight
         How much the item of each row matters, as in scikit-learn. Rows that stand for several
         items are counts: :meth:`Outcomes.from_counts`.

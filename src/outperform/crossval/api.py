@@ -122,7 +122,7 @@ class Correlation:
         )
 
     def counting(self, m: int) -> Counting:
-        """Return how often each document is counted, and what each count is worth.
+        """Return how often each item is counted, and what each count is worth.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Correlation:
         return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
 
     def worth(self, m: int) -> float:
-        """Return what one counted document is worth, on average.
+        """Return what one counted item is worth, on average.
 
         Parameters
         ----------
@@ -224,21 +224,21 @@ def spread_of_repetitions(counts: FloatArray) -> float:
 
 def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Comparison:
     """Add the folds to a comparison, and withhold ≫ and ≪ where they spread too much."""
-    doubts = stability_findings(counted(plain.spec), folds, correlation)
+    unstable = stability_findings(counted(plain.spec), folds, correlation)
     return replace(
         plain,
-        decision=withhold(plain.decision, doubts),
-        findings=(*doubts, *plain.findings, finding("likelier_hypothesis")),
+        decision=withhold(plain.decision, unstable),
+        findings=(*unstable, *plain.findings, finding("likelier_hypothesis")),
         details=FoldDetails(folds=folds, correlation=correlation),
     )
 
 
 def blocked_estimate(plain: Estimate, folds: Folds, correlation: Correlation) -> Estimate:
     """Add the folds to an estimate."""
-    doubts = stability_findings(counted(plain.spec), folds, correlation)
+    unstable = stability_findings(counted(plain.spec), folds, correlation)
     return replace(
         plain,
-        findings=(*doubts, *plain.findings),
+        findings=(*unstable, *plain.findings),
         details=FoldDetails(folds=folds, correlation=correlation),
     )
 
@@ -259,10 +259,10 @@ def bcv_compare(
 ) -> Comparison:
     """Compare two models by the counts of m×2 blocked cross-validation.
 
-    Every document is tested once in each of m repetitions, so the summed counts
+    Every item is tested once in each of m repetitions, so the summed counts
     are worth ``w`` times as many independent ones. Precision and recall then are
     Beta distributed and F1 is ``2 / (2 + X)`` with ``X`` beta-prime, for each model
-    by itself; the difference comes from quadrature, without draws. The verdict is
+    by itself; the difference comes from quadrature, without draws. The decision is
     that of interval and ROPE; the paper's probabilities are ``p_h0`` and ``p_h1``
     (H₁: B is better).
 
@@ -286,7 +286,7 @@ def bcv_compare(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -323,7 +323,7 @@ def bcv_compare(
         n_draws=n_draws,
         seed=seed_sequence(random_state),
         n_jobs=-1,
-        doubts=_repeated(counted),
+        findings=_repeated(counted),
     )
 
 
@@ -338,12 +338,12 @@ def compare_counts(
     n_draws: Any,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
-    doubts: tuple[Finding, ...] = (),
+    findings: tuple[Finding, ...] = (),
 ) -> Comparison:
     """Compare two models by tp, fp and fn of each fold, ``(3, 2m)``, each on its own."""
     folds = folds_of_counts(np.stack(list(counted.values())))
     plain = answer_spec(
-        _ask(counted, metric, prior, correlation, folds, doubts),
+        _ask(counted, metric, prior, correlation, folds, findings),
         rope=rope,
         prob=prob,
         n_draws=n_draws,
@@ -385,7 +385,7 @@ def bcv_estimate(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name
@@ -414,7 +414,7 @@ def bcv_estimate(
 
 
 def _repeated(counted: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
-    """Return doubts about rows that somebody may have entered twice."""
+    """Return findings about rows that somebody may have entered twice."""
     return tuple(one for name, counts in counted.items() for one in repeated_rows(counts, name))
 
 
@@ -424,7 +424,7 @@ def _ask(
     prior: PriorLike | None,
     correlation: Correlation,
     folds: Folds,
-    doubts: tuple[Finding, ...],
+    findings: tuple[Finding, ...],
 ) -> LabelSpec:
     if asked.score not in SCORES_OF_COUNTS or asked.average != "binary":
         raise UsageError(
@@ -442,6 +442,6 @@ def _ask(
         pos_label=None,
         counting=correlation.counting(folds.m),
     )
-    # Counts of folds may be of documents or of spans; which, nobody has said.
+    # Counts of folds may be of items or of spans; which, nobody has said.
     kept = tuple(one for one in spec.findings if one.name != "independent_spans")
-    return replace(spec, findings=doubts + kept)
+    return replace(spec, findings=findings + kept)

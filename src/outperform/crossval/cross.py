@@ -152,7 +152,7 @@ def cross_compare(
     """Compare two estimators, or taggers, by m×2 blocked cross-validation.
 
     Clones of both are trained on each half and tested on the other. What both
-    predicted for the same documents makes one paired table; every document was
+    predicted for the same items makes one paired table; every item was
     counted m times, so the table is scaled by w. ``details.unpaired`` holds the paper's
     comparison of the same folds. Every argument is checked before the first training.
 

@@ -147,7 +147,7 @@ def _from_gold(table: AnyArray, name: str) -> AnyArray:
 
 
 def _check_repetitions(gold: AnyArray, name: str) -> None:
-    """Every repetition tests every document once, so its two folds hold all the gold."""
+    """Every repetition tests every item once, so its two folds hold all the gold."""
     totals = gold[0::2] + gold[1::2]
     for repetition, total in enumerate(totals):
         if total != totals[0]:

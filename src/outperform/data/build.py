@@ -50,11 +50,11 @@ def of_labels(
     by: Mapping[str, Any] | None,
     groups: ColumnLike | None,
 ) -> Fields:
-    """Count label arrays of the same documents."""
+    """Count label arrays of the same items."""
     predictions = named(predictions)
     if are_label_sets(y_true):
         if by:
-            raise UsageError("documents with several labels cannot be sliced yet; leave by out")
+            raise UsageError("items with several labels cannot be sliced yet; leave by out")
         _refuse_single(predictions)
         # What is averaged over is no name of a column: a matrix has its own.
         known = None if is_matrix(y_true) else labels
@@ -86,12 +86,12 @@ def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
-    """Refuse one label a document beside a truth that has several."""
+    """Refuse one label an item where the truth has several."""
     for name, values in predictions.items():
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
             raise DataError(
-                f"y_true has a set of labels for each document and predictions of {name!r} have "
+                f"y_true has a set of labels for each item and predictions of {name!r} have "
                 "one label; give sets, or an indicator matrix, of both"
             )
 
@@ -104,7 +104,7 @@ def of_label_sets(
     weights: ColumnLike | None,
     groups: ColumnLike | None,
 ) -> Fields:
-    """Count documents with several labels each."""
+    """Count items with several labels each."""
     predictions = named(predictions)
     rows = align(predictions, truth=y_true, beside={"groups": groups, "sample_weight": weights})
     columns = {"y_true": rows.truth}
@@ -134,7 +134,7 @@ def of_pool(
     which: Any,
     labels: Sequence[Label] | None,
 ) -> Fields:
-    """Count the labelled documents of a pool, and the pool itself."""
+    """Count the labelled items of a pool, and the pool itself."""
     predictions = named(predictions)
     if which is None:
         rows = align(predictions, truth=y_true, beside={})
@@ -236,14 +236,14 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
 
 
 def of_correct(correct: Any, *, groups: ColumnLike | None, weights: ColumnLike | None) -> Fields:
-    """Count documents of which only right or wrong is known."""
+    """Count items of which only right or wrong is known."""
     beside = {"groups": groups, "sample_weight": weights}
     rows = align(named(correct), what="correct", beside=beside)
     columns = []
     for name, values in rows.models.items():
         column = read_column(values, name=f"correct of {name!r}")
         if not set(column.values) <= {0, 1}:
-            raise DataError(f"correct of {name!r} must be true/false or 0/1 for each document")
+            raise DataError(f"correct of {name!r} must be true/false or 0/1 for each item")
         bits = np.array(column.values, dtype=np.int64)[column.codes]
         columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
     same_length(columns)
@@ -284,17 +284,17 @@ def of_tags(
     truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
     spans = {}
     for model, tags in rows.models.items():
-        spans[model], doubt = read_tags(
+        spans[model], found = read_tags(
             tags, name=f"tags of {model!r}", scheme=scheme, strict=strict
         )
-        findings.append(doubt)
-    doubts = tuple(doubt for doubt in findings if doubt is not None)
+        findings.append(found)
+    noticed = tuple(one for one in findings if one is not None)
     fields = of_spans(truth, spans, groups=rows.beside["groups"])
-    return _with_findings(fields, rows.findings + doubts)
+    return _with_findings(fields, rows.findings + noticed)
 
 
 def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
-    """Take counts of spans, None standing for "no span"."""
+    """Take counts of spans, None for "no span"."""
     rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
     columns = [_cells(rows.truth, "truth")]
     columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
@@ -366,7 +366,7 @@ def _cell_counts(counts: Any, n_cells: int) -> AnyArray:
             f"counts must have one value per cell: {n_cells} cells, counts of shape {weights.shape}"
         )
     if not weights.any():
-        raise DataError("counts are zero everywhere; at least one document must count")
+        raise DataError("counts are zero everywhere; at least one item must count")
     return weights
 
 

@@ -35,7 +35,7 @@ class Constructors:
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
     ) -> Self:
-        """Count label arrays of the same documents.
+        """Count label arrays of the same items.
 
         Series and frames with an index are aligned by it, in the order of ``y_true``, with a
         finding if that moves rows; different indices are refused, and ``.to_numpy()`` takes rows
@@ -55,10 +55,10 @@ class Constructors:
             How much the item of each row matters, as in scikit-learn; rows that stand for
             several items are counts: :meth:`from_counts`.
         by
-            Columns that divide the documents into slices, by name.
+            Columns that divide the items into slices, by name.
         groups
-            The group of each document, such as its author or its prompt, if groups rather than
-            documents should get one weight each.
+            The group of each item, such as its author or its prompt, if groups rather than
+            items should get one weight each.
 
         Examples
         --------
@@ -99,13 +99,13 @@ class Constructors:
         predictions
             Each model's prediction in each cell, by name.
         counts
-            How many documents each cell holds; repeated cells are added up.
+            How many items each cell holds; repeated cells are added up.
         labels
             Classes that must be in the table even if they never occur.
         by
             The slice of each cell: columns by name.
         groups
-            The group of each cell, if groups rather than documents should get one weight each.
+            The group of each cell, if groups rather than items should get one weight each.
 
         Examples
         --------
@@ -125,9 +125,9 @@ class Constructors:
         which: ColumnLike | None = None,
         labels: Sequence[Label] | None = None,
     ) -> Self:
-        """Count documents that were chosen from a pool by the predictions of two models.
+        """Count items that were chosen from a pool by the predictions of two models.
 
-        Documents on which the models disagree may be labelled more often than others: every
+        Items on which the models disagree may be labelled more often than others: every
         pair of predictions is a stratum, and the pool's own counts say how much each matters.
         Within a stratum the choice must not depend on anything else, as that of
         :func:`propose` does not.
@@ -135,12 +135,12 @@ class Constructors:
         Parameters
         ----------
         y_true
-            The true labels of the labelled documents, in the order of ``which``; or, without
-            it, a value for each document of the pool, None or NaN where it has no label.
+            The true labels of the labelled items, in the order of ``which``; or, without
+            it, a value for each item of the pool, None or NaN where it has no label.
         predictions
             The predictions of both models for the whole pool, by name.
         which
-            The place of each labelled document in the pool, counted from 0.
+            The place of each labelled item in the pool, counted from 0.
         labels
             Classes that must be in the table even if they never occur.
 
@@ -161,7 +161,7 @@ class Constructors:
     ) -> Self:
         """Take one confusion matrix per model: rows are the truth, columns the predictions.
 
-        Which documents the models shared is unknown, so these outcomes are unpaired.
+        Which items the models shared is unknown, so these outcomes are unpaired.
 
         Parameters
         ----------
@@ -187,15 +187,15 @@ class Constructors:
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
     ) -> Self:
-        """Count documents of which only right or wrong is known, per model.
+        """Count items of which only right or wrong is known, per model.
 
         Parameters
         ----------
         correct
-            For each model, by name or as a frame, a boolean (or 0/1) per document: was it right?
+            For each model, by name or as a frame, a boolean (or 0/1) per item: was it right?
         groups
-            The group of each document, such as the question that several samples answer, if
-            groups rather than documents should get one weight each.
+            The group of each item, such as the question that several samples answer, if
+            groups rather than items should get one weight each.
         sample_weight
             As for :meth:`from_labels`.
 
@@ -217,24 +217,24 @@ class Constructors:
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
     ) -> Self:
-        """Count documents that have several labels, or none.
+        """Count items that have several labels, or none.
 
-        The labels of a document go wrong together, so each document keeps all of them and
+        The labels of an item go wrong together, so each item keeps all of them and
         later gets one weight.
 
         Parameters
         ----------
         y_true
-            An indicator matrix with 1 where a document (row) has a label (column), as numpy
+            An indicator matrix with 1 where an item (row) has a label (column), as numpy
             array, scipy sparse matrix or data frame; or a collection of labels for each
-            document. Lists of equal length that hold only 0 and 1 are rows of a matrix.
+            item. Lists of equal length that hold only 0 and 1 are rows of a matrix.
         predictions
             The same for each model, by name.
         labels
             The label of each column of a matrix; 0, 1, … or a data frame's own names by
             default. Beside collections, labels that must count even if they never occur.
         groups
-            The group of each document, such as its author, if groups rather than documents
+            The group of each item, such as its author, if groups rather than items
             should get one weight each.
         sample_weight
             As in :meth:`from_labels`.

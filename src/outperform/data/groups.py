@@ -36,7 +36,7 @@ def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> floa
 class Groups:
     """Patterns of cells, and how many groups show each.
 
-    A sentence brings all its spans, an author all documents. Groups with the
+    A sentence brings all its spans, an author all items. Groups with the
     same cells are one pattern, so that outcomes stay small and add up. Entries
     come sorted by pattern and cell; a pattern without entries is a group in
     which nothing was counted.
@@ -48,7 +48,7 @@ class Groups:
     cell
         The place of each entry's cell in the table.
     times
-        How often one group of the pattern holds the cell; or, where documents carry
+        How often one group of the pattern holds the cell; or, where items carry
         importance weights, how much weight of it, as float64.
     repeats
         How many groups show each pattern.
@@ -70,14 +70,14 @@ class Groups:
 
     @property
     def weighted(self) -> bool:
-        """Whether the cells hold importance weights instead of numbers of documents."""
+        """Whether the cells hold importance weights instead of numbers of items."""
         return self.times.dtype.kind == "f"
 
     @cached_property
     def n_even(self) -> float:
         """How many groups of equal size they are worth: ``(Σ size)² / Σ size²``.
 
-        Where every document is a group and its size an importance weight, this is the
+        Where every item is a group and its size an importance weight, this is the
         effective sample size.
 
         The weight of a group in which nothing was counted changes nothing.
@@ -117,8 +117,8 @@ class Groups:
         return total(self.repeats[patterns])
 
 
-def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, int]:
-    """Return a code for the group of each document, and how many groups there are.
+def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]:
+    """Return a code for the group of each item, and how many groups there are.
 
     Examples
     --------
@@ -127,11 +127,10 @@ def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, 
     ([0, 1, 0], 2)
     """
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
-        raise DataError(f"{param('groups')} must be a list with the group of each document")
-    if len(groups) != n_documents:
+        raise DataError(f"{param('groups')} must be a list with the group of each item")
+    if len(groups) != n_items:
         raise DataError(
-            f"{param('groups')} must name one group per document: {n_documents} documents, "
-            f"{len(groups)} groups"
+            f"{param('groups')} must name one group per item: {n_items} items, {len(groups)} groups"
         )
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
         names, places = np.unique(groups, return_inverse=True)
@@ -143,14 +142,12 @@ def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, 
     try:
         found = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
-        raise DataError(
-            f"{param('groups')} must be names or numbers, one for each document"
-        ) from error
+        raise DataError(f"{param('groups')} must be names or numbers, one for each item") from error
     missing = [code for group, code in codes.items() if _is_missing(group)]
     if missing:
         rows = [row for row, code in enumerate(found) if code in missing]
         raise DataError(
-            f"{len(rows)} documents have no group, the first in row {rows[0]} (counted from 0); "
+            f"{len(rows)} items have no group, the first in row {rows[0]} (counted from 0); "
             "one that belongs to no other is a group of its own"
         )
     return np.array(found, dtype=np.int64), len(codes)
@@ -235,7 +232,7 @@ def _distinct(rows: AnyArray) -> tuple[AnyArray, IntArray]:
 class RepeatedId:
     """A column whose values repeat, and the outcomes with these as groups.
 
-    No posterior looks at it; it is there so that a doubt can say what groups would change.
+    No posterior looks at it; it is there so that a finding can say what groups would change.
 
     Parameters
     ----------

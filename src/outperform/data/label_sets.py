@@ -60,7 +60,7 @@ def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -
     countable = hasattr(values, "__len__") and getattr(values, "ndim", 1) != 0
     if isinstance(values, (str, bytes)) or not countable:
         raise DataError(
-            f"{name} must be an indicator matrix or a collection of labels for each document; "
+            f"{name} must be an indicator matrix or a collection of labels for each item; "
             f"got {type(values).__name__}"
         )
     return _read_collections(values, name=name)
@@ -135,7 +135,7 @@ def _read_sparse(matrix: Any, *, name: str, labels: Sequence[Label] | None) -> S
 def _refuse_others(others: AnyArray, *, name: str) -> None:
     if others.size:
         raise DataError(
-            f"{name} must hold 1 where a document has a label and 0 where not; it holds "
+            f"{name} must hold 1 where an item has a label and 0 where not; it holds "
             f"{others.flat[0]}. Turn probabilities into labels first, e.g. "
             "(proba >= 0.5).astype(int)"
         )
@@ -145,14 +145,14 @@ def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
     codes: dict[tuple[type, Label], int] = {}
     places: dict[tuple[int, ...], int] = {}
     found = []
-    for row, document in enumerate(values):
-        if not is_collection(document):
+    for row, item in enumerate(values):
+        if not is_collection(item):
             raise DataError(
-                f"{name} must be a collection of labels for each document; row {row} (counted "
-                f"from 0) is {document!r}. No label is an empty set, one is a set of one; split "
+                f"{name} must be a collection of labels for each item; row {row} (counted "
+                f"from 0) is {item!r}. No label is an empty set, one is a set of one; split "
                 "text first, e.g. text.split('|')"
             )
-        own = [check_label(label, name=f"labels in row {row} of {name}") for label in document]
+        own = [check_label(label, name=f"labels in row {row} of {name}") for label in item]
         read = sorted(codes.setdefault((type(label), label), len(codes)) for label in own)
         if len(set(read)) != len(read):
             raise DataError(f"{name} names a label twice in row {row} (counted from 0): {own}")
@@ -225,10 +225,10 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
         if len(column.codes) != len(truth.codes):
             raise DataError(
                 f"{first} has {len(truth.codes)} rows and {name} has {len(column.codes)}; "
-                "they must be the same documents in the same order"
+                "they must be the same items in the same order"
             )
     if not len(truth.codes):
-        raise DataError(f"{first} has no rows; at least one document is needed")
+        raise DataError(f"{first} has no rows; at least one item is needed")
     known = [(column.labels, column.sets) for column in read.values()]
     ordered, union, places = join_sets([*known, (() if labels is None else tuple(labels), ())])
     if not ordered:
@@ -352,8 +352,8 @@ def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
     return ClassCounts(*sums)
 
 
-def document_margins(table: Table, sets: Sets, *, model: int, n_labels: int) -> ClassCounts:
-    """Return how many labels a document of each cell has, is given, and is given rightly."""
+def item_margins(table: Table, sets: Sets, *, model: int, n_labels: int) -> ClassCounts:
+    """Return how many labels an item of each cell has, is given, and is given rightly."""
     actual, predicted = (labels_of(sets, table.cells[:, column]) for column in (0, 1 + model))
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     n_cells = len(table.cells)

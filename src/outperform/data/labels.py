@@ -236,7 +236,7 @@ def read_column(values: Any, *, name: str) -> Column:
     array = np.asarray(values)
     if array.ndim == 2 and array.dtype.kind == "f":
         raise UsageError(
-            f"{name} must be one label a document; got shape {array.shape}. If these are "
+            f"{name} must be one label an item; got shape {array.shape}. If these are "
             "probabilities, take the class of the largest one, e.g. classes[proba.argmax(axis=1)], "
             "or apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
         )

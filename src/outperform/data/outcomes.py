@@ -47,10 +47,10 @@ class Outcomes(Constructors):
 
     Build one with :meth:`from_labels`, :meth:`from_confusion`,
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
-    or :meth:`from_spans`, of documents with several labels each with
-    :meth:`from_label_sets`, of documents chosen by their predictions with
+    or :meth:`from_spans`, of items with several labels each with
+    :meth:`from_label_sets`, of items chosen by their predictions with
     :meth:`from_pool`. Tables are sparse, counts are
-    whole numbers, up to 10**27 in all, and outcomes of disjoint documents add up with
+    whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with
     ``+``.
 
     Parameters
@@ -60,22 +60,22 @@ class Outcomes(Constructors):
     labels
         The classes: text, whole numbers or booleans, in canonical order.
     tables
-        One joint table if every document carries all models' predictions, or
+        One joint table if every item carries all models' predictions, or
         one table per model.
     kind
         ``"classes"``; ``"correct"`` where only right or wrong is known; ``"spans"`` where there
-        are no true negatives; ``"label_sets"`` where a document has several labels, or none.
+        are no true negatives; ``"label_sets"`` where an item has several labels, or none.
     findings
-        Doubts about the labels as they were read.
+        Findings about the labels as they were read.
     slices
-        The same counts for each slice of the documents, if they were divided.
+        The same counts for each slice of the items, if they were divided.
     sets
         Of label sets, the sets that occur, each the codes of its labels; the codes in the cells
         are places among these.
     pool
-        The pool that the counted documents were chosen from by their predictions, if they were.
+        The pool that the counted items were chosen from by their predictions, if they were.
     sources
-        What was read and added up, each with its name, its number of documents and a hash of its
+        What was read and added up, each with its name, its number of items and a hash of its
         counts; empty for arrays. Equality looks neither at them nor at findings about them.
     prevalence
         The class proportions at which to answer, if not those of the data; see
@@ -108,18 +108,18 @@ class Outcomes(Constructors):
     def __post_init__(self) -> None:
         for table in self.tables:
             if table.counts.dtype == object and table.n > MOST:
-                raise DataError(f"a table may hold up to 10**27 documents; got {shown(table.n)}")
+                raise DataError(f"a table may hold up to 10**27 items; got {shown(table.n)}")
 
     # What the table says
 
     @property
     def paired(self) -> bool:
-        """Whether the documents of all models are the same."""
+        """Whether the items of all models are the same."""
         return len(self.tables) == 1
 
     @property
     def n(self) -> int:
-        """The number of documents (of the largest table, if each model has its own).
+        """The number of items (of the largest table, if each model has its own).
 
         Of spans it is the number of documents or sentences where these are
         known, else the number of spans.
@@ -136,7 +136,7 @@ class Outcomes(Constructors):
 
     @property
     def weighted(self) -> bool:
-        """Whether documents carry importance weights; the counts are of documents all the same."""
+        """Whether items carry importance weights; the counts are of items all the same."""
         return any(one.groups is not None and one.groups.weighted for one in self.tables)
 
     @property
@@ -160,7 +160,7 @@ class Outcomes(Constructors):
         """
         if self.kind == "label_sets":
             raise UsageError(
-                "documents with several labels have no one confusion matrix; look at one label "
+                "items with several labels have no one confusion matrix; look at one label "
                 "against the rest with binarize(label)"
             )
         return self._alone(model).confusion(n_labels=n_codes(self))
@@ -179,7 +179,7 @@ class Outcomes(Constructors):
         return ClassCounts(*(of_codes[: self.n_classes] for of_codes in counts))
 
     def agreement(self, truth: int | None = None) -> tuple[int, int, int, int]:
-        """Return how many documents both, only A, only B and neither got right.
+        """Return how many items both, only A, only B and neither got right.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Outcomes(Constructors):
         return selected._without(self._types() - selected._types())
 
     def unpair(self) -> Outcomes:
-        """Forget which documents the models shared: one table per model."""
+        """Forget which items the models shared: one table per model."""
         refuse_pool(self, "unpair() would forget this; leave paired out")
         tables = tuple(self._alone(model) for model in self.models)
         return replace(self, tables=tables, slices=None)
@@ -294,12 +294,12 @@ class Outcomes(Constructors):
         """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
 
         So what was read from files, frames or a database, where a column holds the labels of
-        a document as one text, becomes outcomes of documents with several labels.
+        an item as one text, becomes outcomes of items with several labels.
 
         Parameters
         ----------
         separator
-            What stands between two labels. The empty text is a document without labels.
+            What stands between two labels. The empty text is an item without labels.
 
         Examples
         --------
@@ -310,7 +310,7 @@ class Outcomes(Constructors):
         """
         if self.kind != "classes" or self.slices is not None:
             raise UsageError("only classes that are not sliced can be split into labels")
-        refuse_pool(self, "documents with several labels cannot be chosen in this way yet")
+        refuse_pool(self, "items with several labels cannot be chosen in this way yet")
         refuse_lost_prevalence(self, "split_labels()")
         labels, sets, codes = split_texts(self.labels, separator)
         findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
@@ -318,7 +318,7 @@ class Outcomes(Constructors):
         return moved._over(labels, sets, codes)
 
     def ungroup(self) -> Outcomes:
-        """Forget what was seen together; every span or document counts by itself."""
+        """Forget what was seen together; every span or item counts by itself."""
         if self.weighted:
             raise UsageError(
                 "these outcomes carry importance weights, which ungroup() would forget; count "
@@ -353,20 +353,20 @@ class Outcomes(Constructors):
         Parameters
         ----------
         labels
-            The classes to add, beside those that are there.
+            The classes to add to those that are there.
         """
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)
 
     def in_pool(self, pool: Outcomes) -> Outcomes:
-        """Say that the documents were chosen from a pool by the predictions of both models.
+        """Say that the items were chosen from a pool by the predictions of both models.
 
         It is :meth:`from_pool` for what was read from files, frames and databases.
 
         Parameters
         ----------
         pool
-            All documents of the pool, labelled or not, with the predictions of the first model
+            All items of the pool, labelled or not, with the predictions of the first model
             as their truth and the second as their only model.
 
         Examples

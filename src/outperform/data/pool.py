@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
-    """How many documents of a pool have each pair of predictions, labelled or not.
+    """How many items of a pool have each pair of predictions, labelled or not.
 
-    Such a pair is a stratum. Within one the labelled documents are a random sample, but how
+    Such a pair is a stratum. Within one the labelled items are a random sample, but how
     many were labelled differs from one stratum to the next, so that the pool's counts, not the
     labelled ones, say how much each matters.
 
@@ -31,7 +31,7 @@ class Pool:
     cells
         Codes of shape ``(n_strata, n_models)``: each model's prediction; in lexicographic order.
     counts
-        How many documents of the pool each stratum holds, the labelled ones included.
+        How many items of the pool each stratum holds, the labelled ones included.
     """
 
     cells: IntArray
@@ -43,7 +43,7 @@ class Pool:
 
     @cached_property
     def n(self) -> int:
-        """The number of documents, labelled or not."""
+        """The number of items, labelled or not."""
         return total(self.counts)
 
     @property
@@ -67,7 +67,7 @@ class Pool:
         return _counted(list(cells.T), as_counts(counts), n_labels=n_labels)
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
-        """Return how many labelled documents of each stratum are of each class.
+        """Return how many labelled items of each stratum are of each class.
 
         Returns an array ``(n_strata, n_labels)`` of float64.
         """
@@ -82,7 +82,7 @@ class Pool:
         return place_rows(predictions, self.cells)
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
-        """Let the labelled documents of every stratum stand for all of it.
+        """Let the labelled items of every stratum stand for all of it.
 
         A stratum without a label has nothing to stand for it and is left out.
         """
@@ -112,24 +112,23 @@ class Pool:
         return pool
 
     def check(self, table: Table, *, n_labels: int) -> None:
-        """Refuse more labelled documents than a stratum holds."""
+        """Refuse more labelled items than a stratum holds."""
         try:
             labelled = self.labelled(table, n_labels=n_labels).sum(axis=1)
         except KeyError as error:
             raise DataError(
-                "a labelled document has a pair of predictions that no document of the pool has; "
-                f"{_WHOLE}"
+                f"a labelled item has a pair of predictions that no item of the pool has; {_WHOLE}"
             ) from error
         over = np.flatnonzero(labelled > self.counts.astype(np.float64))
         if over.size:
             raise DataError(
-                f"{labelled[over[0]]:,.0f} documents with the same two predictions are labelled "
+                f"{labelled[over[0]]:,.0f} items with the same two predictions are labelled "
                 f"and the pool holds {self.counts[over[0]]:,} of them; {_WHOLE}, and every "
-                "document can be labelled once"
+                "item can be labelled once"
             )
 
 
-_WHOLE = "the pool must hold all documents that were open to choice, the labelled ones too"
+_WHOLE = "the pool must hold all items that were open to choice, the labelled ones too"
 
 
 def _counted(codes: Sequence[IntArray], counts: AnyArray, *, n_labels: int) -> Pool:
@@ -140,7 +139,7 @@ def _counted(codes: Sequence[IntArray], counts: AnyArray, *, n_labels: int) -> P
 def count_pool(
     truth: IntArray, predictions: Sequence[IntArray], which: IntArray, *, n_labels: int
 ) -> tuple[Table, Pool]:
-    """Count the labelled documents, and the pool that they were chosen from.
+    """Count the labelled items, and the pool that they were chosen from.
 
     Examples
     --------
@@ -157,9 +156,9 @@ def count_pool(
 
 
 def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
-    """Return the labels that are there, and the places of their documents in the pool.
+    """Return the labels that are there, and the places of their items in the pool.
 
-    Without ``which`` there is a value for every document, None or NaN where it has no label.
+    Without ``which`` there is a value for every item, None or NaN where it has no label.
 
     Examples
     --------
@@ -173,22 +172,22 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
         values = y_true.tolist() if hasattr(y_true, "tolist") else list(y_true)
         if len(values) != n_pool:
             raise DataError(
-                f"y_true has {len(values)} values and the pool {n_pool} documents; give which=, "
-                "the place of each labelled document in the pool, or None where there is no label"
+                f"y_true has {len(values)} values and the pool {n_pool} items; give which=, "
+                "the place of each labelled item in the pool, or None where there is no label"
             )
         there = [place for place, value in enumerate(values) if not _is_missing(value)]
         return [values[place] for place in there], np.array(there, dtype=np.int64)
     places = np.asarray(which)
     if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
         raise DataError(
-            f"which must give the place of each of the {len(y_true)} labelled documents in the "
+            f"which must give the place of each of the {len(y_true)} labelled items in the "
             f"pool, as whole numbers; got shape {places.shape} of type {places.dtype}"
         )
     places = places.astype(np.int64)
     if places.size and (places.min() < 0 or places.max() >= n_pool):
         raise DataError(f"which must lie between 0 and {n_pool - 1}, the last of the pool")
     if len(np.unique(places)) != len(places):
-        raise DataError("which names a document twice; every document can be labelled once")
+        raise DataError("which names an item twice; every item can be labelled once")
     return y_true, places
 
 
@@ -208,7 +207,7 @@ class Slices:
     Parameters
     ----------
     by
-        The names of the columns that divide the documents.
+        The names of the columns that divide the items.
     keys
         The value of each of these columns, as text, for each slice; in lexicographic order.
     table
@@ -227,7 +226,7 @@ class Slices:
 
     @cached_property
     def n(self) -> AnyArray:
-        """The number of documents in each slice."""
+        """The number of items in each slice."""
         return self.table.sum_by(self.table.cells[:, 0], n_labels=len(self.keys))
 
     def place(self, *key: object) -> int:
@@ -318,7 +317,7 @@ class Slices:
 
 
 def slice_column(values: Any, *, name: str) -> Column:
-    """Read a column that divides the documents; its values become text in their order.
+    """Read a column that divides the items; its values become text in their order.
 
     Examples
     --------

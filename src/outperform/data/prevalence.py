@@ -40,7 +40,7 @@ class Prevalence:
     shares
         The mean share of each.
     shapes
-        Dirichlet shapes of all classes, where documents were counted.
+        Dirichlet shapes of all classes, where items were counted.
     distribution
         What draws the shares, where a distribution was given.
 
@@ -91,7 +91,7 @@ class Prevalence:
 
     @property
     def n_counted(self) -> int | None:
-        """How many documents were counted; None if none were."""
+        """How many items were counted; None if none were."""
         if self.shapes is None:
             return None
         return round(sum(self.shapes) - PRIOR_SHAPE * len(self.shapes))

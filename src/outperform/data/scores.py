@@ -32,21 +32,19 @@ def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise DataError(
-            f"{param('models')} must score the same documents in the same order; {shown}"
-        )
+        raise DataError(f"{param('models')} must score the same items in the same order; {shown}")
     if not min(lengths.values()):
-        raise DataError("there are no scores; at least one document is needed")
+        raise DataError("there are no scores; at least one item is needed")
     return arrays
 
 
 def _read(values: Any, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise DataError(f"{name} must be one number a document; got {type(values).__name__}")
+        raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
     array = _as_floats(values, name)
     if array.ndim not in (1, 2):
         raise DataError(
-            f"{name} must be one number a document, or one a class; got shape {array.shape}"
+            f"{name} must be one number an item, or one a class; got shape {array.shape}"
         )
     finite = np.isfinite(array)
     bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
@@ -63,7 +61,7 @@ def _as_floats(values: Any, name: str) -> FloatArray:
     try:
         array: AnyArray = np.asarray(values)
     except ValueError as error:
-        raise DataError(f"{name} must have as many numbers for every document") from error
+        raise DataError(f"{name} must have as many numbers for every item") from error
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     if array.dtype.kind == "O" and not any(isinstance(one, (str, bytes)) for one in array.flat):
@@ -81,7 +79,7 @@ def _number(value: Any) -> float:
 
 
 def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
-    """Return a code for the true class of each document, the classes, and doubts.
+    """Return a code for the true class of each item, the classes, and findings.
 
     The classes are in their natural order, or as they are given: that is the order of the
     columns of probabilities.
@@ -89,7 +87,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
     columns, findings = unify([read_column(y_true, name="y_true")])
     column: Column = columns[0]
     if not column.codes.size:
-        raise DataError("y_true has no rows; at least one document is needed")
+        raise DataError("y_true has no rows; at least one item is needed")
     known = {column.values[code] for code in np.unique(column.codes)}
     if column.kind == "bool" or known in ({0}, {1}):
         known = {False, True} if column.kind == "bool" else {0, 1}
@@ -135,7 +133,7 @@ def _in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Scores:
-    """The scores of one or more models on the same documents.
+    """The scores of one or more models on the same items.
 
     Scores are probabilities, margins, or grades such as those of answers. Unlike outcomes they
     do not become a small table, so the rows stay in memory.
@@ -151,13 +149,13 @@ class Scores:
     values
         Each model's scores, one a row, or one a row and class.
     counts
-        How many documents each row stands for; None for one each.
+        How many items each row stands for; None for one each.
     group
-        A code for the group of each row; None if every document is weighed by itself.
+        A code for the group of each row; None if every item is weighed by itself.
     weights
-        The importance weight of each row's document; None for equal ones.
+        The importance weight of each row's item; None for equal ones.
     findings
-        Doubts about the data.
+        Findings about the data.
     sources
         The names of the score or of the columns that the values were read from, if known.
 
@@ -194,21 +192,21 @@ class Scores:
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
     ) -> Scores:
-        """Take the truth and the scores of each model on the same documents.
+        """Take the truth and the scores of each model on the same items.
 
         Parameters
         ----------
         y_true
             The true labels: a list, array or series.
         scores
-            For each model, by name, one number a document; or one for each class: a frame whose
+            For each model, by name, one number an item; or one for each class: a frame whose
             columns are called like the classes, or an array with columns in the order of
             ``labels``.
         labels
             All classes, in the order of the columns; by default those that occur, sorted.
         groups
-            The group of each document, such as its author or its prompt, if groups rather than
-            documents should get one weight each.
+            The group of each item, such as its author or its prompt, if groups rather than
+            items should get one weight each.
         sample_weight
             How much the item of each row matters, as in scikit-learn.
 
@@ -231,7 +229,7 @@ class Scores:
         if len(truth) != n_rows:
             raise DataError(
                 f"y_true has {len(truth)} rows and the scores have {n_rows}; "
-                "they must be the same documents in the same order"
+                "they must be the same items in the same order"
             )
         for name, array in arrays.items():
             if array.ndim == 2 and array.shape[1] != len(ordered):
@@ -317,7 +315,7 @@ class Scores:
 
     @property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return self.n_rows if self.counts is None else int(total(self.counts))
 
     @property
@@ -327,7 +325,7 @@ class Scores:
 
     @property
     def n_groups(self) -> int | None:
-        """The number of groups; None if every document is weighed by itself."""
+        """The number of groups; None if every item is weighed by itself."""
         return None if self.group is None else int(self.group.max()) + 1
 
     # The same, seen differently

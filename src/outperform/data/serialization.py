@@ -104,7 +104,7 @@ def _finding(value: Any, at: str) -> Finding:
         raise read.refuse(f"{at}[0]", "the name of a finding", name)
     if level == "serious" and name not in DOUBLED:
         raise DataError(
-            f"{at}: what withholds a verdict is found when outcomes are compared, so a file cannot "
+            f"{at}: what withholds a decision is found when outcomes are compared; a file cannot "
             f"bring along a serious finding {name!r}"
         )
     return restored(name, level, message)

@@ -135,7 +135,7 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let findings that items count twice withhold the verdict, as a gate does.
+    """Let findings that items count twice withhold the decision, as a gate does.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
         )
     if (one.pool is None) != (other.pool is None):
         raise UsageError(
-            "documents chosen from a pool by their predictions do not add up with others; give "
+            "items chosen from a pool by their predictions do not add up with others; give "
             "both to Outcomes.from_pool as one pool, if all of it was open to choice"
         )
     if one.pool is not None and _same_pool(one, other):
@@ -240,7 +240,7 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
     Parameters
     ----------
     one, two
-        Outcomes of one model each; their documents need not be the same.
+        Outcomes of one model each; their items need not be the same.
 
     Examples
     --------

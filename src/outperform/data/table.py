@@ -180,7 +180,7 @@ class Table:
         Codes of shape ``(n_cells, 1 + n_models)``: the truth, then each model's
         prediction; in lexicographic order.
     counts
-        How many documents each cell holds; int64, or Python integers where
+        How many items each cell holds; int64, or Python integers where
         the sum needs more. Effective counts, of :meth:`scaled`, are float64.
     groups
         Which of them were seen together, if that is known, or how much each matters.
@@ -196,7 +196,7 @@ class Table:
 
     @cached_property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return total(self.counts)
 
     # The same counts, in other cells
@@ -250,7 +250,7 @@ class Table:
         return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
 
     def in_weights(self) -> Table:
-        """Return the importance weight of each cell instead of its documents, if it has any."""
+        """Return the importance weight of each cell instead of its items, if it has any."""
         if self.groups is None or not self.groups.weighted:
             return self
         return Table(self.cells, self.groups.held(n_cells=len(self.cells)))
@@ -310,7 +310,7 @@ class Table:
         return self.sum_where(selected)
 
     def agreement(self, truth: int | None) -> tuple[int, int, int, int]:
-        """Return how many documents both, only A, only B and neither of two models got right."""
+        """Return how many items both, only A, only B and neither of two models got right."""
         actual, a, b = self.cells.T
         inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
         right_a, right_b = a == actual, b == actual
@@ -396,7 +396,7 @@ def _square(value: Any, name: str) -> AnyArray:
             f"truth and columns predictions; got shape {array.shape}"
         )
     if not array.any():
-        raise DataError(f"the confusion matrix of {name!r} has no documents")
+        raise DataError(f"the confusion matrix of {name!r} has no items")
     return array
 
 

@@ -49,16 +49,16 @@ def named(columns: Any) -> Mapping[str, Any]:
 
 
 def same_length(columns: Sequence[Column]) -> None:
-    """Refuse columns that cannot be the same documents."""
+    """Refuse columns that cannot be the same items."""
     first = columns[0]
     for column in columns[1:]:
         if len(column.codes) != len(first.codes):
             raise DataError(
                 f"{first.name} has {len(first.codes)} rows and {column.name} has "
-                f"{len(column.codes)}; they must be the same documents in the same order"
+                f"{len(column.codes)}; they must be the same items in the same order"
             )
     if not len(first.codes):
-        raise DataError(f"{first.name} has no rows; at least one document is needed")
+        raise DataError(f"{first.name} has no rows; at least one item is needed")
 
 
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
@@ -198,9 +198,9 @@ def count_of(outcomes: Outcomes, model: str, part: Part, *, positive: int | None
 
 
 def in_weights(outcomes: Outcomes) -> Outcomes:
-    """Return the importance weight of every cell instead of its documents, if they have any.
+    """Return the importance weight of every cell instead of its items, if they have any.
 
-    Documents chosen from a pool by their predictions stand for all that have the same.
+    Items chosen from a pool by their predictions stand for all that have the same.
 
     Examples
     --------
@@ -217,16 +217,16 @@ def in_weights(outcomes: Outcomes) -> Outcomes:
 
 
 def scaled(outcomes: Outcomes, factor: float) -> Outcomes:
-    """Return every count times what one document is worth; they are no longer whole numbers."""
+    """Return every count times what one item is worth; they are no longer whole numbers."""
     refuse_pool(outcomes, "counts that are worth more or less have no place in it")
     tables = tuple(table.scaled(factor) for table in outcomes.tables)
     return replace(outcomes, tables=tables, slices=None)
 
 
 def emptied(outcomes: Outcomes) -> Outcomes:
-    """Return the same models and classes before any document was seen.
+    """Return the same models and classes before any item was seen.
 
-    A pool is known before any of its documents is labelled, so it stays.
+    A pool is known before any of its items is labelled, so it stays.
     """
     tables = tuple(table.emptied() for table in outcomes.tables)
     return replace(outcomes, tables=tables, findings=(), slices=None, _repeated=(), sources=())
@@ -287,10 +287,10 @@ def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
 
 
 def refuse_pool(outcomes: Outcomes, why: str) -> None:
-    """Say why documents that were chosen from a pool cannot be seen in some way."""
+    """Say why items that were chosen from a pool cannot be seen in some way."""
     if outcomes.pool is not None:
         raise UsageError(
-            f"these documents were chosen from a pool by the predictions of both models; {why}"
+            f"these items were chosen from a pool by the predictions of both models; {why}"
         )
 
 
@@ -305,7 +305,7 @@ def refuse_proportions(outcomes: Outcomes) -> None:
         raise UsageError(f"{reason}; leave prevalence out")
     if outcomes.pool is not None:
         raise UsageError(
-            "the class proportions of a pool of which some documents were chosen cannot be "
+            "the class proportions of a pool of which some items were chosen cannot be "
             "replaced yet; leave prevalence out"
         )
 

@@ -41,7 +41,7 @@ class BayesFactor:
     mcse
         The Monte Carlo error of ``log_bf01``.
     findings
-        Doubts about it.
+        Findings about it.
 
     Examples
     --------

@@ -292,7 +292,7 @@ _MIRROR = {
 
 
 def decide(hdi: Interval, rope: Rope, *, greater_is_better: bool = True) -> Decision:
-    """Return the verdict on A − B.
+    """Return the decision on A − B.
 
     ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or
     above; otherwise < or > by the side of the ROPE's midpoint that the HDI's
@@ -323,10 +323,10 @@ def _above_or_below(hdi: Interval, rope: Rope) -> Decision:
 
 
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
-    """Return how far an HDI end is from the ROPE edge whose crossing would change the verdict.
+    """Return how far an HDI end is from the ROPE edge whose crossing would change the decision.
 
     With it comes that end's error: how much the draws may be off before the
-    verdict turns firm, or stops being so.
+    decision turns firm, or stops being so.
     """
     here, gaps = _firmly(hdi, rope), []
     for end in ("low", "high"):
@@ -346,12 +346,12 @@ def _firmly(hdi: Interval, rope: Rope) -> Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
-    """One stretch of ROPE half-widths that share a verdict.
+    """One stretch of ROPE half-widths that share a decision.
 
     Parameters
     ----------
     decision
-        The verdict.
+        The decision.
     start, stop
         The first and the last half-width; no last one if None.
 
@@ -376,7 +376,7 @@ class CurveStep:
 def rope_curve(
     hdi: Interval, rope: Rope, *, greater_is_better: bool = True
 ) -> tuple[CurveStep, ...]:
-    """Return the verdict for every half-width of the ROPE, from 0 on.
+    """Return the decision for every half-width of the ROPE, from 0 on.
 
     For a ROPE that is not symmetric both ends are scaled together and the
     widths are multiples of the given one.

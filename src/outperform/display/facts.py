@@ -307,7 +307,7 @@ def bayes_test(facts: Facts) -> str:
 
 
 def unpaired(facts: Facts) -> str:
-    """Return what the same data say if every model had documents of its own.
+    """Return what the same data say if every model had items of its own.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def ink(ax: Axes) -> Any:
 
 
 def family(ax: Axes) -> list[str]:
-    """Return the fonts to look for the verdicts' symbols in; the last one has them."""
+    """Return the fonts to look for the decisions' symbols in; the last one has them."""
     return [*ax.xaxis.label.get_fontfamily(), "DejaVu Sans"]
 
 

@@ -33,7 +33,7 @@ def draw_forest(
 ) -> Axes:
     """Draw one interval a row, in the order given, before the ROPE.
 
-    Rows without a firm verdict are grey. Where rows have ROPEs of their own,
+    Rows without a firm decision are grey. Where rows have ROPEs of their own,
     each row shows its own.
 
     Parameters
@@ -216,7 +216,7 @@ def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
 
 
 def _shares(counts: FloatArray) -> FloatArray:
-    """Return per cent of each row; a row without documents stays empty."""
+    """Return per cent of each row; a row without items stays empty."""
     sums = counts.sum(axis=1, keepdims=True)
     shares: FloatArray = 100 * counts / np.where(sums > 0, sums, 1)
     return shares

@@ -38,7 +38,7 @@ class Column:
 
     Examples
     --------
-    >>> Column(key="n", heading="documents", write=numbers.count, align="right").show(7532)
+    >>> Column(key="n", heading="items", write=numbers.count, align="right").show(7532)
     '7,532'
     """
 

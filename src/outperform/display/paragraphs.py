@@ -12,10 +12,10 @@ from outperform.display.numbers import for_text
 from outperform.display.sentences import (
     DECIDED,
     bayes_factor_text,
-    more_documents,
+    decision_words,
+    more_items,
     regret_text,
     rope_curve_sentence,
-    verdict,
 )
 from outperform.errors import UsageError
 
@@ -59,7 +59,7 @@ def run_sentences(facts: Facts) -> str:
     ...     "variance_from": {"test_set": 0.1, "runs": 0.9, "runs_low": 0.7, "runs_high": 0.98},
     ...     "pooled": {"hdi": hdi, "decision": {"symbol": ">"}}}}
     >>> print(run_sentences(told).partition(". ")[2])
-    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test documents; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI -0.0200 to +0.0400).
+    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test items; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI -0.0200 to +0.0400).
     """  # noqa: E501
     a, b = (_counted(facts[side]) for side in ("a", "b"))
     shares = facts["runs"]["variance_from"]
@@ -68,7 +68,7 @@ def run_sentences(facts: Facts) -> str:
         f"The difference is that of the means over all runs that training could give, judged by "
         f"the runs that were seen: {a}; {b}. About {_percent(shares['runs'])} of the variance "
         f"(95% interval {low} to {high}) comes from the training runs and "
-        f"{_percent(shares['test_set'])} from the choice of the test documents; {_advice(shares)} "
+        f"{_percent(shares['test_set'])} from the choice of the test items; {_advice(shares)} "
         f"would narrow the interval most. Pooled, as if training could give no other runs, they "
         f"would say {_pooled(facts)}."
     )
@@ -77,7 +77,7 @@ def run_sentences(facts: Facts) -> str:
 def _advice(shares: Facts) -> str:
     if shares["runs"] >= _MOST:
         return "more runs"
-    return "more documents" if shares["test_set"] >= _MOST else "more of both"
+    return "more items" if shares["test_set"] >= _MOST else "more of both"
 
 
 def _counted(own: Facts, *, limit: int | None = None) -> str:
@@ -156,7 +156,7 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
     if _check_length(length) == "short":
         shares = _probabilities(facts)
         shown = "" if _is_withheld(facts) else shares[:1].upper() + shares[1:]
-        parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _doubts(facts)]
+        parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _findings(facts)]
         return _joined(parts)
     return _joined(
         [
@@ -171,7 +171,7 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
             _runs(facts),
             _unpaired(facts),
             _bayes_test(facts),
-            _doubts(facts, notes=True),
+            _findings(facts, notes=True),
             _signature(facts),
         ]
     )
@@ -197,14 +197,14 @@ def estimate_paragraph(facts: Facts, *, length: Length = "long") -> str:
     """
     subject = f"{for_text(facts['name'])}'s {read.measure(facts)}"
     if _check_length(length) == "short":
-        return _joined([_in_short(facts, subject=subject), _doubts(facts)])
+        return _joined([_in_short(facts, subject=subject), _findings(facts)])
     sample, how = _sample(facts), ", ".join(read.method(facts))
     seen = f"{sample} ({how})" if sample and how else sample
     return _joined(
         [
             f"The posterior mean of {subject}{seen} is {_mean_and_spread(facts)}.",
             _interval(facts, sign=False),
-            _doubts(facts, notes=True),
+            _findings(facts, notes=True),
             _signature(facts),
         ]
     )
@@ -305,12 +305,12 @@ def _direction(facts: Facts) -> str:
 def _practical(facts: Facts) -> str:
     shares = _probabilities(facts)
     symbol = for_text(facts["decision"]["symbol"])
-    words = verdict(facts)
+    words = decision_words(facts)
     if facts["decision"]["name"] == "EQUIVALENT":
         words += f" for a ROPE of {numbers.rope(facts['rope']['low'], facts['rope']['high'])}"
     return (
         f"With a region of practical equivalence (ROPE) of {read.rope_text(facts)}, {shares} "
-        f"The HDI {_position(facts)}{_withheld(facts)}. Verdict ({symbol}): {words}."
+        f"The HDI {_position(facts)}{_withheld(facts)}. Decision ({symbol}): {words}."
         f"{_reasons(facts)}"
     )
 
@@ -319,7 +319,7 @@ def _judged_in_short(facts: Facts) -> str:
     symbol = for_text(facts["decision"]["symbol"])
     return (
         f"For a region of practical equivalence (ROPE) of {read.rope_text(facts)}, "
-        f"{verdict(facts)} ({symbol}): the HDI {_position(facts)}{_withheld(facts)}."
+        f"{decision_words(facts)} ({symbol}): the HDI {_position(facts)}{_withheld(facts)}."
         f"{_reasons(facts)}"
     )
 
@@ -350,17 +350,17 @@ def _position(facts: Facts) -> str:
 
 
 def _is_withheld(facts: Facts) -> bool:
-    """Return whether the interval alone would decide, and the verdict does not."""
+    """Return whether the interval alone would decide, and the decision does not."""
     decided = _position(facts).startswith("lies")
     return decided and facts["decision"]["name"] not in DECIDED
 
 
 def _withheld(facts: Facts) -> str:
-    return ", but the verdict is withheld" if _is_withheld(facts) else ""
+    return ", but the decision is withheld" if _is_withheld(facts) else ""
 
 
 def _reasons(facts: Facts) -> str:
-    """Say why a verdict is withheld."""
+    """Say why a decision is withheld."""
     if not _is_withheld(facts):
         return ""
     return "".join(f" {message}" for _, message, _ in read.findings(facts, "serious"))
@@ -375,12 +375,12 @@ def _curve(facts: Facts) -> str:
     if not facts.get("rope_curve"):
         return ""
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-    return f"For other widths of the ROPE the verdict is: {curve}."
+    return f"For other widths of the ROPE the decision is: {curve}."
 
 
 def _needed(facts: Facts) -> str:
     needed = facts.get("needed")
-    return "" if needed is None else more_documents(needed, facts)
+    return "" if needed is None else more_items(needed, facts)
 
 
 # Evidence
@@ -407,7 +407,7 @@ def _runs(facts: Facts) -> str:
 def _unpaired(facts: Facts) -> str:
     if "unpaired" not in facts:
         return ""
-    return f"Unpaired, as if each model had documents of its own: {read.unpaired(facts)}."
+    return f"Unpaired, as if each model had items of its own: {read.unpaired(facts)}."
 
 
 def _bayes_test(facts: Facts) -> str:
@@ -419,14 +419,14 @@ def _bayes_test(facts: Facts) -> str:
     return (
         f"The Bayes test of Wang and Li (2019), which does not pair, gives H0 ({b} is no better "
         f"than {a}) a probability of {h0} and H1 ({b} is better) one of {h1}, and accepts the "
-        f"likelier, {for_text(test['accepted'])}; the verdict is not taken from it."
+        f"likelier, {for_text(test['accepted'])}; the decision is not taken from it."
     )
 
 
-# Doubts and method
+# Findings and method
 
 
-def _doubts(facts: Facts, *, notes: bool = False) -> str:
+def _findings(facts: Facts, *, notes: bool = False) -> str:
     levels = ["serious", "warning", *(["note"] if notes else [])]
     if "rope" in facts and _is_withheld(facts):
         levels.remove("serious")  # said as the reasons

@@ -12,7 +12,7 @@ from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
 from outperform.display.figure_style import KEY, draw_interval, read_shape
 from outperform.display.numbers import for_text
-from outperform.display.sentences import verdict
+from outperform.display.sentences import decision_words
 from outperform.findings import counted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def plot_posterior(
     if facts.get("rope") is not None:
         _draw_rope(ax, facts)
         _write_shares(ax, facts)
-        _write_verdict(ax, facts)
+        _write_decision(ax, facts)
     _draw_hdi(ax, facts, shape.top)
     ax.set_xlabel(figure_style.subject(facts), **figure_style.SMALL)
     ax.set_ylim(-0.34 * shape.top, 1.05 * shape.top)
@@ -96,13 +96,13 @@ def _write_shares(ax: Axes, facts: Facts) -> None:
         ax.text(x, 1.03, text, transform=ax.transAxes, ha=align, va="bottom", **figure_style.SMALL)
 
 
-def _write_verdict(ax: Axes, facts: Facts) -> None:
-    """Write the verdict over the probabilities, as the title that people may replace."""
+def _write_decision(ax: Axes, facts: Facts) -> None:
+    """Write the decision over the probabilities, as the title that people may replace."""
     decision = facts.get("decision")
     if decision is None:
         return
     short = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
-    words = f"{decision.get('symbol', '')} {verdict({**facts, 'names': short})}".strip()
+    words = f"{decision.get('symbol', '')} {decision_words({**facts, 'names': short})}".strip()
     long = len(words) > _TITLE
     ax.set_title(
         figure_style.leftwards(fill(words, _LONG_TITLE) if long else words),

@@ -42,7 +42,7 @@ def draw_rope_curve(
     facts: Facts,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which verdict each half-width of the ROPE gives, and mark the chosen one.
+    """Draw which decision each half-width of the ROPE gives, and mark the chosen one.
 
     For a ROPE that is not symmetric the widths are multiples of it.
 
@@ -79,7 +79,7 @@ def draw_rope_curve(
 
 
 def widest_rope(facts: Facts) -> float:
-    """Return the greatest half-width shown: all changes of the verdict, and the chosen ROPE.
+    """Return the greatest half-width shown: all changes of the decision, and the chosen ROPE.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _mark_chosen(ax: Axes, facts: Facts) -> None:
 
 
 def _changes(facts: Facts) -> str:
-    """Say where the verdict changes, on one short line."""
+    """Say where the decision changes, on one short line."""
     if not any(stretch["decision"] in DECIDED for stretch in facts["rope_curve"]):
         return "withheld for every width"
     parts: list[str] = []

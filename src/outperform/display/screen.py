@@ -15,7 +15,7 @@ from outperform.display.sentences import (
     estimate_headline,
     estimate_table,
     headline,
-    more_documents,
+    more_items,
     regret_text,
     rope_curve_sentence,
 )
@@ -44,7 +44,7 @@ def full_text(facts: Facts) -> str:
 
 
 def screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
-    """Return a comparison on one screen: the headline, the numbers, the doubts.
+    """Return a comparison on one screen: the headline, the numbers, the findings.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
 
 
 def estimate_screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
-    """Return an estimate on one screen: the headline, the numbers, the doubts.
+    """Return an estimate on one screen: the headline, the numbers, the findings.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         details.append(("other ROPEs", curve))
     if facts.get("needed") is not None:
-        details.append(("more data", more_documents(facts["needed"], facts)))
+        details.append(("more data", more_items(facts["needed"], facts)))
     if "runs" in facts:
         details.extend(run_details(facts))
     if "unpaired" in facts:
@@ -198,14 +198,14 @@ def full_markdown(facts: Facts) -> str:
     **bert: f1 0.2000 (95% HDI 0.1000 to 0.3000), observed 0.2000.**
     """
     both = "names" in facts
-    verdict = headline(facts) if both else estimate_headline(facts)
+    said = headline(facts) if both else estimate_headline(facts)
     table = comparison_table(facts) if both else estimate_table(facts)
-    parts = [f"**{for_markdown(verdict)}**", table.to_markdown().rstrip()]
+    parts = [f"**{for_markdown(said)}**", table.to_markdown().rstrip()]
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         parts.append(f"For other widths of the ROPE: {for_markdown(curve)}.")
     if facts.get("needed") is not None:
-        parts.append(for_markdown(more_documents(facts["needed"], facts)))
+        parts.append(for_markdown(more_items(facts["needed"], facts)))
     if both and "runs" in facts:
         parts.append(for_markdown(run_sentences(facts)))
     findings = read.findings(facts)

@@ -21,7 +21,7 @@ from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import UsageError
 
-_VERDICTS = {
+_DECISIONS = {
     "BETTER": "{a} is better than {b}",
     "LEANING_BETTER": "{a} against {b} is leaning better, not decided",
     "EQUIVALENT": "{a} and {b} are practically equivalent",
@@ -34,16 +34,16 @@ _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
 
-def verdict(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the verdict in words, with the models' names.
+def decision_words(facts: Facts, *, limit: int | None = None) -> str:
+    """Return the decision in words, with the models' names.
 
     Examples
     --------
-    >>> verdict({"names": ["bert", "gpt"], "decision": {"name": "EQUIVALENT"}})
+    >>> decision_words({"names": ["bert", "gpt"], "decision": {"name": "EQUIVALENT"}})
     'bert and gpt are practically equivalent'
     """
     a, b = read.names(facts, limit=limit)
-    return _VERDICTS[facts["decision"]["name"]].format(a=a, b=b)
+    return _DECISIONS[facts["decision"]["name"]].format(a=a, b=b)
 
 
 def headline(facts: Facts, *, limit: int | None = None) -> str:
@@ -66,10 +66,10 @@ def headline(facts: Facts, *, limit: int | None = None) -> str:
     """
     rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     line = (
-        f"{verdict(facts, limit=limit)}: {read.metric(facts)} {_amount(facts)} "
+        f"{decision_words(facts, limit=limit)}: {read.metric(facts)} {_amount(facts)} "
         f"({read.hdi_label(facts)} {_hdi(facts, sign=True)}), ROPE {rope}."
     )
-    return line + _doubt(facts)
+    return line + _serious(facts)
 
 
 def rope_curve_sentence(
@@ -78,12 +78,12 @@ def rope_curve_sentence(
     rope: Mapping[str, Any] | None = None,
     words: bool = False,
 ) -> str:
-    """Return the verdict for every width of the ROPE.
+    """Return the decision for every width of the ROPE.
 
     Parameters
     ----------
     curve
-        Stretches of half-widths with one verdict each, ``from`` and ``to``;
+        Stretches of half-widths with one decision each, ``from`` and ``to``;
         for an asymmetric ROPE the stretches are multiples of it.
     rope
         The ROPE; symmetric if None.
@@ -130,7 +130,7 @@ def estimate_headline(facts: Facts, *, limit: int | None = None) -> str:
     )
     if facts.get("observed") is not None:
         line += f", observed {numbers.plain(facts['observed'], places)}"
-    return line + "." + _doubt(facts)
+    return line + "." + _serious(facts)
 
 
 def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
@@ -140,14 +140,14 @@ def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
     --------
     >>> regret_text({"names": ["bert", "gpt"], "regret": {"a": 0.0012, "b": 0.075}, "sd": 0.01,
     ...              "costs": {"unit": "EUR"}})
-    'choosing bert loses 0.0012 EUR per document on average, choosing gpt 0.0750'
+    'choosing bert loses 0.0012 EUR per item on average, choosing gpt 0.0750'
     """
     if "costs" not in facts:
         return None
     (a, b), places = read.names(facts, limit=limit), read.digits(facts)
     lost_a, lost_b = (_lost(facts["regret"][one], places) for one in ("a", "b"))
     unit = facts["costs"].get("unit")
-    per = "per document" if unit is None else f"{for_text(unit)} per document"
+    per = "per item" if unit is None else f"{for_text(unit)} per item"
     return f"choosing {a} loses {lost_a} {per} on average, choosing {b} {lost_b}"
 
 
@@ -180,7 +180,7 @@ def bayes_factor_text(facts: Facts) -> str | None:
 
 
 def _amount(facts: Facts) -> str:
-    """Say by how much, with a direction only where the verdict has the same."""
+    """Say by how much, with a direction only where the decision has the same."""
     name, mean, places = facts["decision"]["name"], facts["mean"], read.digits(facts)
     direction = _TOWARDS.get(name, 0)
     if not facts.get("greater_is_better", True):
@@ -196,9 +196,9 @@ def _hdi(facts: Facts, *, sign: bool = False) -> str:
     return numbers.interval(hdi["low"], hdi["high"], read.digits(facts), sign=sign)
 
 
-def _doubt(facts: Facts) -> str:
+def _serious(facts: Facts) -> str:
     serious = [name for _, _, name in read.findings(facts, "serious")]
-    return f" Serious doubt: {', '.join(serious)}." if serious else ""
+    return f" Serious finding: {', '.join(serious)}." if serious else ""
 
 
 def _stretch_name(stretch: Mapping[str, Any], *, words: bool) -> str:
@@ -253,7 +253,7 @@ def estimate_table(facts: Facts) -> Table:
 
 
 def comparison_caption(facts: Facts) -> str:
-    """Return what the table of a comparison shows, with which ROPE, prior and verdict.
+    """Return what the table of a comparison shows, with which ROPE, prior and decision.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def comparison_caption(facts: Facts) -> str:
     rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     return (
         f"{a}, {b} and their difference in {_seen(facts)}, with {read.hdi_label(facts)}s. For a "
-        f"ROPE of {rope}, {verdict(facts)} ({facts['decision']['symbol']})."
+        f"ROPE of {rope}, {decision_words(facts)} ({facts['decision']['symbol']})."
     )
 
 
@@ -312,7 +312,7 @@ def results_table(results: Sequence[Facts], *, title: str | None = None) -> Tabl
     ...      "hdi": hdi, "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01,
     ...      "p_equivalent": 0.01, "p_better": 0.98, "p_greater": 0.985, "exact": True,
     ...      "decision": {"name": "BETTER", "symbol": "≫", "words": "better"}}
-    >>> results_table([c])["verdict"]
+    >>> results_table([c])["decision"]
     ('≫ better',)
     """
     if not results:
@@ -369,7 +369,7 @@ def _result_columns(digits: int, n_draws: int | None) -> tuple[Column, ...]:
         text_column("a", "A"),
         text_column("b", "B"),
         text_column("metric"),
-        text_column("verdict"),
+        text_column("decision"),
         signed_column("observed", "observed A − B", digits),
         signed_column("mean", "mean A − B", digits),
         number_column("sd", "sd", digits),
@@ -395,7 +395,7 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
         "a": a,
         "b": b,
         "metric": facts["metric"],
-        "verdict": f"{decision['symbol']} {decision['words']}",
+        "decision": f"{decision['symbol']} {decision['words']}",
         "hdi_prob": facts["hdi"]["prob"],
         "rope_low": facts["rope"]["low"],
         "rope_high": facts["rope"]["high"],
@@ -407,8 +407,8 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
     }
 
 
-def more_documents(needed: Facts, facts: Facts) -> str:
-    """Return in a sentence how many more documents would probably decide.
+def more_items(needed: Facts, facts: Facts) -> str:
+    """Return in a sentence how many more items would probably decide.
 
     Parameters
     ----------
@@ -419,22 +419,22 @@ def more_documents(needed: Facts, facts: Facts) -> str:
 
     Examples
     --------
-    >>> print(more_documents({"n": 2312, "probability": 0.8, "most": 90_000}, {"n": 900}))
-    About 2,400 more documents, beside the 900 that there are, would probably decide it (80%).
-    >>> print(more_documents({"n": None, "probability": 0.431, "most": 90_000}, {"n": 900}))
-    Even 90,000 more documents, beside the 900 that there are, would decide it with a probability
+    >>> print(more_items({"n": 2312, "probability": 0.8, "most": 90_000}, {"n": 900}))
+    About 2,400 more items, on top of the 900 so far, would probably decide it (80%).
+    >>> print(more_items({"n": None, "probability": 0.431, "most": 90_000}, {"n": 900}))
+    Even 90,000 more items, on top of the 900 so far, would decide it with a probability
     of 43% only.
     """
     unit = facts.get("unit") or "items"
-    noun = "documents" if unit == "items" else for_text(unit)
+    noun = "items" if unit == "items" else for_text(unit)
     if "n_pool" in facts:
-        noun = "labelled documents of the pool"
-    beside = f"more {noun}, beside the {numbers.count(facts['n'])} that there are,"
+        noun = "labelled items of the pool"
+    more = f"more {noun}, on top of the {numbers.count(facts['n'])} so far,"
     chance = f"{100 * needed['probability']:.0f}%"
     if needed["n"] is None:
         most = numbers.count(numbers.two_figures(needed["most"]))
-        return f"Even {most} {beside} would decide it with a probability of {chance} only."
+        return f"Even {most} {more} would decide it with a probability of {chance} only."
     return (
-        f"About {numbers.count(numbers.two_figures(needed['n']))} {beside} would probably decide "
+        f"About {numbers.count(numbers.two_figures(needed['n']))} {more} would probably decide "
         f"it ({chance})."
     )

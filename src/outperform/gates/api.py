@@ -19,10 +19,10 @@ from outperform.gates.rule import (
     Require,
     check_requirement,
     claim_of,
-    documents_to_judge,
     draws_to_settle,
     edge_of,
     findings_of,
+    items_to_judge,
     judge,
     serious,
     withheld,
@@ -47,7 +47,7 @@ _THIN = ("few_disagreements",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A metric that must not get worse, beside the one that the gate is about.
+    """A metric that must not get worse, besides the one that the gate is about.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ class Check:
 
     @property
     def needed(self) -> Needed | None:
-        """About how many more documents would decide, and how probably; None if it is decided.
+        """About how many more items would decide, and how probably; None if it is decided.
 
         None too if a pool has no more to tell.
         """
-        return documents_to_judge(self.comparison, require=self.require)
+        return items_to_judge(self.comparison, require=self.require)
 
     @property
-    def more_documents(self) -> int | None:
+    def more_items(self) -> int | None:
         """About how many more would probably decide: 0 if it is decided, None if none is known."""
         if self.judgement is not Judgement.UNDECIDED:
             return 0
@@ -127,7 +127,7 @@ class Check:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Doubts about the comparison, and about what follows from it here."""
+        """Findings about the comparison, and about what follows from it here."""
         return findings_of(self.comparison, self.require)
 
     @property
@@ -143,7 +143,7 @@ class Check:
             "require": self.require,
             "judgement": self.judgement.value,
             "edge": edge_of(self.comparison, self.require),
-            "more_documents": self.more_documents,
+            "more_items": self.more_items,
             "needed": None if self.needed is None else self.needed.to_dict(),
             "withheld": list(self.withheld),
             "near_edge": claim_of(self.comparison, self.require).near_edge is not None,
@@ -200,7 +200,7 @@ class Gate:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The doubts of all checks, each once."""
+        """The findings of all checks, each once."""
         return tuple(dict.fromkeys(one for check in self.checks for one in check.findings))
 
     def to_dict(self) -> GateFacts:
@@ -219,7 +219,7 @@ class Gate:
         return " ".join(gate_sentences(self.to_dict()))
 
     def to_markdown(self) -> str:
-        """Return judgement, checks and doubts in Markdown, as a job summary shows them."""
+        """Return judgement, checks and findings in Markdown, as a job summary shows them."""
         return gate_markdown(self.to_dict())
 
     def _repr_html_(self) -> str:
@@ -302,7 +302,7 @@ def gate(
     prior
         As for :func:`compare`.
     paired
-        Whether to use that the documents are the same, where the data allow it.
+        Whether to use that the items are the same, where the data allow it.
     n_draws
         How many draws to begin with, 20,000 by default. Where an end of the HDI is too near to
         the edge that decides, there are more, up to 16 times as many or a million; what then is

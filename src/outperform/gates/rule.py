@@ -11,7 +11,7 @@ from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.planning.goals import judged_goal
-from outperform.planning.power import Needed, documents_needed
+from outperform.planning.power import Needed, items_needed
 from outperform.results.comparison import Comparison
 
 TOO_COARSE = "monte_carlo_too_coarse"
@@ -42,7 +42,7 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
     otherwise. So ``"not_worse"`` passes on ≫, ≈ and a > that reaches over the
     better edge only, and fails on ≪. ``"better"`` passes on ≫ and fails not on
     ≪ alone but on ≈ too: an HDI inside the ROPE says that the improvement is too
-    small to matter, and more documents would only say so more firmly.
+    small to matter, and more items would only say so more firmly.
 
     A serious finding withholds the judgement. So does an end of the HDI that is too near to the
     edge for so many draws: other draws might judge otherwise.
@@ -68,7 +68,7 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
 
 
 def _side(claim: Claim, require: Require) -> Judgement:
-    """Return what the interval says, whatever there is to doubt."""
+    """Return what the interval says, whatever the findings."""
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
         return Judgement.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
@@ -77,7 +77,7 @@ def _side(claim: Claim, require: Require) -> Judgement:
 
 
 def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]:
-    """Return the doubts about a comparison and about what a requirement makes of it.
+    """Return the findings about a comparison and about what a requirement makes of it.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
         ``"not_worse"`` or ``"better"``.
     """
     coarse = tuple(_too_coarse(comparison, require))
-    # The doubt about the edge that decides says more than the one about any edge.
+    # The finding about the edge that decides says more than the one about any edge.
     told = [one for one in comparison.findings if not (coarse and one.name == TOO_COARSE)]
     return (*told, *_unobserved(comparison), *_against_data(comparison, require), *coarse)
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:
-    """Return the names of the findings that withhold the verdict.
+    """Return the names of the findings that withhold the decision.
 
     Parameters
     ----------
@@ -109,20 +109,20 @@ def serious(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     Parameters
     ----------
     findings
-        Doubts of any level.
+        Findings of any level.
     """
     return tuple(one.name for one in findings if one.level == "serious")
 
 
 def _unobserved(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the doubt about a metric that nothing in the data defines."""
+    """Yield the finding about a metric that nothing in the data defines."""
     empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
     if empty:
         yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
 
 
 def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the doubt about an interval on the other side of the edge than what was observed."""
+    """Yield the finding about an interval on the other side of the edge than what was observed."""
     claim = claim_of(comparison, require)
     greater = comparison.spec.metric.greater_is_better
     seen = comparison.observed if greater else -comparison.observed
@@ -134,7 +134,7 @@ def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]
 
 
 def _too_coarse(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the doubt about an end that other draws might put on the other side of the edge.
+    """Yield the finding about an end that other draws might put on the other side of the edge.
 
     It is serious where a failure is at stake, which nobody allows by allowing undecided.
     """
@@ -175,8 +175,8 @@ def draws_to_settle(comparison: Comparison, require: Require) -> float:
     return math.inf if gap == 0 else n_draws * (SAFE_ERRORS * error / gap) ** 2
 
 
-def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
-    """Return about how many more documents would probably let the gate pass or fail.
+def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
+    """Return about how many more items would probably let the gate pass or fail.
 
     The whole HDI must come to lie on one side of the edge, whichever. Where it will lie is as
     uncertain as the difference is now, so the answer comes with a probability.
@@ -191,7 +191,7 @@ def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse"
     Returns
     -------
     Needed or None
-        None if it is decided, if a serious finding withholds the verdict, or where documents are
+        None if it is decided, if a serious finding withholds the decision, or where items are
         not all that it waits for.
     """
     if judge(comparison, require=require) is not Judgement.UNDECIDED:
@@ -200,7 +200,7 @@ def documents_to_judge(comparison: Comparison, *, require: Require = "not_worse"
         return None
     better = comparison.spec.metric.greater_is_better
     goal = judged_goal(edge_of(comparison, require), greater_is_better=better)
-    return documents_needed(comparison, goal)
+    return items_needed(comparison, goal)
 
 
 class Claim(NamedTuple):

@@ -13,7 +13,7 @@ from outperform.display import numbers
 from outperform.display.formats import INERT, Column, as_html, text_column
 from outperform.display.numbers import for_html, for_json, for_markdown, for_text
 from outperform.display.screen import QUIET, WIDTH, html_finding, html_list
-from outperform.display.sentences import more_documents
+from outperform.display.sentences import more_items
 from outperform.display.table import Table
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
     ...               "sd": 0.01, "hdi": {"low": -0.002, "high": 0.03, "prob": 0.95},
     ...               "rope": {"low": -0.005, "high": 0.005}}
     >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
-    ...          "edge": -0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    ...          "edge": -0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> print(check_sentence({"names": ["new", "old"]}, check))
     new is not worse than old in F1: the whole 95% HDI (-0.0020 to +0.0300) lies above -0.005,
     the lower edge of the ROPE.
@@ -98,7 +98,7 @@ def gate_sentences(facts: GateFacts) -> list[str]:
     ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95},
     ...               "rope": {"low": -0.005, "high": 0.005}}
     >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
-    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> facts = {"names": ["new", "old"], "judgement": "pass", "checks": [check, check]}
     >>> gate_sentences(facts)[0]
     'Gate passed: new is better than old in f1, and the guard holds.'
@@ -121,7 +121,7 @@ def gate_table(facts: GateFacts) -> Table:
         Column(key="difference", align="right"),
         Column(key="hdi", heading=prob),
         Column(key="rope", heading="ROPE"),
-        text_column("verdict"),
+        text_column("decision"),
     )
     return Table(columns, tuple(_row(check) for check in facts["checks"]))
 
@@ -159,7 +159,7 @@ def gate_markdown(facts: GateFacts) -> str:
 
 
 def gate_html(facts: GateFacts) -> str:
-    """Return a gate as a self-contained HTML fragment: judgement, checks, sentences, doubts.
+    """Return a gate as a self-contained HTML fragment: judgement, checks, sentences, findings.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def gate_html(facts: GateFacts) -> str:
     ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95}, "signature": "x",
     ...               "decision": {"symbol": "≫", "words": "better"}}
     >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
-    ...          "edge": 0.005, "withheld": [], "more_documents": 0, "comparison": comparison}
+    ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> facts = {"names": ["<b>", "old"], "judgement": "pass", "checks": [check]}
     >>> "<b>" in gate_html(facts), "Gate passed: &lt;b&gt; is better" in gate_html(facts)
     (False, True)
@@ -190,9 +190,9 @@ def gate_html(facts: GateFacts) -> str:
 
 
 def gate_findings(checks: Sequence[CheckFacts]) -> list[tuple[str, str, str]]:
-    """Return level, message and name of each doubt once, the gravest first.
+    """Return level, message and name of each finding once, the gravest first.
 
-    A doubt that not all checks share says which it is about.
+    A finding that not all checks share says which it is about.
     """
     of_check = [(check_name(check), read.findings(check)) for check in checks]
     about: dict[tuple[str, str, str], list[str]] = {}
@@ -209,7 +209,7 @@ def gate_findings(checks: Sequence[CheckFacts]) -> list[tuple[str, str, str]]:
 def _said(facts: GateFacts, check: CheckFacts) -> str:
     reason = _reason(check)
     if check["withheld"] and not check.get("near_edge"):
-        reason = f"the verdict is withheld ({', '.join(check['withheld'])})"
+        reason = f"the decision is withheld ({', '.join(check['withheld'])})"
     return for_text(f"{_clause(facts, check)}: {reason}.{_more(check)}")
 
 
@@ -241,7 +241,7 @@ def _edge(value: float) -> str:
 
 def _more(check: CheckFacts) -> str:
     needed = check.get("needed")
-    return "" if needed is None else f" {more_documents(needed, check['comparison'])}"
+    return "" if needed is None else f" {more_items(needed, check['comparison'])}"
 
 
 def _difference(facts: GateFacts) -> str:
@@ -267,7 +267,7 @@ def _row(check: CheckFacts) -> dict[str, object]:
         "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
         "rope": numbers.rope(rope["low"], rope["high"]),
         # Without ", not decided": the gate may pass all the same.
-        "verdict": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
+        "decision": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
     }
 
 
@@ -334,9 +334,9 @@ def _test_case(
             attributes["type"] = f"outperform.{check['judgement']}"
         inner = ElementTree.SubElement(case, tag, attributes)
         inner.text = sentence if tag != "skipped" else None
-    doubts = [str(line) for line in _findings(check)]
+    lines = [str(line) for line in _findings(check)]
     output = ElementTree.SubElement(case, "system-out")
-    output.text = "\n".join([sentence, *doubts, for_text(check["comparison"]["signature"])])
+    output.text = "\n".join([sentence, *lines, for_text(check["comparison"]["signature"])])
 
 
 def _findings(check: CheckFacts) -> list[str]:

@@ -1,4 +1,4 @@
-"""Diagnostics: what to doubt about a result, as findings."""
+"""Diagnostics: what may be wrong with a result, as findings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from outperform.decision.rope import Decision, Rope, decide, margin
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import (
-    FEW_DOCUMENTS,
     FEW_GROUPS,
+    FEW_ITEMS,
     matching_findings,
     often,
     unit_findings,
@@ -26,7 +26,7 @@ from outperform.inference.disagreements import (
 from outperform.inference.items import undefined_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
-from outperform.inference.views import documents_of, probabilities, tied_share
+from outperform.inference.views import items_of, probabilities, tied_share
 from outperform.metrics.score_metrics import LEAST_PROBABILITY
 
 # What a column is called where less is better; a plural counts too.
@@ -38,10 +38,10 @@ _SOME_TIES, _MANY_TIES = 0.01, 0.1
 
 
 def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
-    """Yield doubts about the scores themselves."""
+    """Yield findings about the scores themselves."""
     yield from spec.findings
-    if spec.n < FEW_DOCUMENTS:
-        yield finding("few_documents/bootstrap", items=counted(spec.n, "items"))
+    if spec.n < FEW_ITEMS:
+        yield finding("few_items/bootstrap", items=counted(spec.n, "items"))
     n_even = _even_groups(spec)
     yield from unit_findings(n_even, weighted=spec.n_groups is None)
     if spec.metric.reads == "ranking":
@@ -79,10 +79,10 @@ def _even_groups(spec: ScoreSpec) -> float:
 
 
 def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
-    counts = documents_of(spec.view)
+    counts = items_of(spec.view)
     positive = counts[spec.is_positive].sum()
     few = {"positive": int(positive), "negative": int(counts.sum() - positive)}
-    few = {side: n for side, n in few.items() if n < FEW_DOCUMENTS}
+    few = {side: n for side, n in few.items() if n < FEW_ITEMS}
     if few:
         shown = listed(f"{n} {side}" for side, n in few.items())
         yield finding("few_of_a_class", counts=shown, metric=spec.metric.label)
@@ -106,7 +106,7 @@ def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
     for place, name in enumerate(spec.view.models):
         truth, given = probabilities(spec.view, place, spec.positive)
         zero = given[np.arange(len(truth)), truth] < LEAST_PROBABILITY
-        n = int(documents_of(spec.view)[zero].sum())
+        n = int(items_of(spec.view)[zero].sum())
         if n:
             yield finding(
                 "certain_and_wrong",
@@ -173,7 +173,7 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 
 
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
-    """Count the documents of each class that the metric sees go wrong."""
+    """Count the items of each class that the metric sees go wrong."""
     table, positive = spec.view.select([model]).tables[0], spec.positive
     truth, predicted = table.cells.T
     # Against the rest, what one of the others is taken for matters only if it is the class.
@@ -195,7 +195,7 @@ def _class(spec: LabelSpec, code: int) -> str:
     return f"class {others[0]!r}" if len(others) == 1 else "the other classes"
 
 
-# Of the pool, without any labelled document: from here on it may change the conclusion.
+# Of the pool, without any labelled item: from here on it may change the conclusion.
 _MUCH = 0.01
 
 
@@ -227,22 +227,22 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
 
 
 _MOST_NAMED = 6
-# A verdict closer to an edge than this many Monte Carlo errors may be the draws' doing.
+# A decision closer to an edge than this many Monte Carlo errors may be the draws' doing.
 # The error of an HDI end is itself known to about a third only: four true errors may
 # be reported as six.
 SAFE_ERRORS = 6.0
 
 
 def table_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield doubts about the table itself: empty classes, sparse cells, few documents."""
+    """Yield findings about the table itself: empty classes, sparse cells, few items."""
     if isinstance(spec, ScoreSpec):
         yield from score_findings(spec)
         return
     yield from spec.findings
     yield from matching_findings(spec)
-    if spec.n < FEW_DOCUMENTS:
+    if spec.n < FEW_ITEMS:
         yield finding(
-            "few_documents/prior" if spec.prior.proper else "few_documents/bootstrap",
+            "few_items/prior" if spec.prior.proper else "few_items/bootstrap",
             items=counted(spec.n, spec.unit),
         )
     groups = spec.view.groups
@@ -252,7 +252,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
     yield from pool_findings(spec)
     yield from _class_findings(spec)
     yield from _undefined(spec)
-    if spec.measured.per_document:
+    if spec.measured.per_item:
         yield from undefined_findings(spec)
     if spec.positive is not None and spec.view.kind != "correct":
         yield from _cell_findings(spec)
@@ -260,7 +260,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
-    if spec.view.kind == "correct" or spec.measured.per_document:
+    if spec.view.kind == "correct" or spec.measured.per_item:
         return
     margins = {model: spec.view.margins(model) for model in spec.view.models}
     actual = np.minimum.reduce([one[1] for one in margins.values()])
@@ -288,7 +288,7 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
                 model=model,
                 classes=_silent(spec, silent),
             )
-    few = np.flatnonzero((actual > 0) & (actual < FEW_DOCUMENTS * spec.counting.times))
+    few = np.flatnonzero((actual > 0) & (actual < FEW_ITEMS * spec.counting.times))
     if spec.positive is None and few.size:
         nouns, seen = _NOUNS.get(spec.view.kind, ("classes", "items"))
         yield finding(
@@ -296,7 +296,7 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
             few=few.size,
             n=spec.view.n_classes,
             classes=nouns,
-            least=FEW_DOCUMENTS,
+            least=FEW_ITEMS,
             items=seen,
         )
 
@@ -375,7 +375,7 @@ def _cell_findings(spec: LabelSpec) -> Iterator[Finding]:
     for model in spec.view.models:
         for part in ("tp", "fn", "fp"):
             count = count_of(spec.view, model, part, positive=spec.positive)
-            if count < FEW_DOCUMENTS * spec.counting.times:
+            if count < FEW_ITEMS * spec.counting.times:
                 sparse.append(f"{model} has {counted(count, _PARTS[part])}")
     if sparse:
         cells = clauses(sparse, most=_MOST_NAMED)
@@ -478,7 +478,7 @@ def interval_findings(
     sampled: bool,
     pair: tuple[int, int] = (0, 1),
 ) -> Iterator[Finding]:
-    """Yield doubts about a verdict: near an edge, or another one with equal tails."""
+    """Yield findings about a decision: near an edge, or another one with equal tails."""
     gap, error = margin(hdi, rope)
     if sampled and gap < SAFE_ERRORS * error:
         yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)

@@ -16,30 +16,28 @@ from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, counted, finding, quoted
-from outperform.inference.items import document_values, spreads
+from outperform.inference.items import item_values, spreads
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import predicted_codes, true_codes
 
-FEW_DOCUMENTS = 10
+FEW_ITEMS = 10
 FEW_GROUPS = 30
 
 
 def unit_findings(n_even: float, *, weighted: bool) -> Iterator[Finding]:
-    """Yield a doubt where what is weighed is worth few units of equal size.
+    """Yield a finding where what is weighed is worth few units of equal size.
 
     Parameters
     ----------
     n_even
-        How many of equal size the groups, or the weighted documents, are worth.
+        How many of equal size the groups, or the weighted items, are worth.
     weighted
-        Whether it is importance weights that make documents uneven, not groups.
+        Whether it is importance weights that make items uneven, not groups.
     """
     if n_even >= FEW_GROUPS:
         return
-    yield finding(
-        "few_effective_documents" if weighted else "few_groups", n=n_even, least=FEW_GROUPS
-    )
+    yield finding("few_effective_items" if weighted else "few_groups", n=n_even, least=FEW_GROUPS)
 
 
 _MUCH = 1.2  # times the sd
@@ -147,7 +145,7 @@ Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 def allow(
     spec: Spec, decision: Decision, hdi: Interval, rope: Rope, pair: tuple[int, int] = (0, 1)
 ) -> tuple[Decision, Finding | None]:
-    """Return the verdict as far as the data allow it, and ``few_disagreements`` if they are few."""
+    """Return the decision as far as the data allow it, and the finding if few items differ."""
     if not decision.decided and is_tie(spec, rope, pair):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(spec, decision, hdi, pair)
@@ -159,7 +157,7 @@ def allow(
 def allow_runs(
     spec: Spec, decision: Decision, hdi: Interval, rope: Rope, places: Places
 ) -> tuple[Decision, Finding | None]:
-    """Return the verdict of runs as far as the data allow it; see :func:`allow`."""
+    """Return the decision of runs as far as the data allow it; see :func:`allow`."""
     a, b = places
     same = len(a) == len(b) and all(is_tie(spec, rope, pair) for pair in zip(a, b, strict=True))
     if not decision.decided and same:
@@ -183,7 +181,7 @@ def _few_between_runs(
 
 
 def unless_serious(decision: Decision, few: Finding | None) -> Decision:
-    """Return the verdict, undecided if it rests on too few disagreements."""
+    """Return the decision, undecided if it rests on too few disagreements."""
     serious = few is not None and few.level == "serious"
     return Decision.UNDECIDED if serious else decision
 
@@ -194,8 +192,8 @@ def disagreement_finding(
     """Return ``few_disagreements`` if the data hardly tell two of the models apart.
 
     It is serious, and ≈ is withheld, where the prior gives disagreement less
-    than one document in each direction: then an interval of no width would say
-    ≈ whatever the number of documents. Without any prior a single disagreement
+    than one item in each direction: then an interval of no width would say
+    ≈ whatever the number of items. Without any prior a single disagreement
     already puts all draws on one side of zero, so ≫ and ≪ are withheld too.
     """
     if not spec.paired:
@@ -249,7 +247,7 @@ def _unit(spec: Spec) -> str:
         return "labelled items"
     if spec.data.kind != "spans":
         return "items" if spec.n_groups is None else "groups"
-    return "spans" if spec.view.groups is None else "sentences or documents"
+    return "spans" if spec.view.groups is None else "sentences or items"
 
 
 def _never(spec: Spec) -> Finding:
@@ -285,7 +283,7 @@ def _cells_of(spec: LabelSpec, pair: tuple[int, int]) -> tuple[IntArray, IntArra
 
 
 def _disagreements(spec: Spec, pair: tuple[int, int]) -> int:
-    """Count the documents on which two models differ as far as the metric can see."""
+    """Count the items on which two models differ as far as the metric can see."""
     if isinstance(spec, ScoreSpec):
         return spec.n_apart(pair)
     table = spec.view.tables[0]
@@ -310,8 +308,8 @@ def _disagreements(spec: Spec, pair: tuple[int, int]) -> int:
 def _sets_apart(spec: LabelSpec, pair: tuple[int, int]) -> AnyArray:
     """Return the cells in which two models' label sets differ as far as the metric can see."""
     view = spec.view
-    if spec.measured.per_document:
-        one, two = document_values(spec, pair)
+    if spec.measured.per_item:
+        one, two = item_values(spec, pair)
         return np.asarray(one != two)
     truth, a, b = _cells_of(spec, pair)
     if spec.measured.score != "recall":
@@ -323,12 +321,12 @@ def _sets_apart(spec: LabelSpec, pair: tuple[int, int]) -> AnyArray:
 
 
 _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
-# Recall looks at documents of the class only, specificity at the others only.
+# Recall looks at items of the class only, specificity at the others only.
 _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
 
 
 def prior_disagreement(spec: Spec) -> float:
-    """Return how many documents the prior lets only A get right, over all classes."""
+    """Return how many items the prior lets only A get right, over all classes."""
     if isinstance(spec, ScoreSpec) or spec.prior.name == "bootstrap":
         return 0.0
     pool = spec.view.pool

@@ -198,10 +198,10 @@ def _answer_at(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> list[Answer]:
-    """Answer with every document worth the same."""
+    """Answer with every item worth the same."""
     first = specs[0]
     view = first.view if factor == 1.0 else scaled(first.view, factor)
-    if first.measured.per_document:
+    if first.measured.per_item:
         drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
         return [_answer_of(values) for values in drawn]
     posterior = _posterior(first, view)
@@ -216,7 +216,7 @@ def _answer_at(
 
 def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
     """Return draws ``(n_models, n_draws)`` that are there already, and the closed forms."""
-    if spec.measured.per_document:
+    if spec.measured.per_item:
         return _answer_of(values)
     return _with_forms(spec, _posterior(spec, spec.view), values)
 
@@ -239,7 +239,7 @@ def draw_view(
 
     For simulations, which ask thousands of times; NaN where a value is not defined.
     """
-    if spec.measured.per_document:
+    if spec.measured.per_item:
         return draw_means(spec, view, n_draws=n_draws, seed=seed, n_jobs=1)
     posterior = _posterior(spec, view)
     return _values(posterior, [spec], n_draws=n_draws, seed=seed, n_jobs=1)
@@ -303,7 +303,7 @@ def observed(spec: Spec) -> tuple[float, ...]:
     """
     if isinstance(spec, ScoreSpec):
         return observed_scores(spec)
-    if spec.measured.per_document:
+    if spec.measured.per_item:
         return observed_means(spec)
     if spec.view_prevalence is not None:
         return tuple(_observed_elsewhere(spec, model) for model in spec.view.models)

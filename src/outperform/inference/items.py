@@ -10,7 +10,7 @@ import numpy as np
 
 from outperform._typing import FloatArray, IntArray
 from outperform.data.groups import Groups, RepeatedId
-from outperform.data.label_sets import document_margins
+from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError, param
@@ -19,7 +19,7 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
-from outperform.posterior.bootstrap import draw_documents
+from outperform.posterior.bootstrap import draw_items
 from outperform.posterior.rng import child, n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
@@ -99,7 +99,7 @@ def draw_prepared(
 
         return evaluate
 
-    return draw_documents(
+    return draw_items(
         make_evaluate,
         n_units=n_units,
         shapes=shapes,
@@ -134,24 +134,23 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         raise ResourceError(
             f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
             f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and the "
-            "interval of so many documents needs no more draws than that of few"
+            "interval of so many items needs no more draws than that of few"
         )
 
 
-def document_values(spec: LabelSpec, models: Iterable[int] | None = None) -> list[FloatArray]:
-    """Return what a document of each cell is worth, for each model or for some."""
+def item_values(spec: LabelSpec, models: Iterable[int] | None = None) -> list[FloatArray]:
+    """Return what an item of each cell is worth, for each model or for some."""
     metric, view = spec.measured, spec.view
     return [
-        metric.of_documents(margins, n_labels=view.n_classes)
-        for _, margins in _tables(view, models)
+        metric.of_items(margins, n_labels=view.n_classes) for _, margins in _tables(view, models)
     ]
 
 
 def _tables(view: Outcomes, models: Iterable[int] | None = None) -> Iterator[tuple[Table, Margins]]:
-    """Yield each model's table, and how many labels a document of each cell has and is given."""
+    """Yield each model's table, and how many labels an item of each cell has and is given."""
     for place in range(len(view.models)) if models is None else models:
         table, model = (view.tables[0], place) if view.paired else (view.tables[place], 0)
-        sizes = document_margins(table, view.sets, model=model, n_labels=view.n_classes)
+        sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
         yield table, Margins(**sizes._asdict())
 
 
@@ -160,12 +159,12 @@ def observed_means(spec: LabelSpec) -> tuple[float, ...]:
     tables = [table for table, _ in _tables(spec.view)]
     return tuple(
         float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
-        for table, values in zip(tables, document_values(spec), strict=True)
+        for table, values in zip(tables, item_values(spec), strict=True)
     )
 
 
 def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield how many documents count as 0 only because 0/0 does."""
+    """Yield how many items count as 0 only because 0/0 does."""
     shown = []
     for name, (table, margins) in zip(spec.view.models, _tables(spec.view), strict=True):
         n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
@@ -173,7 +172,7 @@ def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
             shown.append(f"{n:,} of {name}")
     if shown:
         metric = spec.measured.label.partition(" ")[2]
-        yield finding("undefined_documents", metric=metric, counts=clauses(shown))
+        yield finding("undefined_items", metric=metric, counts=clauses(shown))
 
 
 _BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
@@ -194,7 +193,7 @@ def draw_means(
     n_jobs: int | None,
 ) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
-    values = document_values(spec)
+    values = item_values(spec)
     if view.paired:
         return _draw_means(view.tables[0], values, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     return np.concatenate(
@@ -313,7 +312,7 @@ def _of_function(
 
 
 class Spreads(NamedTuple):
-    """The sd with one weight for each id, and with one for each document; NaN if unknown."""
+    """The sd with one weight for each id, and with one for each item; NaN if unknown."""
 
     grouped: float
     apart: float

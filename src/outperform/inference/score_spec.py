@@ -36,14 +36,14 @@ _ROUNDING = 1e-6
 
 
 class Scale(NamedTuple):
-    """What one counted document is worth, and with what probability it is worth that."""
+    """What one counted item is worth, and with what probability it is worth that."""
 
     factor: float
     share: float
 
 
 class Counting(NamedTuple):
-    """How often each document was counted, and what each of these counts is worth."""
+    """How often each item was counted, and what each of these counts is worth."""
 
     times: int = 1
     scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
@@ -83,11 +83,11 @@ class BaseSpec:
     prior
         The statistical assumption.
     findings
-        Doubts that come from the question itself.
+        Findings that come from the question itself.
     classes
         Codes of the classes averaged over; None for all.
     counting
-        How often each document was counted, and what a count is worth.
+        How often each item was counted, and what a count is worth.
     """
 
     data: Outcomes | Scores
@@ -132,7 +132,7 @@ def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
         if array.ndim == 2 and np.abs(array.sum(axis=1) - 1).max() > _ROUNDING:
             row = int(np.abs(array.sum(axis=1) - 1).argmax())
             raise DataError(
-                f"the probabilities of {name!r} must add up to 1 for every document; in row {row} "
+                f"the probabilities of {name!r} must add up to 1 for every item; in row {row} "
                 f"they add up to {array[row].sum():g}"
             )
 
@@ -186,13 +186,13 @@ def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
     if not is_positive.any() or is_positive.all():
         lacking = "positive" if not is_positive.any() else "negative"
         raise DataError(
-            f"{metric.name} compares positive and negative documents, and no document is "
+            f"{metric.name} compares positive and negative items, and no item is "
             f"{lacking}; check {param('pos_label=', scores.labels[code])} and y_true"
         )
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 2 and array.shape[1] > 2:
             raise UsageError(
-                f"{metric.name} reads one score a document; scores of {name!r} have shape "
+                f"{metric.name} reads one score an item; scores of {name!r} have shape "
                 f"{array.shape}: give the column of the positive class"
             )
 
@@ -237,17 +237,17 @@ class ScoreSpec(BaseSpec):
 
     @property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return self.data.n
 
     @property
     def unit(self) -> str:
-        """What the number of documents counts, in words."""
+        """What the number of items counts, in words."""
         return "items"
 
     @property
     def n_pool(self) -> int | None:
-        """How many documents the labelled ones were chosen from; None if they were not."""
+        """How many items the labelled ones were chosen from; None if they were not."""
         return None
 
     @property
@@ -262,7 +262,7 @@ class ScoreSpec(BaseSpec):
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of documents get one weight each; None if every document gets one."""
+        """How many groups of items get one weight each; None if every item gets one."""
         return self.data.n_groups
 
     @cached_property
@@ -276,7 +276,7 @@ class ScoreSpec(BaseSpec):
 
     @cached_property
     def n_effective(self) -> float | None:
-        """What importance weights leave of the documents or groups; None without any."""
+        """What importance weights leave of the items or groups; None without any."""
         if self.data.weights is None:
             return None
         return effective_size(self.units.sums(np.ones(self.view.n_rows)))
@@ -309,7 +309,7 @@ class ScoreSpec(BaseSpec):
 
     @property
     def shapes(self) -> FloatArray | None:
-        """How many documents each unit stands for; None for one each."""
+        """How many items each unit stands for; None for one each."""
         view = self.view
         if view.n_groups is not None or view.counts is None:
             return None
@@ -330,7 +330,7 @@ class ScoreSpec(BaseSpec):
         return tuple(one.ranking for one in self.prepared if isinstance(one, ranked))
 
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the documents, or groups, that set two models apart in the metric's eyes."""
+        """Count the items, or groups, that set two models apart in the metric's eyes."""
         return count_apart(
             self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
         )
@@ -355,7 +355,7 @@ def make_score_spec(
     chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
-            f"prior {chosen.name!r} is for labels; scores are weighed document by document, so "
+            f"prior {chosen.name!r} is for labels; scores are weighed item by item, so "
             f"leave prior out or use {param('prior=', 'bootstrap')}"
         )
     asked = metrics.get_score(metric)

@@ -72,10 +72,10 @@ def refuse_chain(
     if table.kind == "spans":
         what = "spans"
     elif table.pool is not None:
-        what = "documents that were chosen from a pool"
+        what = "items that were chosen from a pool"
     elif not prior.proper and prior.own is None:
         what = f"prior {prior.name!r}"
-        if not (measured.per_document or table.weighted):
+        if not (measured.per_item or table.weighted):
             others = "" if table.kind == "label_sets" else ", 'hierarchical'"
             instead = f", or one of {param('prior=', 'uniform')}, 'jeffreys', 'unit'{others}"
     elif elsewhere:
@@ -110,19 +110,19 @@ class LabelSpec(BaseSpec):
 
     @property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return self.data.n // self.counting.times
 
     @property
     def unit(self) -> str:
-        """What the number of documents counts, in words."""
+        """What the number of items counts, in words."""
         if self.data.kind != "spans":
             return "items"
-        return "spans" if self.data.groups is None else "sentences or documents"
+        return "spans" if self.data.groups is None else "sentences or items"
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of documents get one weight each; None if every document gets one."""
+        """How many groups of items get one weight each; None if every item gets one."""
         groups = self.view.groups
         if groups is None or self.data.kind == "spans":
             return None
@@ -131,7 +131,7 @@ class LabelSpec(BaseSpec):
 
     @property
     def n_effective(self) -> float | None:
-        """What importance weights leave of the documents or groups; None without any."""
+        """What importance weights leave of the items or groups; None without any."""
         groups = self.view.groups
         if groups is None or not groups.weighted:
             return None
@@ -139,7 +139,7 @@ class LabelSpec(BaseSpec):
 
     @property
     def n_pool(self) -> int | None:
-        """How many documents the labelled ones were chosen from; None if they were not."""
+        """How many items the labelled ones were chosen from; None if they were not."""
         return None if self.view.pool is None else self.view.pool.n
 
     @property
@@ -152,7 +152,7 @@ class LabelSpec(BaseSpec):
         """What to say of the size of a ROPE where there is no default; None where there is."""
         if self.costs is None:
             return None
-        return f", in {self.costs.unit or 'the units of the costs'} a document"
+        return f", in {self.costs.unit or 'the units of the costs'} an item"
 
     @property
     def paired(self) -> bool:
@@ -218,8 +218,8 @@ def make_label_spec(
         engine=engine,
     )
     chosen = _choose_prior(given.prior, view.table, default_prior)
-    _refuse_prior_of_documents(view.measured, chosen)
-    together, doubts = _group(view.table, chosen)
+    _refuse_prior_of_items(view.measured, chosen)
+    together, findings = _group(view.table, chosen)
     table, more = _pair(together, chosen, paired)
     refuse_unseen(table, chosen, view_prevalence)
     refuse_chain(
@@ -235,7 +235,7 @@ def make_label_spec(
         pos_label=view.pos_label,
         choices=given,
         prior=chosen,
-        findings=view.data.findings + doubts + more,
+        findings=view.data.findings + findings + more,
         counting=counting,
         view_prevalence=view_prevalence,
     )
@@ -358,7 +358,7 @@ def _choose_prior(given: PriorModel | None, table: Outcomes, default_prior: str)
         return _default(table, default_prior)
     if table.pool is not None and given != STRATA:
         raise UsageError(
-            f"prior {given.name!r} takes the documents as they came, and these were chosen by the "
+            f"prior {given.name!r} takes the items as they came, and these were chosen by the "
             "predictions of both models; leave prior out"
         )
     whole = given.shapes is None and given.own is None and given.name not in _OF_SPANS
@@ -385,16 +385,16 @@ def refuse_prevalence(data: object, verb: str) -> None:
 def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:
     if outcomes.pool is not None and not paired:
         raise UsageError(
-            "these documents were chosen by the predictions of both models, so the comparison is "
+            "these items were chosen by the predictions of both models, so the comparison is "
             "paired; leave paired out"
         )
 
 
-def _refuse_prior_of_documents(metric: Metric, prior: PriorModel) -> None:
-    if metric.per_document and prior.proper:
+def _refuse_prior_of_items(metric: Metric, prior: PriorModel) -> None:
+    if metric.per_item and prior.proper:
         raise UsageError(
-            f"{metric.name!r} is a mean over documents, and prior {prior.name!r} takes a "
-            f"document's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
+            f"{metric.name!r} is a mean over items, and prior {prior.name!r} takes a "
+            f"item's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
         )
 
 
@@ -412,14 +412,14 @@ def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding,
     """Keep groups where the prior weighs them; say so where what they hold counts by itself."""
     if table.weighted and prior.name != "bootstrap":
         raise UsageError(
-            f"prior {prior.name!r} counts documents and knows no importance weights; leave prior "
+            f"prior {prior.name!r} counts items and knows no importance weights; leave prior "
             "out; rows that stand for several items are counts, see Outcomes.from_counts"
         )
     if prior.name == "bootstrap" and table.groups is not None:
         return table, _importance(table)
     if table.kind != "spans":
-        doubts = () if table.groups is None else (_apart(table.groups.n, prior),)
-        return table.ungroup(), doubts + _labels_apart(table, prior)
+        findings = () if table.groups is None else (_apart(table.groups.n, prior),)
+        return table.ungroup(), findings + _labels_apart(table, prior)
     return table.ungroup(), (finding("independent_spans"),)
 
 

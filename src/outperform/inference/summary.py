@@ -230,7 +230,7 @@ def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, 
 
 
 def _worth(spec: Spec) -> str:
-    """Say what a counted document is worth where it is not one document."""
+    """Say what a counted item is worth where it is not one item."""
     times, scales = spec.counting
     if spec.counting == ONCE:
         return ""

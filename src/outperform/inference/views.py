@@ -118,7 +118,7 @@ def look(
     """Choose the table that a metric needs."""
     if outcomes.kind == "label_sets":
         return _label_sets(outcomes, metric, labels=labels, pos_label=pos_label)
-    _refuse_documents(metric)
+    _refuse_items(metric)
     if outcomes.kind == "spans":
         return _spans(outcomes, metric, labels=labels, pos_label=pos_label)
     if labels is not None:
@@ -185,7 +185,7 @@ def of_one_class(metric: Metric) -> Metric:
     return metrics.get(metric.score if metric.score in binary else "f1")
 
 
-# Label sets: one label against the rest, all of a document's labels, or documents themselves
+# Label sets: one label against the rest, all of an item's labels, or items themselves
 
 
 def called(metric: Metric, outcomes: Outcomes) -> Metric:
@@ -210,7 +210,7 @@ def _label_sets(
         return View(outcomes, matches(table), metrics.get("recall"), 1, None, (1,))
     if metric.average is None or metric.score not in (*_WITHOUT_NEGATIVES, "hamming_loss"):
         raise UsageError(
-            f"{metric.name!r} needs one class for each document, and these have several labels; "
+            f"{metric.name!r} needs one class for each item, and these have several labels; "
             "use accuracy (of the whole set), hamming_loss, or precision, recall, jaccard or "
             "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
             "binarize(label)"
@@ -232,10 +232,10 @@ def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> L
     return outcomes.labels[0 if pos_label is None else code_of(outcomes, pos_label)]
 
 
-def _refuse_documents(metric: Metric) -> None:
-    if metric.per_document:
+def _refuse_items(metric: Metric) -> None:
+    if metric.per_item:
         raise UsageError(
-            f"{metric.name!r} is a mean over documents with several labels each; give indicator "
+            f"{metric.name!r} is a mean over items with several labels each; give indicator "
             "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
         )
 
@@ -298,7 +298,7 @@ def _averaged(
     """
     if labels is not None and metric.average is not None:
         codes = tuple(code_of(outcomes, label) for label in labels)
-    elif metric.over_classes and metric.share is None:  # a share counts every document
+    elif metric.over_classes and metric.share is None:  # a share counts every item
         codes = tuple(true_codes(outcomes).tolist())
     else:
         return None
@@ -373,9 +373,9 @@ def refuse_unseen(
             unseen += [table.labels[code] for code in others]
         if unseen:
             raise DataError(
-                f"no document of {name} is of class {', '.join(map(repr, unseen))}, which has a "
+                f"no item of {name} is of class {', '.join(map(repr, unseen))}, which has a "
                 f"share at_prevalence(), and prior {prior.name!r} knows nothing of it; add "
-                f"documents of the class, or use a proper prior such as {param('prior=', 'unit')}"
+                f"items of the class, or use a proper prior such as {param('prior=', 'unit')}"
             )
 
 
@@ -389,7 +389,7 @@ _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 def prepare(
     metric: ScoreMetric, view: Scores, place: int, *, positive: int | None, units: Units
 ) -> Prepared:
-    """Sort the scores of a model, or turn them into one number a document."""
+    """Sort the scores of a model, or turn them into one number an item."""
     if metric.function is not None:
         return Called(
             name=metric.name,
@@ -414,7 +414,7 @@ def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking
 
 
 def values_of(metric: ScoreMetric, view: Scores, place: int, positive: int | None) -> FloatArray:
-    """Return what each document adds to a mean."""
+    """Return what each item adds to a mean."""
     if metric.score == "mean":
         return metric.sign * view.values[place]
     truth, probability = probabilities(view, place, positive)
@@ -431,8 +431,8 @@ def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntAr
     return (view.truth == positive).astype(np.int64), np.stack([1 - column, column], axis=1)
 
 
-def documents_of(view: Scores) -> FloatArray:
-    """Return how many documents each row stands for."""
+def items_of(view: Scores) -> FloatArray:
+    """Return how many items each row stands for."""
     return np.ones(view.n_rows) if view.counts is None else view.counts.astype(np.float64)
 
 
@@ -444,10 +444,10 @@ def count_apart(
     positive: int | None,
     rankings: Sequence[Ranking],
 ) -> int:
-    """Count the documents, or groups, on which two models differ."""
+    """Count the items, or groups, on which two models differ."""
     apart = _apart(metric, view, pair, positive, rankings)
     if view.group is None:
-        return int(documents_of(view)[apart].sum())
+        return int(items_of(view)[apart].sum())
     return len(np.unique(view.group[apart]))
 
 
@@ -469,7 +469,7 @@ def _apart(
 
 
 def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
-    """Return how many of the other class are above each document, and how many as high."""
+    """Return how many of the other class are above each item, and how many as high."""
     found = np.zeros((2, n_rows), dtype=np.int64)
     found[0, ranking.positives], found[1, ranking.positives] = ranking.above, ranking.level
     ranks = np.arange(len(ranking.negatives))
@@ -480,8 +480,8 @@ def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
 
 
 def tied_share(ranking: Ranking, view: Scores) -> float:
-    """Return the share of pairs of a positive and a negative document with the same score."""
-    counts = documents_of(view)
+    """Return the share of pairs of a positive and a negative item with the same score."""
+    counts = items_of(view)
     positive, negative = counts[ranking.positives], counts[ranking.negatives]
     total = np.concatenate([[0.0], np.cumsum(negative)])
     level = total[ranking.level] - total[ranking.above]

@@ -33,7 +33,7 @@ _CATEGORIES = {
 
 
 def names_an_owner(name: str) -> bool:
-    """Return whether a column is called like the id of something that documents belong to.
+    """Return whether a column is called like the id of something that items belong to.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Coded(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """Columns of equal length, and how many documents each row stands for."""
+    """Columns of equal length, and how many items each row stands for."""
 
     columns: list[Coded]
     counts: AnyArray  # (n_rows,)
@@ -102,7 +102,7 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
     if n_cells > MOST_CELLS and groups is not None:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
-            f"predictions; does {groups!r} name something coarser than documents?"
+            f"predictions; does {groups!r} name something coarser than items?"
         )
     if n_cells > MOST_CELLS:
         raise ResourceError(
@@ -168,7 +168,7 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
 
 
 def refuse_no_models(
-    labels: Mapping[str, Coded], counts: AnyArray, asked: TableQuery, table: str
+    labels: Mapping[str, Coded], counts: AnyArray, query: TableQuery, table: str
 ) -> None:
     """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
     (truth, actual), *models = labels.items()
@@ -176,7 +176,7 @@ def refuse_no_models(
         name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
     }
     ids = [name for name, one in found.items() if one.may_be_ids]
-    if asked.named:
+    if query.named:
         ids = [name for name in ids if found[name].look_like_ids]
         if ids:
             why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
@@ -295,7 +295,7 @@ def _number(text: str) -> float:
 
 def settle(
     found: Grouped,
-    asked: TableQuery,
+    query: TableQuery,
     *,
     table: str,
     findings: Sequence[Finding] = (),
@@ -306,16 +306,16 @@ def settle(
     Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
     the first such value is.
     """
-    groups, weight, on_null = asked.groups, asked.weight, asked.on_null
-    labels = dict(zip(asked.columns, found.columns, strict=False))
-    if asked.truth is None:
+    groups, weight, on_null = query.groups, query.weight, query.on_null
+    labels = dict(zip(query.columns, found.columns, strict=False))
+    if query.truth is None:
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
         refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
-        refuse_no_models(labels, found.counts, asked, table)
+        refuse_no_models(labels, found.counts, query, table)
     refuse_too_many(len(found.counts), table, groups=groups)
-    names = (*asked.columns, *asked.by)
+    names = (*query.columns, *query.by)
     missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
@@ -337,11 +337,11 @@ def settle(
         importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
     return to_outcomes(
         left,
-        models=tuple(asked.models),
-        by=asked.by,
+        models=tuple(query.models),
+        by=query.by,
         groups=together,
         importance=importance,
-        correct=asked.truth is None,
+        correct=query.truth is None,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
 
@@ -403,7 +403,7 @@ def to_outcomes(
     correct: bool = False,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from counted columns, and put doubts about the reading beside them.
+    """Return outcomes from counted columns, and put findings about the reading beside them.
 
     The columns begin with the truth or, if ``correct``, with whether the first model was right.
     """
@@ -434,7 +434,7 @@ def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
 
 
 def _plain(value: Any, read: Callable[..., Column]) -> Any:
-    # Days and times divide documents as well as words do.
+    # Days and times divide items as well as words do.
     return value if read is read_column else str(value)
 
 

@@ -102,7 +102,7 @@ def _samples(
         origin=f"inspect {origin}",
         items=[Item(task, as_id(one.get("id"), column="id", name=name)) for one in samples],
         epochs=[as_epoch(one.get("epoch", 1), name=name) for one in samples],
-        documents=[_asked_text(one.get("input")) for one in samples],
+        versions=[_asked_text(one.get("input")) for one in samples],
         scores=spread({scorer: [_value(one, scorer) for one in scores] for scorer in names}),
     )
 
@@ -306,7 +306,7 @@ def _table_samples(
             for k, task in zip(rows, tasks, strict=True)
         ],
         epochs=[as_epoch(one, name=name) for one in column("epoch", 1)],
-        documents=column("input", None),
+        versions=column("input", None),
         scores=spread(
             {
                 one.removeprefix(_PREFIX): [_table_value(values[k]) for k in rows]

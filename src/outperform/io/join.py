@@ -19,7 +19,7 @@ from outperform.io.tables import Table, check_family
 
 OnMissing = Literal["raise", "drop"]
 GOLD = ("gold", "truth", "ground_truth", "y_true", "labels", "reference")
-_VERDICTS = {"acc", "correct", "exact_match", "is_correct", "pass", "passed", "right"}
+_RIGHT_OR_WRONG = {"acc", "correct", "exact_match", "is_correct", "pass", "passed", "right"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,23 +56,23 @@ class Join:
     on_null: OnNull
 
 
-def join(tables: Mapping[str, Table], asked: Join, engine: Engine) -> Outcomes:
+def join(tables: Mapping[str, Table], wanted: Join, engine: Engine) -> Outcomes:
     """Join on the id, refuse what does not fit, and count."""
-    sides = _take_sides(tables, asked)
+    sides = _take_sides(tables, wanted)
     findings = [finding for side in sides for finding in side.table.findings]
     engine.fetch("CREATE OR REPLACE TEMP TABLE gone (id VARCHAR)")
     for place, side in enumerate(sides):
-        _store(place, side, asked.id, engine)
-        findings += _without_null(place, side, asked, engine)
-    findings += _without_unmatched(sides, asked.on_missing, engine)
+        _store(place, side, wanted.id, engine)
+        findings += _without_null(place, side, wanted, engine)
+    findings += _without_unmatched(sides, wanted.on_missing, engine)
     _refuse_disagreement(sides, engine)
-    return _outcomes(sides, _count(sides, engine), asked, findings, engine)
+    return _outcomes(sides, _count(sides, engine), wanted, findings, engine)
 
 
-def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
+def _take_sides(tables: Mapping[str, Table], wanted: Join) -> list[Side]:
     """Decide who brings what; a table that is gold alone comes first."""
-    label = asked.label
-    gold, truth = (None, None) if asked.correct else _find_truth(tables, asked)
+    label = wanted.label
+    gold, truth = (None, None) if wanted.correct else _find_truth(tables, wanted)
     ordered = sorted(tables, key=lambda owner: owner != gold)
     sides = []
     for owner in ordered:
@@ -82,20 +82,20 @@ def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
         prediction = None if owner == gold else label
         sides.append(Side(owner=owner, table=tables[owner], truth=brings, prediction=prediction))
     place = _truth_place(sides)
-    sides[place] = replace(sides[place], groups=asked.groups)
+    sides[place] = replace(sides[place], groups=wanted.groups)
     for side in sides:
-        for name in (asked.id, *side.stored):
+        for name in (wanted.id, *side.stored):
             side.table.scans[0].column(name)
     return sides
 
 
-def _find_truth(tables: Mapping[str, Table], asked: Join) -> tuple[str | None, str]:
+def _find_truth(tables: Mapping[str, Table], wanted: Join) -> tuple[str | None, str]:
     """Return which table is gold and no model, if one is, and the column of the true labels.
 
     No table is taken for gold because of its place: it is called so, or ``truth`` names it, or
     ``truth`` names a column that it has.
     """
-    label, truth = asked.label, asked.truth
+    label, truth = wanted.label, wanted.truth
     called = [owner for owner in tables if owner.lower() in GOLD]
     if truth is not None and truth in tables:
         return truth, truth if truth in tables[truth].names else label
@@ -127,7 +127,7 @@ def _truth_place(sides: Sequence[Side]) -> int:
 
 
 def _outcomes(
-    sides: list[Side], found: Grouped, asked: Join, findings: list[Finding], engine: Engine
+    sides: list[Side], found: Grouped, wanted: Join, findings: list[Finding], engine: Engine
 ) -> Outcomes:
     names = _brought(sides)
     owner = sides[_truth_place(sides)]
@@ -136,8 +136,8 @@ def _outcomes(
         Coded(group_by.decode(one.values, sides[place].table.family(name), name=name), one.codes)
         for (place, name), one in zip(names, found.columns, strict=False)
     ]
-    models = [sides[place].owner for place, _ in names[0 if asked.correct else 1 :]]
-    if asked.correct:
+    models = [sides[place].owner for place, _ in names[0 if wanted.correct else 1 :]]
+    if wanted.correct:
         columns = [
             group_by.as_right(
                 one, found.counts, name, partial(_first_ids, sides[place], place, engine)
@@ -150,7 +150,7 @@ def _outcomes(
         group_by.refuse_scores(
             {model: one.values for model, one in zip(models, columns[1:], strict=True)}, truth
         )
-        findings = [*findings, *_doubts(owner, truth)]
+        findings = [*findings, *_gold_findings(owner, truth)]
     refuse_too_many(len(found.counts), first.name, groups=groups)
     together = None
     if groups is not None:
@@ -162,7 +162,7 @@ def _outcomes(
         Grouped(columns, found.counts),
         models=models,
         groups=together,
-        correct=asked.correct,
+        correct=wanted.correct,
         findings=findings,
     )
 
@@ -174,18 +174,18 @@ def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: group_b
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
 
-def _doubts(gold: Side, truth: Sequence[Any]) -> list[Finding]:
+def _gold_findings(gold: Side, truth: Sequence[Any]) -> list[Finding]:
     """Say so if the true labels look like whether a model was right."""
     if gold.prediction is not None:
         return []
     said = {str(one).lower() for one in truth}
-    is_verdict = str(gold.truth).lower() in _VERDICTS and said <= {"true", "false", "0", "1"}
-    if not is_verdict and not said <= {"true", "false"}:
+    named = str(gold.truth).lower() in _RIGHT_OR_WRONG and said <= {"true", "false", "0", "1"}
+    if not named and not said <= {"true", "false"}:
         return []
     return [
         finding(
             "right_or_wrong_as_gold",
-            level="warning" if is_verdict else "note",
+            level="warning" if named else "note",
             column=gold.truth,
             table=gold.table.name,
             labels=" or ".join(sorted(said)),
@@ -222,10 +222,10 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
         raise DataError(repeated_ids(name, id, rows - distinct, examples))
 
 
-def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[Finding]:
+def _without_null(place: int, side: Side, wanted: Join, engine: Engine) -> list[Finding]:
     """Refuse rows without a label, or leave them out and say so."""
     test = " OR ".join(
-        is_missing(Column(f"k{number}", side.table.column(column).family), empty=asked.correct)
+        is_missing(Column(f"k{number}", side.table.column(column).family), empty=wanted.correct)
         for number, column in enumerate(side.columns)
     )
     ((lost,),) = engine.fetch(f"SELECT count(*) FROM j{place} WHERE {test}")
@@ -233,7 +233,7 @@ def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[F
         return []
     ids = _shown(engine.fetch(f"SELECT id FROM j{place} WHERE {test} ORDER BY id LIMIT 5"))
     names = " or ".join(map(repr, side.columns))
-    if asked.on_null == "raise":
+    if wanted.on_null == "raise":
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
             f"Give them a class, or leave these rows out with {param('on_null=', 'drop')}"
@@ -294,7 +294,7 @@ def _only_in(one: int, other: int, engine: Engine) -> tuple[int, str]:
 
 
 def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
-    """Refuse tables that do not agree on the truth of the same document."""
+    """Refuse tables that do not agree on the truth of the same item."""
     first = _truth_place(sides)
     for place, side in enumerate(sides):
         if side.truth is None or place == first:
@@ -308,7 +308,7 @@ def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
             ids = _shown(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
             raise DataError(
                 f"{sides[first].table.name} and {side.table.name} disagree on {side.truth!r} in "
-                f"{number} rows, e.g. of the ids {ids}; they must be of the same documents"
+                f"{number} rows, e.g. of the ids {ids}; they must be of the same items"
             )
 
 
@@ -332,7 +332,7 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
         keys.append(f"j{owner}.k{len(sides[owner].columns)}")
     found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
     if not len(found.counts):
-        raise DataError("no document is left in all files")
+        raise DataError("no item is left in all files")
     return found
 
 

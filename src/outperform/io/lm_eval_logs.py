@@ -28,7 +28,7 @@ from outperform.io.tables import SEVERAL, Table, Where, opened
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)?\.jsonl(?:\.gz|\.zst)?"
 )
-# What every line has beside its scores; older versions have no list of these.
+# What every line has besides its scores; older versions have no list of these.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",
@@ -57,7 +57,7 @@ class _Lines(NamedTuple):
 def read_lm_eval(
     parts: Sequence[Part], *, score: str | None, where: Where
 ) -> tuple[list[Samples], list[FailedLog]]:
-    """Read doc_id, doc_hash and scores; documents and answers stay in the files.
+    """Read doc_id, doc_hash and scores; questions and answers stay in the files.
 
     Logs that cannot be read come back as failed ones.
     """
@@ -145,7 +145,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
     if lines.filters is None and len(set(map(str, ids))) < len(ids):
         raise DataError(
-            f"{log.name} has {len(ids)} lines for {len(set(map(str, ids)))} documents and does not "
+            f"{log.name} has {len(ids)} lines for {len(set(map(str, ids)))} items and does not "
             "say of which filter they are, as older versions of lm_eval do not; keep the lines of "
             "one filter, or evaluate with a newer version"
         )
@@ -156,7 +156,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         origin="lm-eval",
         items=[Item(log.task, as_id(one, column="doc_id", name=log.name)) for one in ids],
         epochs=[1] * len(ids),
-        documents=lines.hashes or [None] * len(ids),
+        versions=lines.hashes or [None] * len(ids),
         scores=lines.scores,
     )
 

@@ -16,7 +16,7 @@ from outperform.io.engine import EngineFault
 
 
 class Item(NamedTuple):
-    """What was asked: the task, and the id of the document within it."""
+    """What was asked: the task, and the id of the item within it."""
 
     task: str
     id: str
@@ -35,13 +35,13 @@ class Samples:
     turn
         Which run it is, where the caller lists several of one model.
     origin
-        What wrote the documents; those of another origin cannot be compared.
+        What wrote the items; those of another origin cannot be compared.
     items
         What each sample answers.
     epochs
         Which answer to the item it is.
-    documents
-        What tells one version of a document from another, or None.
+    versions
+        What tells one version of an item from another, or None.
     scores
         The values of each score, by name.
     """
@@ -52,7 +52,7 @@ class Samples:
     origin: str
     items: list[Item]
     epochs: list[int]
-    documents: list[str | None]
+    versions: list[str | None]
     scores: dict[str, list[Any]]
 
 

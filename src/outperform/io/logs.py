@@ -91,7 +91,7 @@ def pair(
         several_tasks=len({answer.item.task for answer in known}) > 1,
         repeated=any(answer.number > 1 for answer in known),
     )
-    _refuse_other_documents(every)
+    _refuse_other_versions(every)
     findings = _without_score(answers, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
@@ -148,16 +148,16 @@ def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Sampl
     )
 
 
-def _refuse_other_documents(every: Sequence[Samples]) -> None:
-    """Refuse logs in which an id stands for different documents."""
+def _refuse_other_versions(every: Sequence[Samples]) -> None:
+    """Refuse logs in which an id stands for different items."""
     first: dict[tuple[str, Item], tuple[str, Samples]] = {}
     for samples in every:
         other: list[tuple[Item, Samples]] = []
-        for item, document in zip(samples.items, samples.documents, strict=True):
-            if document is None:
+        for item, version in zip(samples.items, samples.versions, strict=True):
+            if version is None:
                 continue
-            known, where = first.setdefault((samples.origin, item), (document, samples))
-            if known != document:
+            known, where = first.setdefault((samples.origin, item), (version, samples))
+            if known != version:
                 other.append((item, where))
         if other:
             ids = ", ".join(repr(item.id) for item, _ in other[:_EXAMPLES])

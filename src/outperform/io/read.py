@@ -53,7 +53,7 @@ def read_scores(
     truth
         The column of the true labels; None for grades, which have no truth.
     id
-        The column that names the documents; no id may repeat.
+        The column that names the items; no id may repeat.
     groups
         The column that names the group of each row, such as the item that was answered.
     score
@@ -301,7 +301,7 @@ def read(
         for each model, or columns by name of the model; for a join, the one column that says so
         in every file. Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
     id
-        The column that names the documents: needed for a join; in one table, no id may repeat.
+        The column that names the items: needed for a join; in one table, no id may repeat.
     label
         The column of the labels in every file of a join. With ``truth`` as well, a file that
         has both columns is a model, and all that have the truth must agree on it.
@@ -309,7 +309,7 @@ def read(
         In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
         the only one that does. A key of a score that is a dictionary is ``"scorer.key"``.
     by
-        The columns that divide the documents into slices; see ``Outcomes.slices``.
+        The columns that divide the items into slices; see ``Outcomes.slices``.
     where
         The rows to keep: a value, or a list of them, for each column.
     count
@@ -318,8 +318,8 @@ def read(
         The column that says how much an item matters, such as one over the probability with
         which it was sampled; as ``sample_weight`` of :func:`compare`.
     groups
-        The column that names the group of each document, such as its author or its prompt, if
-        groups rather than documents should get one weight each; of a join, a column of the gold
+        The column that names the group of each item, such as its author or its prompt, if
+        groups rather than items should get one weight each; of a join, a column of the gold
         file, or of the first file if none is gold. Where it is left out and a column that looks
         like one repeats, a finding says so.
     table

@@ -30,7 +30,7 @@ Correct = str | Models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The arguments of ``read`` beside the source."""
+    """The arguments of ``read`` besides the source."""
 
     truth: str | None = None
     models: Models = None
@@ -127,7 +127,7 @@ class Request:
 
     @property
     def slice_names(self) -> tuple[str, ...]:
-        """The columns that divide the documents."""
+        """The columns that divide the items."""
         names = (self.by,) if isinstance(self.by, str) else self.by
         if names is None:
             return ()
@@ -173,7 +173,7 @@ class Request:
                 rest = [name for name in models if name not in odd]
                 raise UsageError(name_models(table.name, why, rest))
         if not models:
-            raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
+            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
         return TableQuery(
             truth=self.truth,
             models=models,
@@ -287,11 +287,11 @@ def read_by_door(source: Any, request: Request) -> Outcomes:
     if seen.sources:  # which outcomes that were counted before know themselves
         return seen
     name = found.name if isinstance(found, (Database, Frame)) else _called(source)
-    doubts = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
+    repeated = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
     return replace(
         seen,
         sources=(source_of(seen, name),),
-        findings=tuple(dict.fromkeys(seen.findings + doubts)),
+        findings=tuple(dict.fromkeys(seen.findings + repeated)),
     )
 
 

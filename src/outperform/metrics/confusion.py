@@ -272,14 +272,14 @@ SET_SCORES: dict[str, ClassScore] = {
     **{name: CLASS_SCORES[name] for name in ("precision", "recall", "fbeta", "jaccard")},
     "hamming_loss": ClassScore(hamming_loss, ("missed", "spurious")),
 }
-"""Scores of a document's set of labels, by how many labels it has and is given."""
+"""Scores of an item's set of labels, by how many labels it has and is given."""
 
 
 Average: TypeAlias = Literal["binary", "micro", "macro", "weighted"]
 AVERAGES: tuple[Average, ...] = get_args(Average)
 
 Samples: TypeAlias = Literal["samples"]
-"""The mean over documents, of what the sets of labels of each are worth."""
+"""The mean over items, of what the sets of labels of each are worth."""
 
 Rows: TypeAlias = slice | IntArray
 

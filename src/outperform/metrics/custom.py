@@ -99,7 +99,7 @@ ScoreFunction: TypeAlias = Callable[[AnyArray, FloatArray, FloatArray], ArrayLik
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Called:
-    """A user's function and what it is called with; the weights add up to the documents."""
+    """A user's function and what it is called with; the weights add up to the items."""
 
     name: str
     function: Callable[..., ArrayLike]  # truth is None where there is none
@@ -207,14 +207,14 @@ class Costs:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest cost of a document."""
+        """The least and the greatest cost of an item."""
         values = [cost for *_, cost in self.pairs] + [0.0] if self.matrix is None else self.matrix
         return float(np.min(values)), float(np.max(values))
 
     @property
-    def per_document(self) -> str:
+    def per_item(self) -> str:
         """What the value is in, in words."""
-        return "per document" if self.unit is None else f"{self.unit} per document"
+        return "per item" if self.unit is None else f"{self.unit} per item"
 
     def aligned(self, labels: tuple[Label, ...]) -> Costs:
         """Return the matrix in the order of the classes of some data.

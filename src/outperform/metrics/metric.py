@@ -74,7 +74,7 @@ class Metric:
     score
         The row of the table of scores that it reads; None for a user's function.
     average
-        How the classes' scores become one, or those of documents with several labels
+        How the classes' scores become one, or those of items with several labels
         (``"samples"``); None for scores of the whole table.
     beta
         The β of F-beta; None elsewhere.
@@ -126,8 +126,8 @@ class Metric:
         return "margins" if self.function is None else "confusion"
 
     @property
-    def per_document(self) -> bool:
-        """Whether it is a mean over documents with several labels; see :meth:`of_documents`."""
+    def per_item(self) -> bool:
+        """Whether it is a mean over items with several labels; see :meth:`of_items`."""
         return self.average == "samples"
 
     @property
@@ -173,15 +173,15 @@ class Metric:
         values = np.asarray(values, dtype=np.float64, order="C")
         return np.clip(values, *self.bounds, out=values)
 
-    def of_documents(self, margins: Margins, *, n_labels: int) -> FloatArray:
-        """Return the value of each document, of which a samples average is the mean.
+    def of_items(self, margins: Margins, *, n_labels: int) -> FloatArray:
+        """Return the value of each item, of which a samples average is the mean.
 
         0/0 is 0, as in scikit-learn.
 
         Parameters
         ----------
         margins
-            How many labels each document has, is given, and is given rightly: documents
+            How many labels each item has, is given, and is given rightly: items
             instead of classes on the first axis.
         n_labels
             How many labels there are.
@@ -190,11 +190,11 @@ class Metric:
         --------
         >>> from outperform import metrics
         >>> sizes = metrics.Margins(hits=[1, 0], actual=[2, 0], predicted=[1, 0])
-        >>> metrics.get("recall_samples").of_documents(sizes, n_labels=3)
+        >>> metrics.get("recall_samples").of_items(sizes, n_labels=3)
         array([0.5, 0. ])
         """
-        if not self.per_document:
-            raise UsageError(f"{self.name} is no mean over documents; evaluate it on Margins")
+        if not self.per_item:
+            raise UsageError(f"{self.name} is no mean over items; evaluate it on Margins")
         row = SET_SCORES[str(self.score)]
         extra: dict[str, float] = {} if self.beta is None else {"beta": self.beta}
         if self.score == "hamming_loss":
@@ -204,7 +204,7 @@ class Metric:
     def share_over(self, all_classes: bool) -> Share | None:
         """Return the share that the metric is, or None.
 
-        A micro average is a share of documents only when it runs over all
+        A micro average is a share of items only when it runs over all
         classes: then every miss of one class is a false alarm of another.
         The same holds for the weighted recall.
 
@@ -233,9 +233,9 @@ class Metric:
                 f"{self.name} is evaluated on Margins; got {type(margins).__name__}; "
                 "make them with Margins.from_confusion(confusion)"
             )
-        if self.average == "samples":  # not per_document: types follow the literal only
+        if self.average == "samples":  # not per_item: types follow the literal only
             raise UsageError(
-                f"{self.name} is a mean over documents with several labels each; give indicator "
+                f"{self.name} is a mean over items with several labels each; give indicator "
                 "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
             )
         rows = choose_rows(classes, margins.n_classes)

@@ -170,7 +170,7 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 
 
 def set_names() -> list[str]:
-    """Return the names of metrics that only documents with several labels have.
+    """Return the names of metrics that only items with several labels have.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def cost(
     unit: str | None = None,
     name: str = "cost",
 ) -> Metric:
-    """Return the cost per document, Σ_jk p_jk · cost_jk; less is better.
+    """Return the cost per item, Σ_jk p_jk · cost_jk; less is better.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def cost(
     --------
     >>> metric = cost({("fraud", "ok"): 100, ("ok", "fraud"): 5}, unit="EUR")
     >>> metric.label, metric.bounds, metric.greater_is_better
-    ('cost (EUR per document)', (0.0, 100.0), False)
+    ('cost (EUR per item)', (0.0, 100.0), False)
     """
     return _priced(Costs.from_param(costs, labels=labels, unit=unit), name, greater=False)
 
@@ -305,7 +305,7 @@ def utility(
     unit: str | None = None,
     name: str = "utility",
 ) -> Metric:
-    """Return what the answers are worth per document, Σ_jk p_jk · utility_jk; more is better.
+    """Return what the answers are worth per item, Σ_jk p_jk · utility_jk; more is better.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def utility(
 def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
     return Metric(
         name=name,
-        label=f"{name} {costs.per_document if costs.unit is None else f'({costs.per_document})'}",
+        label=f"{name} {costs.per_item if costs.unit is None else f'({costs.per_item})'}",
         function=costs,
         vectorized=True,
         greater_is_better=greater,

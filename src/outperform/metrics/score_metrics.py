@@ -11,18 +11,18 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 
 Pick = Callable[[FloatArray], FloatArray]
-"""From weights ``(n_draws, n_units)`` to those of some documents ``(n_draws, n_picked)``."""
+"""From weights ``(n_draws, n_units)`` to those of some items ``(n_draws, n_picked)``."""
 
 
 class Units(NamedTuple):
-    """What is weighed, and the weight that each document gets from it."""
+    """What is weighed, and the weight that each item gets from it."""
 
     n: int
-    unit: IntArray | None = None  # (n_documents,) the unit of each; None if it is its own
-    times: FloatArray | None = None  # (n_documents,) how often a group holds it; None for once
+    unit: IntArray | None = None  # (n_items,) the unit of each; None if it is its own
+    times: FloatArray | None = None  # (n_items,) how often a group holds it; None for once
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Return the sum of the documents' values in each unit, ``(n_units,)``.
+        """Return the sum of the items' values in each unit, ``(n_units,)``.
 
         Examples
         --------
@@ -34,8 +34,8 @@ class Units(NamedTuple):
             return times
         return np.asarray(np.bincount(self.unit, times, minlength=self.n), dtype=np.float64)
 
-    def picker(self, documents: IntArray) -> Pick:
-        """Return a function, with a buffer of its own, that reads off documents' weights.
+    def picker(self, items: IntArray) -> Pick:
+        """Return a function, with a buffer of its own, that reads off items' weights.
 
         Examples
         --------
@@ -43,8 +43,8 @@ class Units(NamedTuple):
         >>> pick(np.array([[0.5, 2.0]]))
         array([[0.5, 2. ]])
         """
-        places = documents if self.unit is None else self.unit[documents]
-        times = None if self.times is None else self.times[documents]
+        places = items if self.unit is None else self.unit[items]
+        times = None if self.times is None else self.times[items]
         run = _as_slice(places)
         if run is not None and times is None:
             return lambda weights: weights[:, run]
@@ -106,7 +106,7 @@ class WeightedMean:
     array([1.25])
     """
 
-    values: FloatArray  # (n_documents,)
+    values: FloatArray  # (n_items,)
     units: Units
 
     def worker(self) -> Evaluate:
@@ -128,9 +128,9 @@ def log_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
     Parameters
     ----------
     truth
-        The column that is true of each document.
+        The column that is true of each item.
     probability
-        ``(n_documents, n_classes)``; a row need not add up to more than rounding to 1.
+        ``(n_items, n_classes)``; a row need not add up to more than rounding to 1.
 
     Examples
     --------
@@ -148,9 +148,9 @@ def brier_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
     Parameters
     ----------
     truth
-        The column that is true of each document.
+        The column that is true of each item.
     probability
-        ``(n_documents, n_classes)``.
+        ``(n_items, n_classes)``.
 
     Examples
     --------
@@ -165,19 +165,19 @@ def brier_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranking:
-    """Positive and negative documents, each from the highest score to the lowest.
+    """Positive and negative items, each from the highest score to the lowest.
 
     Parameters
     ----------
     positives, negatives
-        The documents, by number.
+        The items, by number.
     above, level
         How many negatives have a higher score than each positive, and how many have a score
         as high or higher.
     peers
         How many positives have a score as high as each positive's or higher.
     units
-        The weight of each document.
+        The weight of each item.
 
     Examples
     --------

@@ -177,8 +177,8 @@ def from_score_function(
     """Make a metric of a function of truth, score and weight.
 
     The function gets the truth (None if there is none), the scores of one model and one
-    weight for each document, and returns one number. It is called once for each draw and
-    model. The weights add up to the number of documents; for the observed value all are 1.
+    weight for each item, and returns one number. It is called once for each draw and
+    model. The weights add up to the number of items; for the observed value all are 1.
 
     Parameters
     ----------

@@ -92,8 +92,8 @@ def _stop_findings(looks: Sequence[Look], stop: Stop | None) -> list[Finding]:
     if stop is None or first is None:
         return []
     found = []
-    if stop.rule == "verdict" and first is not looks[0]:
-        found.append(finding("stopped_by_verdict", n=first.number))
+    if stop.rule == "decision" and first is not looks[0]:
+        found.append(finding("stopped_by_decision", n=first.number))
     after = looks[-1].number - first.number
     if after:
         batches = counted(after, "batches were", one="batch was")
@@ -128,7 +128,7 @@ class Monitor(Tabular):
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     stop
-        When to stop: a :class:`Stop`, or ``"width"``, ``"verdict"`` or ``"bayes_factor"``, or
+        When to stop: a :class:`Stop`, or ``"width"``, ``"decision"`` or ``"bayes_factor"``, or
         a pair such as ``("width", 0.02)``; never, if None.
     hdi_prob
         The mass of the interval.
@@ -270,7 +270,7 @@ class Monitor(Tabular):
 
     @property
     def looks(self) -> tuple[Look, ...]:
-        """What all documents said after each batch, in the order in which batches arrived."""
+        """What all items said after each batch, in the order in which batches arrived."""
         self._look()
         return tuple(self._looks)
 
@@ -301,7 +301,7 @@ class Monitor(Tabular):
 
     @property
     def latest(self) -> Comparison:
-        """The comparison on all documents so far; a DataError before the first."""
+        """The comparison on all items so far; a DataError before the first."""
         number = self.n_batches
         return self._kept[number] if number in self._kept else self._compare(number)
 
@@ -325,13 +325,13 @@ class Monitor(Tabular):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Doubts about the folder, about the looks and about the latest of them."""
+        """Findings about the folder, about the looks and about the latest of them."""
         self._look()
-        return self._doubts()
+        return self._findings()
 
-    def _doubts(self) -> tuple[Finding, ...]:
+    def _findings(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
-        # A copy that came after the look that is shown is a doubt about the folder all the same.
+        # A copy that came after the look that is shown is a finding about the folder all the same.
         counted = () if self._history.total is None else self._history.total.findings
         shown = self._shown().findings if self._looks else ()
         return (
@@ -369,8 +369,8 @@ class Monitor(Tabular):
         return self._history.upto(number)
 
     def _nothing_yet(self) -> str:
-        doubts = folder_findings(self._history.left_out, self._history.unfinished)
-        reasons = (f"; {one.message.rstrip('.')}" for one in doubts if one.level == "warning")
+        found = folder_findings(self._history.left_out, self._history.unfinished)
+        reasons = (f"; {one.message.rstrip('.')}" for one in found if one.level == "warning")
         return f"no batch of {self.a!r} and {self.b!r} has arrived in {self.folder} yet" + "".join(
             reasons
         )
@@ -396,7 +396,7 @@ class Monitor(Tabular):
             "stopped": first,
             "looks": [look.to_dict() for look in self._looks],
             "comparison": None if shown is None else shown.to_dict(),
-            "findings": finding_facts(self._doubts()),
+            "findings": finding_facts(self._findings()),
         }
 
     def table(self) -> Table:

@@ -80,7 +80,7 @@ def store_batch(folder: Path, key: str, outcomes: Outcomes) -> tuple[Batch, bool
     if stored.outcomes != outcomes:
         raise DataError(
             f"the batch {key!r} is in {folder} already, with other outcomes ({stored.outcomes.n} "
-            f"documents, now {outcomes.n}); give what is new a key of its own"
+            f"items, now {outcomes.n}); give what is new a key of its own"
         )
     sync_folder(folder)  # who wrote it may have been killed before that
     return stored, False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import LookFacts, StopFacts
 
 
-Rule = Literal["width", "verdict", "bayes_factor"]
+Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
 _OF_ROPE = 0.8  # an interval of that share of the ROPE can lie inside it
 _STRONG = 10.0
@@ -32,22 +32,22 @@ _STRONG = 10.0
 class Stop:
     """When a monitored experiment may stop.
 
-    A look whose verdict is withheld by a serious finding never stops it.
+    A look whose decision is withheld by a serious finding never stops it.
 
     Parameters
     ----------
     rule
-        ``"width"``: the HDI is at most so wide. ``"verdict"``: the verdict is ≫, ≈ or ≪.
+        ``"width"``: the HDI is at most so wide. ``"decision"``: the decision is ≫, ≈ or ≪.
         ``"bayes_factor"``: BF10 or BF01 is at least so large.
     at
-        How wide, or how large; by default 0.8 of the ROPE's width, and 10. A verdict takes none.
+        How wide, or how large; by default 0.8 of the ROPE's width, and 10. A decision takes none.
 
     Examples
     --------
     >>> Stop.from_param(("width", 0.02))
     Stop(rule='width', at=0.02)
-    >>> Stop.from_param("verdict")
-    Stop(rule='verdict', at=None)
+    >>> Stop.from_param("decision")
+    Stop(rule='decision', at=None)
     """
 
     rule: Rule
@@ -60,7 +60,7 @@ class Stop:
             return
         least = {"width": 0.0, "bayes_factor": 1.0}.get(self.rule)
         if least is None:
-            raise UsageError(f"a verdict is decided or not; leave {self.at!r} out")
+            raise UsageError(f"the rule 'decision' takes no number; leave {self.at!r} out")
         if not isinstance(self.at, Real) or not least < self.at < math.inf:
             what = self.rule.replace("_", " ")
             raise UsageError(f"a {what} to stop at must be above {least:g}; got {self.at!r}")
@@ -93,7 +93,7 @@ class Stop:
         comparison
             Whose ROPE gives the default.
         """
-        if self.at is not None or self.rule == "verdict":
+        if self.at is not None or self.rule == "decision":
             return self.at
         if self.rule == "bayes_factor":
             return _STRONG
@@ -122,19 +122,21 @@ class Stop:
         Parameters
         ----------
         comparison
-            A − B on all documents so far.
+            A − B on all items so far.
 
         Examples
         --------
         >>> import outperform as op
         >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
-        >>> op.results.Stop(rule="verdict").holds(c), op.results.Stop(rule="width", at=0.1).holds(c)
-        (True, False)
+        >>> op.results.Stop(rule="decision").holds(c)
+        True
+        >>> op.results.Stop(rule="width", at=0.1).holds(c)
+        False
         """
         if withheld(comparison):
             return False
-        if self.rule == "verdict":
+        if self.rule == "decision":
             return comparison.decision.decided
         at = self.threshold(comparison)
         assert at is not None
@@ -161,7 +163,7 @@ class Look:
     key
         The last of them.
     n
-        How many documents there were.
+        How many items there were.
     observed
         The plug-in difference; NaN where it is undefined.
     mean, sd
@@ -172,7 +174,7 @@ class Look:
         The probability that A is worse than B by more than the ROPE, that the difference lies
         in it, and that A is better by more.
     decision
-        The verdict.
+        The decision.
     bayes_factor
         Of the interval null, where it exists.
     judgement

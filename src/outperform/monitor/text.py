@@ -51,7 +51,7 @@ def looks_table(facts: MonitorFacts) -> Table:
     columns = (
         count_column("look"),
         text_column("batch"),
-        count_column("n", "documents"),
+        count_column("n", "items"),
         signed_column("observed"),
         signed_column("mean"),
         number_column("sd"),
@@ -63,7 +63,7 @@ def looks_table(facts: MonitorFacts) -> Table:
         probability_column("p_better", "P(better)"),
         number_column("log10_bf10", "log10 BF10", 2),
         text_column("bayes_factor", "Bayes factor"),
-        text_column("decision", "verdict"),
+        text_column("decision"),
         text_column("stop"),
     )
     rows = tuple(_row(look, facts) for look in facts["looks"])
@@ -100,11 +100,11 @@ def look_line(look: LookFacts) -> str:
     >>> print(look_line({"number": 3, "key": "Wed", "n": 1200, "mean": 0.021, "sd": 0.008,
     ...     "hdi": {"low": 0.005, "high": 0.037, "prob": 0.95}, "bayes_factor": {"bf01": 0.2},
     ...     "decision": {"symbol": ">", "words": "leaning better, not decided"}}))
-    look 3 (Wed): 1,200 documents, +0.0210, 95% HDI +0.0050 to +0.0370, BF10 = 5.00, > leaning better, not decided
+    look 3 (Wed): 1,200 items, +0.0210, 95% HDI +0.0050 to +0.0370, BF10 = 5.00, > leaning better, not decided
     """  # noqa: E501
     digits, hdi, factor = numbers.decimals(look["sd"]), look["hdi"], look["bayes_factor"]
     parts = [
-        counted(look["n"], "documents"),
+        counted(look["n"], "items"),
         numbers.signed(look["mean"], digits),
         f"{numbers.percent(hdi['prob'])} HDI "
         f"{numbers.interval(hdi['low'], hdi['high'], digits, sign=True)}",
@@ -121,11 +121,11 @@ def stop_words(stop: StopFacts) -> str:
 
     Examples
     --------
-    >>> stop_words({"rule": "width", "at": 0.016}), stop_words({"rule": "verdict", "at": None})
-    ('the HDI is at most 0.016 wide', 'the verdict is decided')
+    >>> stop_words({"rule": "width", "at": 0.016}), stop_words({"rule": "decision", "at": None})
+    ('the HDI is at most 0.016 wide', 'the decision is firm')
     """
-    if stop["rule"] == "verdict":
-        return "the verdict is decided"
+    if stop["rule"] == "decision":
+        return "the decision is firm"
     if stop["rule"] == "width":
         return (
             "the HDI is narrow" if stop["at"] is None else f"the HDI is at most {stop['at']:g} wide"
@@ -157,7 +157,7 @@ def _where(facts: MonitorFacts) -> str:
 
 
 def monitor_text(facts: MonitorFacts) -> str:
-    """Return the headline, the looks and the doubts."""
+    """Return the headline, the looks and the findings."""
     lines = wrap(monitor_headline(facts, limit=30), WIDTH)
     if facts["looks"]:
         lines += ["", *_brief(looks_table(facts)).to_text().splitlines()]
@@ -196,7 +196,7 @@ def monitor_paragraph(facts: MonitorFacts) -> str:
 
 _TALLEST = 5.0  # times the last interval's width; what is wider runs out of the picture
 _BARS = 40  # more of them are one black area
-_APART = 0.05  # of the picture's width, for two verdicts
+_APART = 0.05  # of the picture's width, for two decisions
 
 
 def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
@@ -219,7 +219,7 @@ def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
     >>> from matplotlib.figure import Figure
     >>> ax = plot_looks(facts=facts, ax=Figure().subplots())
     >>> ax.get_xlabel()
-    'documents'
+    'items'
     """
     looks = facts["looks"]
     if not looks or facts["comparison"] is None:
@@ -237,7 +237,7 @@ def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
     dots: dict[str, Any] = {"marker": "o", "ms": 3.5, "mec": ax.get_facecolor(), "mew": 0.6}
     ax.plot(n, mean, color=colour, lw=1.0, zorder=4, markevery=list(some), **dots)
     _limit(ax, looks, rope)
-    _write_verdicts(ax, looks)
+    _write_decisions(ax, looks)
     _mark_stop(ax, facts)
     _finish(ax, facts)
     return ax
@@ -260,8 +260,8 @@ def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
     ax.set_ylim(low - margin, high + 1.6 * margin)
 
 
-def _write_verdicts(ax: Axes, looks: list[LookFacts]) -> None:
-    """Write the verdict over the looks at which it changed."""
+def _write_decisions(ax: Axes, looks: list[LookFacts]) -> None:
+    """Write the decision over the looks at which it changed."""
     for n, symbol in _changes(looks):
         ax.annotate(
             symbol,
@@ -277,7 +277,7 @@ def _write_verdicts(ax: Axes, looks: list[LookFacts]) -> None:
 
 
 def _changes(looks: list[LookFacts]) -> list[tuple[int, str]]:
-    """Return where the verdict became another; of those close together the one that stayed."""
+    """Return where the decision became another; of those close together the one that stayed."""
     kept: list[tuple[int, str]] = []
     for look in looks:
         n, symbol = look["n"], look["decision"]["symbol"]
@@ -306,7 +306,7 @@ def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
 
 def _finish(ax: Axes, facts: MonitorFacts) -> None:
     ax.set_xlim(left=0)
-    ax.set_xlabel("documents", **figure_style.SMALL)
+    ax.set_xlabel("items", **figure_style.SMALL)
     assert facts["comparison"] is not None  # or there would be nothing to draw
     ax.set_ylabel(figure_style.subject(facts["comparison"]), **figure_style.SMALL)
     ax.tick_params(axis="y", labelsize="small")

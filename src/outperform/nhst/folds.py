@@ -113,9 +113,9 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
     differences
         Score of A minus score of B, one per fold, of all repetitions in one line.
     n_train
-        Documents in the training part of a fold, on average.
+        Items in the training part of a fold, on average.
     n_test
-        Documents in the test part of a fold, on average.
+        Items in the test part of a fold, on average.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
         raise DataError(f"the corrected resampled t-test needs at least two folds, got {d.size}")
     for name, size in (("n_train", n_train), ("n_test", n_test)):
         if not 0 < size < math.inf:
-            raise UsageError(f"{name} must be a positive number of documents, got {size!r}")
+            raise UsageError(f"{name} must be a positive number of items, got {size!r}")
     variance = float(d.var(ddof=1)) if np.ptp(d) else 0.0
     statistic = ratio(float(d.mean()), math.sqrt((1 / d.size + n_test / n_train) * variance))
     return TestResult(

@@ -15,7 +15,7 @@ from outperform.errors import DataError
 
 
 def as_count(value: int, name: str) -> int:
-    """Return a whole number of documents as a Python integer.
+    """Return a whole number of items as a Python integer.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def as_count(value: int, name: str) -> int:
     except TypeError:
         raise DataError(
             f"{name} must be a whole number, got {value!r}; "
-            "these tests count documents and have no weighted form"
+            "these tests count items and have no weighted form"
         ) from None
     if count < 0:
         raise DataError(f"{name} must not be negative, got {count}")
@@ -118,7 +118,7 @@ def two_sided_t(statistic: float, degrees_of_freedom: float) -> float:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """Divide, with 0/0 = 0 (no difference) and x/0 = ±inf (no doubt left).
+    """Divide, with 0/0 = 0 (no difference) and x/0 = ±inf (no uncertainty left).
 
     Examples
     --------
@@ -146,7 +146,7 @@ class TestResult:
     p_value
         The probability of a statistic at least as extreme if A and B were equal.
     n
-        How many observations the test used: documents, documents on which
+        How many observations the test used: items, items on which
         exactly one is right, classes without ties, or folds.
     degrees_of_freedom
         None, one (t) or two (F) numbers.
@@ -171,7 +171,7 @@ class TestResult:
 
 
 def sign_test(a_only: int, b_only: int) -> TestResult:
-    r"""Test equal accuracy on the documents where exactly one is right (s-test).
+    r"""Test equal accuracy on the items where exactly one is right (s-test).
 
     With :math:`k` the smaller of the two counts and :math:`n` their sum,
 
@@ -180,9 +180,9 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
     Parameters
     ----------
     a_only
-        Documents that A has right and B wrong.
+        Items that A has right and B wrong.
     b_only
-        Documents that B has right and A wrong.
+        Items that B has right and A wrong.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
 
 
 def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
-    r"""McNemar's exact test of equal accuracy on the same documents.
+    r"""McNemar's exact test of equal accuracy on the same items.
 
     The exact p-value is that of the sign test. The mid-p-value counts what is
     exactly as extreme as the data by half: with :math:`F` the distribution
@@ -212,9 +212,9 @@ def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
     Parameters
     ----------
     a_only
-        Documents that A has right and B wrong.
+        Items that A has right and B wrong.
     b_only
-        Documents that B has right and A wrong.
+        Items that B has right and A wrong.
     mid_p
         Whether to give the mid-p-value, which is less conservative.
 
@@ -245,7 +245,7 @@ def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
 
 
 def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
-    r"""Welch's t-test of two accuracies, as if from separate documents (p-test).
+    r"""Welch's t-test of two accuracies, as if from separate items (p-test).
 
     The t-test on the two vectors of 0 (wrong) and 1 (right), from their sums:
     with :math:`\hat p` the accuracies and
@@ -256,17 +256,17 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
         t = \frac{\hat p_A - \hat p_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
         \nu = (n - 1) \frac{(s_A^2 + s_B^2)^2}{s_A^4 + s_B^4}.
 
-    It ignores that both answered the same documents, so it is less sensitive
+    It ignores that both answered the same items, so it is less sensitive
     than the sign test; the papers print it.
 
     Parameters
     ----------
     n
-        Documents, at least two.
+        Items, at least two.
     correct_a
-        Documents that A has right.
+        Items that A has right.
     correct_b
-        Documents that B has right.
+        Items that B has right.
 
     Returns
     -------
@@ -284,7 +284,7 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
     """
     n = as_count(n, "n")
     if n < 2:
-        raise DataError(f"the t-test needs at least two documents, got {n}; use sign_test")
+        raise DataError(f"the t-test needs at least two items, got {n}; use sign_test")
     right_a = _checked_correct(correct_a, n, "correct_a")
     right_b = _checked_correct(correct_b, n, "correct_b")
     variance_a = right_a * (n - right_a) / (n * (n - 1))

@@ -42,13 +42,13 @@ from outperform.progress import in_steps
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
-# So many documents that the prior does not show.
+# So many items that the prior does not show.
 _MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """How the new documents will be compared, as the user said it."""
+    """How the new items will be compared, as the user said it."""
 
     metric: MetricLike | None
     rope: RopeLike | None
@@ -100,8 +100,8 @@ def pilot_world(
     refuse_prevalence(pilot, "plan")
     if pilot.pool is not None:
         raise UsageError(
-            "a pilot must be drawn as the new documents will be, and these were chosen from a pool "
-            "by their predictions; give documents that were drawn blindly"
+            "a pilot must be drawn as the new items will be, and these were chosen from a pool "
+            "by their predictions; give items that were drawn blindly"
         )
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(
@@ -116,7 +116,7 @@ def pilot_world(
     world = posterior_world(
         spec,
         rope=rope,
-        documents="new",
+        items="new",
         prob=analysis.prob,
         n_draws=analysis.draws(_TABLE_DRAWS),
         origin=f"pilot={seen.n}",
@@ -127,7 +127,7 @@ def pilot_world(
 def accuracies_world(
     accuracies: Any, agreement: Any, analysis: Analysis
 ) -> tuple[TableWorld, Rope]:
-    """Return the world of two accuracies and the share of documents on which they agree."""
+    """Return the world of two accuracies and the share of items on which they agree."""
     shares = _right_and_wrong(accuracies, agreement)
     analysis.refuse("labels", "pos_label", what="accuracies")
     if analysis.metric is not None and metrics.get(analysis.metric).name != "accuracy":
@@ -144,7 +144,7 @@ def accuracies_world(
     world = TableWorld(
         spec=spec,
         make_predict=lambda: certain(example, probabilities),
-        documents="certain",
+        items="certain",
         rope=rope,
         n_draws=analysis.draws(_TABLE_DRAWS),
         prob=analysis.prob,
@@ -174,14 +174,14 @@ def _right_and_wrong(accuracies: Any, agreement: Any) -> tuple[float, float, flo
     lowest, highest = abs(p + q - 1), 1 - abs(p - q)
     if agreement is None:
         raise UsageError(
-            f"give {_part('agreement')}, the share of documents that both get right or both wrong: "
+            f"give {_part('agreement')}, the share of items that both get right or both wrong: "
             f"from {lowest:g} to {highest:g} for these accuracies"
         )
     g = check_probability(agreement)
     if not lowest - 1e-12 <= g <= highest + 1e-12:
         raise UsageError(
             f"models with accuracies {p:g} and {q:g} are both right or both wrong on {lowest:g} "
-            f"to {highest:g} of the documents; got agreement {g:g}"
+            f"to {highest:g} of the items; got agreement {g:g}"
         )
     both = (g + p + q - 1) / 2
     found = both, p - both, q - both, 1 - p - q + both
@@ -258,7 +258,7 @@ def plan(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Plan:
-    """Find the number of test documents at which the wanted verdict probably comes.
+    """Find the number of test items at which the wanted decision probably comes.
 
     The world is what you have: a pilot's outcomes, two accuracies and how often the two agree, or
     the outcome probabilities of the papers. Test sets are drawn from it and compared. With a
@@ -268,15 +268,15 @@ def plan(
     Parameters
     ----------
     pilot
-        Outcomes of documents like those to come; the new test set will be analysed alone.
+        Outcomes of items like those to come; the new test set will be analysed alone.
     a, b
         The names of two models in the pilot; may be left out if it has two.
     world
         Instead of a pilot a mapping: ``accuracies``, that of A and that of B, and ``agreement``,
-        the share of documents that both get right or both wrong; or ``theta_pos``, ``theta_neg``
+        the share of items that both get right or both wrong; or ``theta_pos``, ``theta_neg``
         and ``prevalence``, the outcome probabilities of two classes, as for :func:`power`.
     goal
-        The wanted verdict: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
+        The wanted decision: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
     metric
         As for :func:`compare`. Accuracies are about accuracy.
@@ -287,11 +287,11 @@ def plan(
     most
         No test set larger than this is considered.
     paired
-        Whether the comparison will use that the documents are the same.
+        Whether the comparison will use that the items are the same.
     hdi_prob
         The mass of the interval.
     prior, labels, pos_label
-        As for :func:`compare`: how the pilot is read, and how the new documents will be.
+        As for :func:`compare`: how the pilot is read, and how the new items will be.
     n_simulations
         The most test sets that are simulated; fewer where the answer is precise before.
     n_draws

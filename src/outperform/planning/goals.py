@@ -18,19 +18,19 @@ from outperform.errors import UsageError, param, unknown_name
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
 _FIRM = tuple(one for one in Decision if one.decided)
-_VERDICTS = (DECIDED, *(one.symbol for one in tuple(Decision)))
+_DECISIONS = (DECIDED, *(one.symbol for one in tuple(Decision)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A wanted verdict on an interval.
+    """A wanted decision on an interval.
 
     Parameters
     ----------
     name
         How it was asked for: a sign, ``"decided"`` or ``"not_worse"``.
     wanted
-        The verdicts that are as good as each other.
+        The decisions that are as good as each other.
     rope
         The region that intervals are held against.
     greater_is_better
@@ -52,7 +52,7 @@ class Goal:
         """
         low, high = ends
         if not all(one.decided for one in self.wanted):
-            return np.array([self._verdict(*pair) in self.wanted for pair in ends.T], dtype=bool)
+            return np.array([self._decision(*pair) in self.wanted for pair in ends.T], dtype=bool)
         where = {
             Decision.BETTER: low > self.rope.high,
             Decision.WORSE: high < self.rope.low,
@@ -62,25 +62,25 @@ class Goal:
         reached: AnyArray = np.logical_or.reduce([where[one] for one in sides])
         return reached
 
-    def _verdict(self, low: float, high: float) -> Decision:
-        # The verdict does not look at the mass of the interval.
+    def _decision(self, low: float, high: float) -> Decision:
+        # The decision does not look at the mass of the interval.
         hdi = Interval(low=low, high=high, prob=0.5)
         return decide(hdi, self.rope, greater_is_better=self.greater_is_better)
 
 
-def wanted_verdict(goal: str | Decision, *, known: Sequence[str] = _VERDICTS) -> Decision | None:
-    """Return the wanted verdict; None for any of the firm ones.
+def wanted_decision(goal: str | Decision, *, known: Sequence[str] = _DECISIONS) -> Decision | None:
+    """Return the wanted decision; None for any of the firm ones.
 
     Parameters
     ----------
     goal
-        A verdict, its sign or its name, or ``"decided"``.
+        A decision, its sign or its name, or ``"decided"``.
     known
         What is named if it is none of these.
 
     Examples
     --------
-    >>> wanted_verdict("better"), wanted_verdict("decided")
+    >>> wanted_decision("better"), wanted_decision("decided")
     (<Decision.BETTER: '≫'>, None)
     """
     if isinstance(goal, Decision) or goal == DECIDED:
@@ -91,15 +91,15 @@ def wanted_verdict(goal: str | Decision, *, known: Sequence[str] = _VERDICTS) ->
     raise UsageError(unknown_name("goal", goal, known))
 
 
-def any_verdict(
+def any_decision(
     goal: str | Decision, rope: Rope, *, greater_is_better: bool, name: str | None = None
 ) -> Goal:
-    """Return the goal of any verdict, firm or leaning.
+    """Return the goal of any decision, firm or leaning.
 
     Parameters
     ----------
     goal
-        A verdict or ``"decided"``.
+        A decision or ``"decided"``.
     rope
         The region of practical equivalence.
     greater_is_better
@@ -107,7 +107,7 @@ def any_verdict(
     name
         How it was asked for; the sign by default.
     """
-    one = wanted_verdict(goal)
+    one = wanted_decision(goal)
     return Goal(
         name=name or (DECIDED if one is None else one.symbol),
         wanted=_FIRM if one is None else (one,),
@@ -117,7 +117,7 @@ def any_verdict(
 
 
 def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> Goal:
-    """Return a goal that can be planned for: a firm verdict, or that nothing got worse.
+    """Return a goal that can be planned for: a firm decision, or that nothing got worse.
 
     "Not worse" is ≫ against the edge of the ROPE on the worse side.
 
@@ -137,20 +137,20 @@ def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> G
     """
     if goal == NOT_WORSE:
         edge = rope.low if greater_is_better else rope.high
-        return any_verdict(
+        return any_decision(
             Decision.BETTER,
             Rope(low=edge, high=edge),
             greater_is_better=greater_is_better,
             name=NOT_WORSE,
         )
     known = (DECIDED, NOT_WORSE, *(one.symbol for one in _FIRM))
-    one = wanted_verdict(goal, known=known)
+    one = wanted_decision(goal, known=known)
     if one is not None and not one.decided:
         raise UsageError(
-            f"a plan is for a firm verdict: {', '.join(known)}; got {one.symbol!r}, "
-            "which more documents make rarer"
+            f"a plan is for a firm decision: {', '.join(known)}; got {one.symbol!r}, "
+            "which more items make rarer"
         )
-    found = any_verdict(DECIDED if one is None else one, rope, greater_is_better=greater_is_better)
+    found = any_decision(DECIDED if one is None else one, rope, greater_is_better=greater_is_better)
     if found.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
         raise UsageError(
             f"a ROPE without width never holds an interval; give {param('rope=')} some width"
@@ -168,30 +168,30 @@ def judged_goal(edge: float, *, greater_is_better: bool) -> Goal:
     greater_is_better
         Whether more of the metric is better.
     """
-    return any_verdict(DECIDED, Rope(low=edge, high=edge), greater_is_better=greater_is_better)
+    return any_decision(DECIDED, Rope(low=edge, high=edge), greater_is_better=greater_is_better)
 
 
-Documents = Literal["more", "new", "certain"]
+Items = Literal["more", "new", "certain"]
 _GRID = 300
-# Where nothing varies, the verdict is certain; this keeps the quotient defined.
+# Where nothing varies, the decision is certain; this keeps the quotient defined.
 _NO_SPREAD = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What is known of A − B now, and what documents to come would add.
+    """What is known of A − B now, and what items to come would add.
 
     Parameters
     ----------
     n
-        The number of documents behind it, the prior's worth among them.
+        The number of items behind it, the prior's worth among them.
     mean, sd
         Of A − B.
     below, above
         How far the interval reaches to either side of the mean.
-    documents
+    items
         ``"more"`` are added to those that are there, ``"new"`` ones stand alone, and in a
-        ``"certain"`` world the sd is that of n documents and the mean is the truth.
+        ``"certain"`` world the sd is that of n items and the mean is the truth.
     stays
         The share of the variance that stays however many more there are.
 
@@ -199,7 +199,7 @@ class Outlook:
     --------
     >>> from outperform.planning.goals import firm_goal
     >>> from outperform.decision.rope import Rope
-    >>> now = Outlook(n=1_000, mean=0.02, sd=0.01, below=0.0196, above=0.0196, documents="more")
+    >>> now = Outlook(n=1_000, mean=0.02, sd=0.01, below=0.0196, above=0.0196, items="more")
     >>> better = firm_goal("≫", Rope.from_param(0.01), greater_is_better=True)
     >>> now.probability(better, [1_000, 10_000, 10**9]).round(3).tolist()
     [0.293, 0.666, 0.841]
@@ -210,18 +210,18 @@ class Outlook:
     sd: float
     below: float
     above: float
-    documents: Documents
+    items: Items
     stays: float = 0.0
 
     def probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return how probably a goal is reached with so many documents to come.
+        """Return how probably a goal is reached with so many items to come.
 
         Parameters
         ----------
         goal
             The goal.
         sizes
-            Numbers of documents.
+            Numbers of items.
         """
         low, high = goal.rope.low, goal.rope.high
         shrunk, spread = self._scales(sizes)
@@ -245,7 +245,7 @@ class Outlook:
         Parameters
         ----------
         sizes
-            Numbers of documents.
+            Numbers of items.
         """
         width: FloatArray = self.narrowing(sizes) * (self.below + self.above)
         return width
@@ -256,36 +256,36 @@ class Outlook:
         Parameters
         ----------
         sizes
-            Numbers of documents.
+            Numbers of items.
         """
         return self._scales(sizes)[0]
 
     def _scales(self, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the factor of the interval's width, and the sd of where it will be."""
         more = np.asarray(sizes, dtype=np.float64)
-        total = more + self.n if self.documents == "more" else more
+        total = more + self.n if self.items == "more" else more
         shrunk = np.sqrt(self.stays + (1.0 - self.stays) * self.n / total)
         variance = {
             "more": (1.0 - self.stays) * more / total,
             "new": 1.0 + self.n / total,
             "certain": self.n / total,
-        }[self.documents]
+        }[self.items]
         return shrunk, np.maximum(self.sd * np.sqrt(variance), _NO_SPREAD)
 
 
 def first_size(
     curve: Callable[[FloatArray], FloatArray], target: float, *, most: int
 ) -> int | None:
-    """Return the smallest number of documents at which a curve reaches a target; None if none.
+    """Return the smallest number of items at which a curve reaches a target; None if none.
 
     Parameters
     ----------
     curve
-        From numbers of documents to probabilities.
+        From numbers of items to probabilities.
     target
         The wanted probability.
     most
-        No more documents than this are looked at.
+        No more items than this are looked at.
 
     Examples
     --------

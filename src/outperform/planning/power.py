@@ -22,7 +22,7 @@ from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
-from outperform.planning.goals import Goal, Outlook, any_verdict, firm_goal, first_size
+from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Curve, Search, check_most, check_target
 from outperform.planning.text import plot_power
@@ -53,13 +53,13 @@ class Power(Tabular):
     Parameters
     ----------
     sizes
-        Numbers of documents.
+        Numbers of items.
     power
         The share of simulated data sets that reached the goal, one a size.
     mcse
         Its simulation error, one a size.
     goal
-        The wanted verdict, or ``"decided"``.
+        The wanted decision, or ``"decided"``.
     n_simulations
         How many data sets were simulated at each size.
     signature
@@ -93,7 +93,7 @@ class Power(Tabular):
             for size, power, error in zip(self.sizes, self.power, self.mcse, strict=True)
         ]
         columns = (
-            count_column("n", "documents"),
+            count_column("n", "items"),
             number_column("power", f"P({self.goal})", 3),
             number_column("mcse", "simulation error", 3),
         )
@@ -132,30 +132,30 @@ def power(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Power:
-    """Simulate test sets and count how often the verdict is the wanted one.
+    """Simulate test sets and count how often the decision is the wanted one.
 
-    Each data set draws the number of positive documents, then the outcome
+    Each data set draws the number of positive items, then the outcome
     pairs of either class; the same data are compared by the paired or the
     unpaired comparison.
 
     Parameters
     ----------
     theta_pos, theta_neg
-        In positive and in negative documents, the probability that A and B
+        In positive and in negative items, the probability that A and B
         predict positive: keys ``"11"``, ``"10"``, ``"01"``, ``"00"`` are (A, B).
     prevalence
-        The probability that a document is positive.
+        The probability that an item is positive.
     sizes
-        Numbers of documents.
+        Numbers of items.
     goal
-        The wanted verdict: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
+        The wanted decision: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
         a :class:`Decision`, or ``"decided"`` for any of the three firm ones.
     metric
         A binary metric.
     rope
         The region of practical equivalence.
     paired
-        Whether the comparison uses that the documents are the same.
+        Whether the comparison uses that the items are the same.
     hdi_prob
         The mass of the interval.
     prior
@@ -182,7 +182,7 @@ def power(
     """
     measured = binary_metric(metric, "power")
     region = Rope.from_param(rope, bounds=measured.bounds)
-    wanted = any_verdict(goal, region, greater_is_better=measured.greater_is_better)
+    wanted = any_decision(goal, region, greater_is_better=measured.greater_is_better)
     world = RatesWorld(
         theta=check_theta(theta_pos, theta_neg),
         prevalence=check_probability(prevalence),
@@ -193,7 +193,7 @@ def power(
         prob=check_prob(hdi_prob),
     )
     if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
-        raise UsageError(f"{param('sizes')} must be a list of numbers of documents; got {sizes!r}")
+        raise UsageError(f"{param('sizes')} must be a list of numbers of items; got {sizes!r}")
     n_simulations = check_draws(n_simulations, name="n_simulations")
     seed = seed_sequence(random_state)
     reached = []
@@ -247,14 +247,14 @@ def _size(size: int) -> int:
 
 
 TARGET = 0.8
-# So many times the documents that there are is the most that is worth naming.
+# So many times the items that there are is the most that is worth naming.
 _MOST_TIMES = 100
 _DRAWS = 1_000
 _PRECISION = 0.05
 
 
 class Needed(NamedTuple):
-    """How many more documents, and how probably they reach a goal.
+    """How many more items, and how probably they reach a goal.
 
     Parameters
     ----------
@@ -276,9 +276,9 @@ class Needed(NamedTuple):
 
 
 def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
-    """Return what normal theory says of a comparison with more documents.
+    """Return what normal theory says of a comparison with more items.
 
-    The posterior is that of the documents and of the prior, so both are behind it.
+    The posterior is that of the items and of the prior, so both are behind it.
     """
     hdi, mean, spec = comparison.hdi, comparison.mean, comparison.spec
     worth = prior_worth(spec) if isinstance(spec, LabelSpec) else 0.0
@@ -288,17 +288,15 @@ def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
         sd=comparison.sd,
         below=mean - hdi.low,
         above=hdi.high - mean,
-        documents="more",
+        items="more",
         stays=stays,
     )
 
 
-def documents_needed(
-    comparison: Comparison, goal: Goal, *, target: float = TARGET
-) -> Needed | None:
-    """Return about how many more documents reach a goal with a probability, by normal theory.
+def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) -> Needed | None:
+    """Return about how many more items reach a goal with a probability, by normal theory.
 
-    None where theory says nothing: where a serious finding withholds the verdict, where documents
+    None where theory says nothing: where a serious finding withholds the decision, where items
     are not all that it waits for, as of folds and training runs, and where a pool has no more to
     tell.
 
@@ -311,7 +309,7 @@ def documents_needed(
     target
         The wanted probability.
     """
-    if _is_withheld(comparison) or not _is_of_documents(comparison):
+    if _is_withheld(comparison) or not _is_of_items(comparison):
         return None
     most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
@@ -326,7 +324,7 @@ def documents_needed(
 
 
 def needed_to_decide(comparison: Comparison) -> Needed | None:
-    """Return about how many more documents would decide; None if it is, or theory says nothing.
+    """Return about how many more items would decide; None if it is, or theory says nothing.
 
     Parameters
     ----------
@@ -337,14 +335,14 @@ def needed_to_decide(comparison: Comparison) -> Needed | None:
         return None
     better = comparison.spec.metric.greater_is_better
     goal = firm_goal("decided", comparison.rope, greater_is_better=better)
-    return documents_needed(comparison, goal)
+    return items_needed(comparison, goal)
 
 
 def _is_withheld(comparison: Comparison) -> bool:
     return any(one.level == "serious" for one in comparison.findings)
 
 
-def _is_of_documents(comparison: Comparison) -> bool:
+def _is_of_items(comparison: Comparison) -> bool:
     return comparison.details is None and comparison.spec.counting == ONCE
 
 
@@ -363,16 +361,16 @@ def more_data(
     random_state: Seed,
     n_jobs: int | None,
 ) -> Plan:
-    """Simulate how many more documents a comparison needs; see :meth:`Comparison.more_data`."""
+    """Simulate how many more items a comparison needs; see :meth:`Comparison.more_data`."""
     spec = comparison.spec
-    if not isinstance(spec, LabelSpec) or not _is_of_documents(comparison):
+    if not isinstance(spec, LabelSpec) or not _is_of_items(comparison):
         raise UsageError(
-            "more_data() draws documents with labels from the posterior of a comparison of two "
+            "more_data() draws items with labels from the posterior of a comparison of two "
             "models on one test set; scores, folds and training runs are not drawn"
         )
     if _is_chosen(spec):
         raise UsageError(
-            "more_data() draws documents as they come, and these were chosen from a pool by their "
+            "more_data() draws items as they come, and these were chosen from a pool by their "
             "predictions; print the comparison to see about how many more labels would decide it"
         )
     goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
@@ -387,7 +385,7 @@ def more_data(
     world = posterior_world(
         spec,
         rope=comparison.rope,
-        documents="more",
+        items="more",
         prob=comparison.hdi.prob,
         n_draws=_DRAWS if n_draws is None else check_draws(n_draws),
         origin=f"seen={comparison.n}",

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import PlanFacts
 
 
-# A simulation error of n above this share of it is worth a doubt.
+# A simulation error of n above this share of it is worth a finding.
 _COARSE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Plan(Tabular):
-    """The number of documents at which the wanted verdict comes with the wanted probability.
+    """The number of items at which the wanted decision comes with the wanted probability.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ class Plan(Tabular):
     target
         The wanted probability.
     goal
-        The wanted verdict.
+        The wanted decision.
     rope
         The region of practical equivalence.
     seen
-        How many documents are there already and will be analysed with the new ones.
+        How many items are there already and will be analysed with the new ones.
     most
         No larger number was considered.
     sizes, shares, errors, widths
-        What was simulated: numbers of documents, the share of test sets that reached the goal,
+        What was simulated: numbers of items, the share of test sets that reached the goal,
         its simulation error, and the mean width of their intervals.
     n_simulations
         How many test sets were simulated in all.
@@ -67,7 +67,7 @@ class Plan(Tabular):
     curve
         Normal theory corrected by the simulations: the probability at any size.
     findings
-        Doubts.
+        Findings.
     signature
         What makes the result repeatable.
     """
@@ -95,16 +95,16 @@ class Plan(Tabular):
 
     @property
     def reachable(self) -> bool:
-        """Whether some number of documents is enough."""
+        """Whether some number of items is enough."""
         return self.n is not None
 
     def probability(self, n: int) -> float:
-        """Return how probably n documents reach the goal.
+        """Return how probably n items reach the goal.
 
         Parameters
         ----------
         n
-            A number of documents, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         return float(self.curve.at([_check_size(n)])[0])
 
@@ -114,7 +114,7 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of documents, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         return float(self.curve.width([_check_size(n)])[0])
 
@@ -128,7 +128,7 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of documents, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         outlook = self.curve.outlook
         shrunk = outlook.narrowing(_check_size(n))
@@ -167,7 +167,7 @@ class Plan(Tabular):
         }
 
     def report(self) -> str:
-        """Return a paragraph for a paper or a grant: how many documents, and how that was found."""
+        """Return a paragraph for a paper or a grant: how many items, and how that was found."""
         return plan_paragraph(self.to_dict())
 
     def table(self) -> Table:
@@ -287,5 +287,5 @@ def _signature(
 
 def _check_size(n: int) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise UsageError(f"a number of documents must be a positive whole number; got {n!r}")
+        raise UsageError(f"a number of items must be a positive whole number; got {n!r}")
     return int(n)

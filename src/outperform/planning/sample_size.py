@@ -147,7 +147,7 @@ def fit(outlook: Outlook, goal: Goal, target: float, points: Sequence[Point]) ->
 def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
     """Return theory as it is, or moved along n if what was simulated contradicts it.
 
-    Twice the n of an outlook means that every document tells half as much.
+    Twice the n of an outlook means that every item tells half as much.
     """
     if _surprise(outlook, goal, points) <= _CONTRADICTED:
         return outlook
@@ -266,7 +266,7 @@ class Search:
         return list(dict.fromkeys(sizes))
 
     def size(self, curve: Curve) -> int | None:
-        """Return the number of documents at which a curve reaches the target, if any does."""
+        """Return the number of items at which a curve reaches the target, if any does."""
         return first_size(curve.at, self.target, most=self.most)
 
     def _best(self, curve: Curve) -> int:
@@ -307,7 +307,7 @@ def check_target(target: Any) -> float:
 
 
 def check_most(most: Any) -> int:
-    """Return the largest number of documents to consider, or say how to mend it."""
+    """Return the largest number of items to consider, or say how to mend it."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
         raise UsageError(

@@ -33,22 +33,22 @@ def plan_headline(facts: PlanFacts) -> str:
     ...         "target": 0.8, "n": 1834, "n_error": 31.0, "reached": 0.8, "error": 0.008,
     ...         "seen": 0, "most": 1_000_000}
     >>> print(plan_headline(told))
-    1,834 ± 31 documents: ≫ with a probability of 80%.
+    1,834 ± 31 items: ≫ with a probability of 80%.
     >>> print(plan_headline(told | {"n": None, "reached": 0.634}))
-    Not reachable: ≫ with a probability of at most 63%, however many documents up to 1,000,000.
+    Not reachable: ≫ with a probability of at most 63%, however many items up to 1,000,000.
     """
     goal = _goal(facts)
     more = " more" if facts["seen"] else ""
     if facts["n"] is None:
         return (
             f"Not reachable: {goal} with a probability of at most {_percent(facts['reached'])}, "
-            f"however many{more} documents up to {numbers.count(facts['most'])}."
+            f"however many{more} items up to {numbers.count(facts['most'])}."
         )
     if facts["n"] == 0:
-        return f"No more documents are needed: {goal} already."
+        return f"No more items are needed: {goal} already."
     error = f" ± {numbers.count(round(facts['n_error']))}" if round(facts["n_error"]) else ""
     return (
-        f"{numbers.count(facts['n'])}{error}{more} documents: {goal} with a probability of "
+        f"{numbers.count(facts['n'])}{error}{more} items: {goal} with a probability of "
         f"{_percent(facts['reached'])}."
     )
 
@@ -62,7 +62,7 @@ def plan_paragraph(facts: PlanFacts) -> str:
         f"equivalence (ROPE) of {rope}, is to be {_in_words(facts)}. {plan_headline(facts)}"
     ]
     if facts["seen"]:
-        parts.append(f"{numbers.count(facts['seen'])} documents are there already and count.")
+        parts.append(f"{numbers.count(facts['seen'])} items are there already and count.")
     if facts["width"] is not None:
         parts.append(
             f"The interval would then be {facts['width']:.3g} wide on average, and a difference of "
@@ -86,7 +86,7 @@ def plan_table(facts: PlanFacts) -> Table:
         )
     ]
     columns = (
-        count_column("n", "more documents" if facts["seen"] else "documents"),
+        count_column("n", "more items" if facts["seen"] else "items"),
         number_column("share", f"P({for_text(facts['goal'])})", 3),
         number_column("error", "simulation error", 3),
         number_column("width", "interval width", 4),
@@ -101,7 +101,7 @@ def plan_text(facts: PlanFacts) -> str:
         ("difference", f"{a} − {b} in {read.metric(facts)}; ROPE {read.rope_text(facts)}"),
     ]
     if facts["seen"]:
-        details.append(("there are", f"{numbers.count(facts['seen'])} documents, which count"))
+        details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
     if facts["width"] is not None:
         details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
         found = f"{facts['detectable']:.3g} is found better as probably as that, at that size"
@@ -159,13 +159,13 @@ def plot_power(
     Parameters
     ----------
     sizes
-        Numbers of documents.
+        Numbers of items.
     power
         The share of data sets that reached the goal, one a size.
     mcse
         The simulation error of each; two of them to either side are drawn.
     goal
-        The wanted verdict.
+        The wanted decision.
     label
         What the curve is called in the legend; without one there is none.
     ax
@@ -176,7 +176,7 @@ def plot_power(
     >>> from matplotlib.figure import Figure
     >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", label="paired", ax=Figure().subplots())
     >>> ax.get_title()
-    'how often the verdict is ≫'
+    'how often the decision is ≫'
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, power))
     if x.ndim != 1 or x.shape != y.shape or x.size < 1:
@@ -218,7 +218,7 @@ def plot_plan(
     Parameters
     ----------
     sizes
-        Numbers of documents.
+        Numbers of items.
     probability
         The probability of the goal at each.
     facts
@@ -235,7 +235,7 @@ def plot_plan(
     ...          "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
     >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
     >>> ax.get_xlabel()
-    'documents'
+    'items'
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, probability))
     ax = figure_style.new_axes(ax, purpose="plot()", height=2.3)
@@ -260,7 +260,7 @@ def plot_plan(
         ax.plot([facts["n"]] * 2, [0, facts["target"]], color=colour, lw=0.7, ls=":", zorder=2)
     ax.axhline(facts["target"], color=colour, lw=0.7, ls=":", zorder=2)
     _finish(ax, facts["goal"].replace("_", " "), with_legend=label is not None)
-    ax.set_xlabel("more documents" if facts["seen"] else "documents", **figure_style.SMALL)
+    ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     ax.set_ylabel("probability", **figure_style.SMALL)
     return ax
 
@@ -270,9 +270,9 @@ def _finish(ax: Axes, goal: str, *, with_legend: bool) -> None:
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize="small")
     ax.grid(axis="y", color=(0.5, 0.5, 0.5, 0.25), lw=0.7)
     ax.set_axisbelow(True)
-    ax.set_xlabel("documents", **figure_style.SMALL)
+    ax.set_xlabel("items", **figure_style.SMALL)
     ax.set_ylabel("power", **figure_style.SMALL)
-    title = f"how often the verdict is {for_text(goal)}"
+    title = f"how often the decision is {for_text(goal)}"
     ax.set_title(title, family=figure_style.family(ax), **figure_style.SMALL)
     figure_style.number_ticks(ax)
     ax.xaxis.set_major_formatter("{x:,.0f}")

@@ -21,7 +21,7 @@ from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.spec import LabelSpec, make_label_spec
-from outperform.planning.goals import Documents, Outlook
+from outperform.planning.goals import Items, Outlook
 from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
@@ -49,7 +49,7 @@ class World(Protocol):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Doubts about the world."""
+        """Findings about the world."""
 
     @property
     def n_draws(self) -> int:
@@ -62,7 +62,7 @@ class World(Protocol):
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the verdict is withheld."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
         """Return what normal theory says."""
@@ -113,8 +113,8 @@ class TableWorld:
         What is asked of a test set; its view is what was seen before, or an example.
     make_predict
         Returns a function that draws test sets, with buffers of its own.
-    documents
-        Whether the drawn documents are added to the view, or stand alone.
+    items
+        Whether the drawn items are added to the view, or stand alone.
     rope
         The region of practical equivalence.
     n_draws
@@ -127,7 +127,7 @@ class TableWorld:
 
     spec: LabelSpec
     make_predict: Callable[[], Predict]
-    documents: Documents
+    items: Items
     rope: Rope
     n_draws: int
     prob: float
@@ -146,13 +146,13 @@ class TableWorld:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Doubts that the spec has."""
+        """Findings that the spec has."""
         return (*self.spec.findings, *matching_findings(self.spec))
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the verdict is withheld."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
             predict = self.make_predict()
@@ -173,12 +173,12 @@ class TableWorld:
         difference = np.sort(values[0] - values[1])
         mean, (low, high) = float(difference.mean()), _narrowest(difference, self.prob)
         return Outlook(
-            n=self.spec.n + (prior_worth(self.spec) if self.documents == "more" else 0),
+            n=self.spec.n + (prior_worth(self.spec) if self.items == "more" else 0),
             mean=mean,
             sd=float(difference.std()),
             below=mean - low,
             above=high - mean,
-            documents=self.documents,
+            items=self.items,
         )
 
     def parts(self) -> list[str]:
@@ -191,11 +191,11 @@ class TableWorld:
         ]
 
     def _analysed(self, drawn: Outcomes) -> Outcomes:
-        """Return what will be asked: the drawn documents, beside those that are there."""
+        """Return what will be asked: the drawn items, on top of those that are there."""
         view = self.spec.view
         if drawn.paired and not view.paired:
             drawn = drawn.unpair()
-        if self.documents != "more":
+        if self.items != "more":
             return drawn
         tables = tuple(
             one.plus(two, n_labels=n_codes(view))
@@ -223,9 +223,9 @@ class TableWorld:
 
 
 def prior_worth(spec: LabelSpec) -> float:
-    """Return how many documents a prior is worth: the sum of its shapes, as counts are of theirs.
+    """Return how many items a prior is worth: the sum of its shapes, as counts are of theirs.
 
-    Priors whose rows have mass 1 are worth one document a class, the bootstrap none. Nor is what
+    Priors whose rows have mass 1 are worth one item a class, the bootstrap none. Nor is what
     is believed of the strata of a pool counted.
 
     Parameters
@@ -246,14 +246,14 @@ def posterior_world(
     spec: LabelSpec,
     *,
     rope: Rope,
-    documents: Documents,
+    items: Items,
     prob: float,
     n_draws: int,
     origin: str,
 ) -> TableWorld:
     """Return the world that the posterior of what was seen draws anew for every test set.
 
-    Models that will be compared unpaired on the same documents still answer these documents, so
+    Models that will be compared unpaired on the same items still answer these items, so
     the world is read off the paired table where there is one.
 
     Parameters
@@ -262,8 +262,8 @@ def posterior_world(
         What was asked of what was seen.
     rope
         The region of practical equivalence.
-    documents
-        Whether new documents join those that are there.
+    items
+        Whether new items join those that are there.
     prob
         The mass of the interval.
     n_draws
@@ -276,7 +276,7 @@ def posterior_world(
     return TableWorld(
         spec=spec,
         make_predict=partial(predictive, together.view, posterior),
-        documents=documents,
+        items=items,
         rope=rope,
         n_draws=n_draws,
         prob=prob,
@@ -298,7 +298,7 @@ def _narrowest(ordered: FloatArray, prob: float) -> tuple[float, float]:
 
 
 _OUTCOMES = ("11", "10", "01", "00")
-# So many documents that the prior does not show.
+# So many items that the prior does not show.
 _MANY = 1_000_000
 
 
@@ -306,7 +306,7 @@ _MANY = 1_000_000
 class RatesWorld:
     """Outcome probabilities and how data from them are analysed."""
 
-    theta: FloatArray  # (2, 4): negative and positive documents, outcomes 11, 10, 01, 00
+    theta: FloatArray  # (2, 4): negative and positive items, outcomes 11, 10, 01, 00
     prevalence: float
     prior: Prior
     paired: bool
@@ -321,7 +321,7 @@ class RatesWorld:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """No doubts: the probabilities are taken as they are."""
+        """No findings: the probabilities are taken as they are."""
         return ()
 
     def simulate(
@@ -337,7 +337,7 @@ class RatesWorld:
         return simulated_ends(lambda: fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says: the expected counts of very many documents."""
+        """Return what normal theory says: the expected counts of very many items."""
         generator = np.random.Generator(np.random.SFC64(child(seed, 0)))
         shares = np.array([1 - self.prevalence, self.prevalence])[:, None] * self.theta
         difference = self._difference(generator, _MANY * shares[:, [3, 2, 1, 0]].reshape(2, 2, 2))
@@ -348,7 +348,7 @@ class RatesWorld:
             sd=float(difference.std()),
             below=mean - low,
             above=high - mean,
-            documents="certain",
+            items="certain",
         )
 
     def _difference(self, generator: np.random.Generator, counts: FloatArray) -> FloatArray:
@@ -404,7 +404,7 @@ def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
 
 
 def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) -> FloatArray:
-    """Return the outcome probabilities ``(2, 4)`` of negative and of positive documents."""
+    """Return the outcome probabilities ``(2, 4)`` of negative and of positive items."""
     return np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")])
 
 

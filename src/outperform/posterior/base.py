@@ -203,7 +203,7 @@ ScaledWorker = Callable[[np.random.Generator, int, Scale], list[Drawn]]
 
 
 class Shapes(NamedTuple):
-    """Dirichlet shapes of what two models got right among the same documents."""
+    """Dirichlet shapes of what two models got right among the same items."""
 
     both: float
     only_a: float
@@ -229,7 +229,7 @@ class Posterior(Protocol):
         """Return the gamma shape of a part where all cells are one Dirichlet, else None."""
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong among documents of one true class."""
+        """Return the shapes of right and wrong among items of one true class."""
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
         """Return the shapes of both, A only, B only and neither right; None if not Dirichlet."""
@@ -259,7 +259,7 @@ class NoClosedForms:
 
 
 class Independent(NoClosedForms):
-    """Posteriors of different documents, side by side: the unpaired comparison."""
+    """Posteriors of different items, side by side: the unpaired comparison."""
 
     def __init__(self, posteriors: Sequence[Posterior]) -> None:
         self.posteriors = tuple(posteriors)
@@ -393,16 +393,16 @@ class ShareForm(Protocol):
 
 
 class Within(NamedTuple):
-    """The documents that a share of right answers looks at: one true class, or all (None)."""
+    """The items that a share of right answers looks at: one true class, or all (None)."""
 
     row: int | None
 
 
 def share_of_right(form: ShareForm | None, positive: int | None) -> Within | None:
-    """Say among which documents a metric is the share of right answers, if it is one.
+    """Say among which items a metric is the share of right answers, if it is one.
 
     Recall stays within the positive class, specificity within the negative one
-    (it is asked of two classes only), accuracy looks at all documents.
+    (it is asked of two classes only), accuracy looks at all items.
     """
     if form is None or len(form.rest) != 1:
         return None

@@ -19,18 +19,18 @@ from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, he
 _NEAR = 1 << 17
 
 
-def block_of_documents(n_units: int) -> int:
+def block_of_items(n_units: int) -> int:
     """Return how many draws make a block; it depends on the number of units only.
 
     Examples
     --------
-    >>> block_of_documents(200), block_of_documents(1_000_000)
+    >>> block_of_items(200), block_of_items(1_000_000)
     (655, 1)
     """
     return max(1, min(4096, _NEAR // max(n_units, 1)))
 
 
-def draw_documents(
+def draw_items(
     make_evaluate: Callable[[], Callable[[FloatArray, FloatArray], None]],
     *,
     n_units: int,
@@ -42,7 +42,7 @@ def draw_documents(
 ) -> FloatArray:
     """Draw a weight for every unit and evaluate, block by block; ``(n_values, n_draws)``.
 
-    A unit that stands for r equal documents has a Gamma(r) weight, the sum of r that are
+    A unit that stands for r equal items has a Gamma(r) weight, the sum of r that are
     Exp(1). The weights are not divided by their sum, and they are never kept.
 
     Parameters
@@ -53,7 +53,7 @@ def draw_documents(
     n_units
         How many weights a draw takes.
     shapes
-        What each unit stands for; None for one document each.
+        What each unit stands for; None for one item each.
     n_values
         How many numbers a draw gives.
     n_draws
@@ -64,7 +64,7 @@ def draw_documents(
         How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
         process may use; the draws do not depend on it.
     """
-    length = block_of_documents(n_units)
+    length = block_of_items(n_units)
 
     def make_fill() -> Fill:
         evaluate, weights = make_evaluate(), np.empty((min(length, n_draws), n_units))
@@ -91,7 +91,7 @@ def draw_documents(
 
 
 class LabelMargins(Margins):
-    """Adds the weights of documents up to hits, actual and predicted of each label and model."""
+    """Adds the weights of items up to hits, actual and predicted of each label and model."""
 
     def __init__(self, outcomes: Outcomes, cells: IntArray) -> None:
         from scipy.sparse import csr_array
@@ -110,8 +110,8 @@ class LabelMargins(Margins):
         self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
 
-class DocumentWeights(LinearWeights):
-    """One gamma for each kind of document, or of group: the bootstrap of label sets."""
+class ItemWeights(LinearWeights):
+    """One gamma for each kind of item, or of group: the bootstrap of label sets."""
 
     def tally(self, needs: Needs) -> Margins:
         """Return what adds the weights up for each label."""
@@ -150,7 +150,7 @@ class LabelByLabel(NoClosedForms):
 
 
 def _stacked(drawn: list[Drawn]) -> Sums:
-    """Return the sums of every label, each as shares of its table: all have the same documents."""
+    """Return the sums of every label, each as shares of its table: all have the same items."""
     found: list[list[FloatArray]] = [[], [], []]
     for sums in drawn:
         assert isinstance(sums, Sums)
@@ -163,11 +163,11 @@ def _stacked(drawn: list[Drawn]) -> Sums:
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
     """Return the posterior that gives weight only to what occurred.
 
-    Every document has an Exp(1) weight; where groups are known, every group has
+    Every item has an Exp(1) weight; where groups are known, every group has
     one. There is no proper prior, so no Bayes factor, and cells that never
     occurred stay impossible.
     """
-    weights = DocumentWeights if outcomes.kind == "label_sets" else LinearWeights
+    weights = ItemWeights if outcomes.kind == "label_sets" else LinearWeights
     table = outcomes.tables[0]
     groups = table.groups
     if groups is None:

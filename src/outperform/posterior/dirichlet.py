@@ -34,7 +34,7 @@ from outperform.posterior.sums import DirichletCells, RowSums, Tally, choose_tal
 
 _MOST_CELLS = 1 << 20
 
-# A class without documents and almost no prior mass would underflow to zero
+# A class without items and almost no prior mass would underflow to zero
 # weight; its rates are ratios, so a floor keeps them defined.
 _SMALLEST_PREVALENCE = 1e-250
 
@@ -243,7 +243,7 @@ def _own_shapes(
     return shapes if len(shapes) == len(shares) else None
 
 
-# The mass that the last stick collects is 2 to the power -9 of one document.
+# The mass that the last stick collects is 2 to the power -9 of one item.
 _STICKS = 10
 
 RightRates = Callable[[np.random.Generator, int], Sequence[FloatArray | float]]

@@ -48,7 +48,7 @@ class SlicedRows:
     prior
         The base model's prior shape of each cell, ``(n_cells,)``.
     place, cell, count
-        Slice, cell and number of documents of everything that occurred.
+        Slice, cell and number of items of everything that occurred.
     """
 
     n_slices: int
@@ -101,7 +101,7 @@ class SlicedRows:
 
     @cached_property
     def row_count(self) -> FloatArray:
-        """The number of documents of each row that occurred."""
+        """The number of items of each row that occurred."""
         return sum_by(self.entry_row, self.count, size=len(self.row_place))
 
     def dense(self, places: slice) -> FloatArray:
@@ -120,7 +120,7 @@ KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
 class Centre(NamedTuple):
     """What slices are alike to: counts of other slices, for what these are worth.
 
-    ``worth`` says how much a document counts, for each row that occurred in a slice;
+    ``worth`` says how much an item counts, for each row that occurred in a slice;
     ``pooled`` are the counts that this makes, ``(n_cells,)``.
     """
 
@@ -311,20 +311,20 @@ def shrink(rows: SlicedRows) -> Shrinkage:
 
 
 def _is_larger_first(learned: Shrinkage) -> bool:
-    """Return whether what is called the whole is what more documents are like."""
+    """Return whether what is called the whole is what more items are like."""
     sums = [centre.pooled.sum() for centre in learned.centres]
     return bool(sums[0] >= max(sums))
 
 
 def _scatter(learned: Shrinkage) -> float:
-    """Return what share of a document the others do not foretell, over all that occurred."""
+    """Return what share of an item the others do not predict, over all that occurred."""
     rows = learned.rows
     (worth,) = _worths(rows, learned.weights)
     return float(1 - np.average(worth, weights=rows.row_count))
 
 
 def _apart(learned: Shrinkage) -> FloatArray:
-    """Return the probability that a slice's own documents say more than the others do."""
+    """Return the probability that a slice's own items say more than the others do."""
     rows = learned.rows
     n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
     apart: FloatArray = (learned.weights * (n[:, None] / 2 > KAPPAS)).sum(axis=1)
@@ -371,7 +371,7 @@ def _agreeing_half(rows: SlicedRows) -> FloatArray:
     return worth
 
 
-_RARE = 30.0  # documents in all slices together
+_RARE = 30.0  # items in all slices together
 
 
 def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:

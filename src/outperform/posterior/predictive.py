@@ -35,7 +35,7 @@ from outperform.posterior.rng import fill_proportions, runs
 from outperform.posterior.sums import LinearWeights
 
 Predict = Callable[[np.random.Generator, int], Outcomes]
-"""Draw a world, and so many documents from it."""
+"""Draw a world, and so many items from it."""
 
 _DrawTable = Callable[[np.random.Generator, int], Table]
 
@@ -46,7 +46,7 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
     Parameters
     ----------
     outcomes
-        What was seen; new documents come with its models, classes and kind, and as many for
+        What was seen; new items come with its models, classes and kind, and as many for
         one model in proportion to those for another, if each has its own.
     posterior
         The posterior of these outcomes.
@@ -67,7 +67,7 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
         for table, one in zip(outcomes.tables, alone, strict=True)
     ]
     shares = [table.n / max(outcomes.n, 1) for table in outcomes.tables]
-    if outcomes.groups is not None:  # a document is counted, but a group is drawn
+    if outcomes.groups is not None:  # an item is counted, but a group is drawn
         shares = [_n_groups(table) / max(outcomes.n, 1) for table in outcomes.tables]
 
     def draw(generator: np.random.Generator, size: int) -> Outcomes:
@@ -115,7 +115,7 @@ def _draw_table(table: Table, posterior: Posterior, *, n_codes: int) -> _DrawTab
     if posterior.n_models == 1 and table.cells.shape[1] == 2:
         return partial(_from_confusion, posterior)
     raise UsageError(
-        "documents with several labels are drawn whole, which this prior does not do; leave prior "
+        "items with several labels are drawn whole, which this prior does not do; leave prior "
         f"out, or use {param('prior=', 'bootstrap')}"
     )
 
@@ -152,7 +152,7 @@ def _from_groups(table: Table, groups: Groups, generator: np.random.Generator, s
     weights = generator.standard_gamma(groups.repeats.astype(np.float64))
     repeats = generator.multinomial(size, weights / weights.sum())
     drawn = Groups(pattern=groups.pattern, cell=groups.cell, times=groups.times, repeats=repeats)
-    if groups.weighted:  # every document is in one group, whatever weight it has there
+    if groups.weighted:  # every item is in one group, whatever weight it has there
         counts = np.zeros(len(table.cells), dtype=np.int64)
         np.add.at(counts, groups.cell, repeats[groups.pattern])
     else:
@@ -168,7 +168,7 @@ def _from_confusion(posterior: Posterior, generator: np.random.Generator, size: 
 
 
 def _seen(cells: IntArray, generator: np.random.Generator, size: int, weights: FloatArray) -> Table:
-    """Draw documents from weighted cells and keep the cells that occur."""
+    """Draw items from weighted cells and keep the cells that occur."""
     counts = generator.multinomial(size, weights / weights.sum())
     kept = counts > 0
     return Table(cells[kept], counts[kept])
@@ -184,7 +184,7 @@ class Trained(NamedTuple):
 class Spread(NamedTuple):
     """What runs show of the variance of their mean.
 
-    s² / R, how much of it comes from the documents, v / R, and its degrees of freedom.
+    s² / R, how much of it comes from the items, v / R, and its degrees of freedom.
     """
 
     between: float

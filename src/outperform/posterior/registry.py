@@ -49,9 +49,9 @@ class StrataWeights(NoClosedForms):
     cells
         The predictions (a, b) of each stratum, ``(n_strata, 2)``.
     sizes
-        How many documents of the pool each stratum holds.
+        How many items of the pool each stratum holds.
     labelled
-        How many labelled documents of each stratum are of each class, ``(n_strata, n_classes)``.
+        How many labelled items of each stratum are of each class, ``(n_strata, n_classes)``.
     mass
         The prior mass κ of every stratum in which the models disagree; learned if None.
     agreed
@@ -167,7 +167,7 @@ def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
 
 
 def strata(outcomes: Outcomes) -> StrataWeights:
-    """Return the posterior of documents that were chosen from a pool by their predictions."""
+    """Return the posterior of items that were chosen from a pool by their predictions."""
     pool = outcomes.pool
     assert pool is not None
     return StrataWeights(

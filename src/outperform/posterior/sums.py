@@ -399,7 +399,7 @@ class DirichletCells(LinearWeights):
 def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
     """Return how often each pattern of groups holds each cell, ``(n_cells, n_patterns)``.
 
-    A document of importance w is a group that holds its cell w times: its part of a draw is
+    An item of importance w is a group that holds its cell w times: its part of a draw is
     w · Exp(1).
     """
     from scipy.sparse import csr_array

@@ -179,7 +179,7 @@ def rank(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Ranking:
-    """Rank many classifiers from one set of weights of the same documents.
+    """Rank many classifiers from one set of weights of the same items.
 
     Every draw gives all models a value at once, so what they share cancels in their
     differences, and one model more leaves what is said of the others as it was.
@@ -203,9 +203,9 @@ def rank(
         As for :func:`compare`; of more than two paired models ``"unit"``, ``"bootstrap"`` or an
         array, the prior of the rows of one model's confusion matrix. By default ``"unit"``, which
         for a model does not depend on how many others there are, also for two classes;
-        ``"bootstrap"`` where groups are known or documents have several labels.
+        ``"bootstrap"`` where groups are known or items have several labels.
     paired
-        Whether to use that the documents are the same, where the data allow it.
+        Whether to use that the items are the same, where the data allow it.
     n_draws
         How many draws; 20,000 by default.
     random_state
@@ -218,8 +218,8 @@ def rank(
     pos_label
         The positive class of a binary metric.
     groups
-        The group of each document, such as its author or its prompt, if groups rather than
-        documents should get one weight each.
+        The group of each item, such as its author or its prompt, if groups rather than
+        items should get one weight each.
     sample_weight
         How much the item of each row matters, as in scikit-learn. Rows that stand for several
         items are counts: :meth:`Outcomes.from_counts`.

@@ -61,11 +61,11 @@ class Pair:
     p_greater
         The probability that A − B is above zero.
     decision
-        The verdict.
+        The decision.
     withheld
-        Whether a verdict was withheld because the two hardly ever disagree.
+        Whether a decision was withheld because the two hardly ever disagree.
     coarse
-        Whether so few draws leave the verdict open.
+        Whether so few draws leave the decision open.
     """
 
     names: tuple[str, str]
@@ -196,7 +196,7 @@ def mean_matrix(matrix: Matrix) -> FloatArray:
 
 
 def ranking_findings(spec: Spec, pairs: Matrix, *, n_draws: int) -> Iterator[Finding]:
-    """Yield doubts about pairs and about who leads."""
+    """Yield findings about pairs and about who leads."""
     every = list(above_diagonal(pairs))
     same = [p for p in every if not p.observed and are_same(spec.data, *p.names)]
     if same:
@@ -325,10 +325,10 @@ def _finish_ranks(ax: Axes, n_models: int) -> None:
     ax.spines["left"].set_visible(False)
 
 
-def plot_verdicts(facts: Facts, *, ax: Axes | None = None) -> Axes:
-    """Draw the verdict on row − column for every two models, the leader first.
+def plot_decisions(facts: Facts, *, ax: Axes | None = None) -> Axes:
+    """Draw the decision on row − column for every two models, the leader first.
 
-    Firm verdicts have a grey ground; what the symbols mean stands below.
+    Firm decisions have a grey ground; what the symbols mean stands below.
 
     Parameters
     ----------
@@ -340,20 +340,20 @@ def plot_verdicts(facts: Facts, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> facts = {"names": ["gpt", "bert"], "metric": "f1", "tied": ["gpt"],
-    ...          "verdicts": [[None, "≫"], ["≪", None]], "rope": {"low": -0.01, "high": 0.01}}
+    ...          "decisions": [[None, "≫"], ["≪", None]], "rope": {"low": -0.01, "high": 0.01}}
     >>> from matplotlib.figure import Figure
-    >>> ax = plot_verdicts(facts, ax=Figure().subplots())
+    >>> ax = plot_decisions(facts, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts]
     ['≫', '≪']
     """
-    names, verdicts = facts["names"], facts["verdicts"]
+    names, decisions = facts["names"], facts["decisions"]
     n_models = len(names)
     side = min(_WIDEST, max(figure_style.COLUMN, 1.3 + 0.24 * n_models))
     ax = figure_style.new_axes(ax, purpose="plot_matrix()", height=side, width=side)
-    greys = [[_FIRM.get(symbol, 1.0) for symbol in row] for row in verdicts]
+    greys = [[_FIRM.get(symbol, 1.0) for symbol in row] for row in decisions]
     ax.imshow(np.array(greys), cmap="gray", vmin=0.0, vmax=1.0, alpha=0.6)
     size = _text_size(ax, n_models)
-    for i, row in enumerate(verdicts):
+    for i, row in enumerate(decisions):
         for j, symbol in enumerate(row):
             if symbol is not None:
                 how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 1.1 * size}
@@ -363,7 +363,7 @@ def plot_verdicts(facts: Facts, *, ax: Axes | None = None) -> Axes:
     for text in ax.set_xticks(range(n_models), short, rotation=90) and ax.get_xticklabels():
         text.set(fontsize=size, **figure_style.LITERAL)
     ax.tick_params(axis="x", length=0)
-    ax.set_xlabel(_legend(verdicts), **figure_style.TINY)
+    ax.set_xlabel(_legend(decisions), **figure_style.TINY)
     rope = figure_style.minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
     ax.set_title(f"row − column, ROPE {rope}; bold: tied for best", loc="left", **figure_style.TINY)
     for spine in ax.spines.values():
@@ -371,8 +371,8 @@ def plot_verdicts(facts: Facts, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _legend(verdicts: Sequence[Sequence[str | None]]) -> str:
-    used = {symbol for row in verdicts for symbol in row}
+def _legend(decisions: Sequence[Sequence[str | None]]) -> str:
+    used = {symbol for row in decisions for symbol in row}
     shown = [f"{symbol} {words}" for symbol, words in _WORDS.items() if symbol in used]
     lines = [", ".join(shown[start : start + 3]) for start in range(0, len(shown), 3)]
     return "\n".join(lines)

@@ -30,8 +30,8 @@ from outperform.ranking.pairs import (
     Pair,
     above_diagonal,
     mean_matrix,
+    plot_decisions,
     plot_ranks,
-    plot_verdicts,
 )
 from outperform.ranking.text import (
     pairs_table,
@@ -66,9 +66,9 @@ def ranking_facts(ranking: Ranking, *, pairs: bool = True) -> RankingFacts:
         "tied": list(ranking.tied),
         "p_missed": ranking.p_missed,
         "models": [_model_facts(row) for row in ranking.rows],
-        "verdicts": [
+        "decisions": [
             [None if decision is None else decision.symbol for decision in row]
-            for row in ranking.verdicts
+            for row in ranking.decisions
         ],
         "pairs": [pair_facts(one) for one in above_diagonal(ranking.pairs)] if pairs else [],
         "findings": finding_facts(ranking.findings),
@@ -139,7 +139,7 @@ class RankedModel:
     p_practically_best
         The probability that it is not worse than the best of a draw by more than the ROPE.
     decision
-        The verdict on its difference to the leader; None for the leader.
+        The decision on its difference to the leader; None for the leader.
     tied
         Whether it is the leader or not shown to be worse.
     """
@@ -228,7 +228,7 @@ class Ranking(Tabular):
     draws
         Joint draws, ``(n_models, n_draws)``.
     findings
-        Doubts.
+        Findings.
     signature
         What makes the result repeatable.
     seed
@@ -281,7 +281,7 @@ class Ranking(Tabular):
 
     @property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return self.spec.n
 
     @property
@@ -309,8 +309,8 @@ class Ranking(Tabular):
         return np.stack([row.p_rank for row in self.rows])
 
     @property
-    def verdicts(self) -> tuple[tuple[Decision | None, ...], ...]:
-        """The verdict on row − column for each two models; None on the diagonal."""
+    def decisions(self) -> tuple[tuple[Decision | None, ...], ...]:
+        """The decision on row − column for each two models; None on the diagonal."""
         return tuple(
             tuple(None if pair is None else pair.decision for pair in row) for row in self.pairs
         )
@@ -407,17 +407,17 @@ class Ranking(Tabular):
         return plot_ranks(self.to_dict(), ax=ax)
 
     def plot_matrix(self, ax: Axes | None = None) -> Axes:
-        """Draw the verdict on every difference row − column.
+        """Draw the decision on every difference row − column.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
         """
-        return plot_verdicts(self.to_dict(), ax=ax)
+        return plot_decisions(self.to_dict(), ax=ax)
 
     def plot_forest(self, ax: Axes | None = None) -> Axes:
-        """Draw the difference of every other model to the leader, with its verdict.
+        """Draw the difference of every other model to the leader, with its decision.
 
         Parameters
         ----------

@@ -126,7 +126,7 @@ def pairs_table(facts: RankingFacts, pairs: Sequence[Mapping[str, Any]]) -> Tabl
         signed_column("hdi_low", f"{hdi} low"),
         signed_column("hdi_high", "high"),
         *(probability_column(key, heading, n_draws) for key, heading in chances.items()),
-        text_column("decision", "verdict"),
+        text_column("decision"),
     )
     rows = tuple(
         {
@@ -251,7 +251,7 @@ def _equivalent(model: ModelFacts) -> bool:
 
 
 def ranking_text(facts: RankingFacts, *, top: int | None = None) -> str:
-    """Return the headline, the models, the matrix of verdicts, and the doubts."""
+    """Return the headline, the models, the matrix of decisions, and the findings."""
     shown = facts.copy()
     shown["models"] = facts["models"][:top]
     left = len(facts["models"]) - len(shown["models"])
@@ -264,7 +264,7 @@ def ranking_text(facts: RankingFacts, *, top: int | None = None) -> str:
     ]
     if len(facts["models"]) <= _MOST_IN_MATRIX:
         lines += [*_matrix(facts), ""]
-    lines += _wrapped(_legend(symbol for row in facts["verdicts"] for symbol in row))
+    lines += _wrapped(_legend(symbol for row in facts["decisions"] for symbol in row))
     lines += _wrapped(_caption(facts))
     if len(facts["tied"]) < len(facts["models"]):
         lines += _wrapped(tied_sentence(facts))
@@ -296,20 +296,20 @@ def _short_table(facts: RankingFacts) -> Table:
 
 
 def ranking_page(facts: RankingFacts) -> Table:
-    """Return the columns that fit a page, with symbols for verdicts and what they mean below."""
+    """Return the columns that fit a page, with symbols for decisions and what they mean below."""
     short = _short_table(facts)
     table = short.only([key for key in _IN_TEXT if key != "place"])
     columns = tuple(
-        replace(column, heading="verdict") if column.key == "decision" else column
+        replace(column, heading="decision") if column.key == "decision" else column
         for column in table.columns
     )
     symbols = [str(symbol) for symbol in short["decision"]]
-    notes = (f"verdict: on the difference to the leader; {_legend(symbols)}",)
+    notes = (f"decision: on the difference to the leader; {_legend(symbols)}",)
     return replace(table, columns=columns, title=_caption(facts), notes=notes)
 
 
 def _matrix(facts: RankingFacts) -> list[str]:
-    """Return the verdicts on row − column, models by their places."""
+    """Return the decisions on row − column, models by their places."""
     names = [for_text(name, limit=_LONGEST_NAME) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]
     columns = (
@@ -323,7 +323,7 @@ def _matrix(facts: RankingFacts) -> list[str]:
             "model": name,
             **{f"at {other}": one or "·" for other, one in zip(places, row, strict=True)},
         }
-        for place, name, row in zip(places, names, facts["verdicts"], strict=True)
+        for place, name, row in zip(places, names, facts["decisions"], strict=True)
     )
     return Table(columns, rows).to_text().splitlines()
 

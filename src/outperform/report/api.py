@@ -74,7 +74,7 @@ def bibtex(comparisons: Iterable[Comparison]) -> str:
 
 
 def _papers(comparison: Comparison) -> list[str]:
-    """Name the papers; what the other priors and the verdicts do is the first one's."""
+    """Name the papers; what the other priors and the decisions do is the first one's."""
     folds = ["acl"] if isinstance(comparison.details, FoldDetails) else []
     return [_OF_PRIOR.get(comparison.spec.prior.name, "sigir"), *folds]
 
@@ -295,8 +295,8 @@ def write_report(
 ) -> Path:
     """Write comparisons as one HTML page that needs nothing else, and return its path.
 
-    The page shows the verdict, the posterior with a slider for the ROPE, every number, the
-    classes, where the predictions differ, the doubts and the method. It works offline, prints,
+    The page shows the decision, the posterior with a slider for the ROPE, every number, the
+    classes, where the predictions differ, the findings and the method. It works offline, prints,
     and says the same without scripts. What the slider shows for a width is what
     :meth:`Comparison.with_rope` says for it.
 

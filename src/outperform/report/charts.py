@@ -32,7 +32,7 @@ NAMES = {
 }
 """How the style sheet calls them."""
 
-VERDICTS = {
+DECISIONS = {
     "BETTER": BETTER,
     "LEANING_BETTER": QUIET,
     "EQUIVALENT": EQUIVALENT,
@@ -90,7 +90,7 @@ class Row:
     observed: float | None
     rope: tuple[float, float]
     decision: str
-    verdict: str
+    words: str
 
 
 def posterior_chart(curve: Curve) -> str:
@@ -144,7 +144,7 @@ def _interval(alt: Any, curve: Curve, x: Any) -> list[Any]:
 
 
 def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
-    """Return one interval a row, over the row's own ROPE, with its verdict on the right."""
+    """Return one interval a row, over the row's own ROPE, with its decision on the right."""
     alt = require("altair", extra="report", purpose=_PURPOSE)
     values = [
         {
@@ -157,7 +157,7 @@ def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
             "from": row.rope[0],
             "to": row.rope[1],
             "decision": row.decision,
-            "verdict": row.verdict,
+            "words": row.words,
         }
         for place, row in enumerate(rows)
     ]
@@ -168,8 +168,8 @@ def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
     def x(field: str) -> Any:
         return alt.X(f"{field}:Q", axis=axis, scale=alt.Scale(nice=True, zero=True))
 
-    names = list(VERDICTS)
-    shades = alt.Scale(domain=names, range=[VERDICTS[name] for name in names])
+    names = list(DECISIONS)
+    shades = alt.Scale(domain=names, range=[DECISIONS[name] for name in names])
     colour = alt.Color("decision:N", scale=shades, legend=None)
     point = {"filled": True, "size": 46, "opacity": 1}
     layers = [
@@ -182,13 +182,13 @@ def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
         .encode(x=x("observed"), y=y),
         data.mark_text(align="right", color=INK).encode(x=alt.value(-8), y=y, text="label:N"),
         data.mark_text(align="left", color=INK).encode(
-            x=alt.value(_FOREST + 8), y=y, text="verdict:N"
+            x=alt.value(_FOREST + 8), y=y, text="words:N"
         ),
     ]
     # The browser's letters may be wider than those that the renderer measured.
     room = {
         side: 5 + 1.8 * max(len(getattr(row, side_text)) for row in rows)
-        for side, side_text in (("left", "label"), ("right", "verdict"))
+        for side, side_text in (("left", "label"), ("right", "words"))
     }
     chart = alt.layer(*layers).properties(width=_FOREST, height=_ROW * len(rows))
     return _svg(alt, chart.properties(padding={**room, "top": 5, "bottom": 5}))

@@ -76,7 +76,7 @@ def details(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 
 def curve(facts: Facts) -> str:
-    """Return the verdict for every width, in one line."""
+    """Return the decision for every width, in one line."""
     return rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
 
 
@@ -196,7 +196,7 @@ def class_part(comparison: Comparison) -> Classes | None:
     )
 
 
-def brief_verdict(comparison: Comparison) -> str:
+def brief_decision(comparison: Comparison) -> str:
     """Return the symbol and as few words as say it."""
     decision = comparison.decision
     return f"{decision.symbol} {decision.words.removesuffix(', not decided')}"
@@ -207,7 +207,7 @@ def _brief(
 ) -> Iterator[dict[str, object]]:
     for row, comparison in zip(rows, comparisons, strict=True):
         flags = str(row["flags"] or "").replace("_", " ")
-        yield {**row, "decision": brief_verdict(comparison), "flags": flags or None}
+        yield {**row, "decision": brief_decision(comparison), "flags": flags or None}
 
 
 def _has_classes(comparison: Comparison) -> bool:
@@ -236,7 +236,7 @@ def forest(
             observed=None if np.isnan(one.observed) else one.observed,
             rope=(one.rope.low, one.rope.high),
             decision=one.decision.name,
-            verdict=brief_verdict(one),
+            words=brief_decision(one),
         )
         for name, one in zip(labels, comparisons, strict=True)
     ]
@@ -331,7 +331,7 @@ class Line:
 
     name: str
     heading: str
-    verdict: str
+    decision: str
     cells: tuple[str, ...]
 
 
@@ -367,7 +367,7 @@ def _line(name: str, heading: str, comparison: Comparison, facts: Facts) -> Line
     return Line(
         name=name,
         heading=heading,
-        verdict=brief_verdict(comparison),
+        decision=brief_decision(comparison),
         cells=(
             numbers.signed(facts["mean"], places),
             numbers.interval(hdi["low"], hdi["high"], places, sign=True),

@@ -92,19 +92,19 @@ class Live:
         sentences, say = _pool(parts)
         findings, _ = _pool(finding for one in self.answers for finding in one.findings)
         place = {finding: k for k, finding in enumerate(findings)}
-        verdicts, verdict = _pool((one.symbol, one.decision, one.words) for one in self.answers)
+        decisions, decision = _pool((one.symbol, one.decision, one.words) for one in self.answers)
         return {
             "chosen": self.chosen,
             "rope": [one.rope for one in self.answers],
             "ends": [[one.low, one.high] for one in self.answers],
-            "verdicts": verdicts,
-            "verdict": verdict,
+            "decisions": decisions,
+            "decision": decision,
             "percentages": [one.percentages for one in self.answers],
             "masses": [[round(mass, 4) for mass in one.masses] for one in self.answers],
             "sentences": sentences,
             "sentence": say,
             "findings": findings,
-            "doubts": [[place[finding] for finding in one.findings] for one in self.answers],
+            "found": [[place[finding] for finding in one.findings] for one in self.answers],
         }
 
 

@@ -133,7 +133,7 @@ class CrossDetails(FoldDetails):
     Parameters
     ----------
     unpaired
-        The same folds as the paper compares them: as if each model had its own documents.
+        The same folds as the paper compares them: as if each model had its own items.
     outcomes
         What was seen in each fold.
     """
@@ -148,7 +148,7 @@ class VarianceFrom(NamedTuple):
     Parameters
     ----------
     test_set
-        The share that endless documents would take away.
+        The share that endless items would take away.
     runs
         The share that they would leave.
     runs_low, runs_high
@@ -171,7 +171,7 @@ class PooledRuns(NamedTuple):
     hdi
         The narrowest interval.
     decision
-        The verdict.
+        The decision.
     """
 
     sd: float
@@ -268,7 +268,7 @@ def verb_of(details: ComparisonDetails | None) -> str:
 
 
 def withhold(decision: Decision, findings: tuple[Finding, ...]) -> Decision:
-    """Return the verdict, ≫ and ≪ withheld where the folds spread too much."""
+    """Return the decision, ≫ and ≪ withheld where the folds spread too much."""
     unstable = any(finding.name == "unstable_learner" for finding in findings)
     return _WITHHELD.get(decision, decision) if unstable else decision
 

@@ -68,13 +68,13 @@ class Comparison(AskAgain, Tabular):
     rope
         The region of practical equivalence.
     decision
-        The verdict.
+        The decision.
     draws
         Draws of A − B, independent unless a chain drew them.
     distribution
         The closed form, where there is one.
     findings
-        Doubts.
+        Findings.
     signature
         What makes the result repeatable.
     seed
@@ -120,7 +120,7 @@ class Comparison(AskAgain, Tabular):
 
     @property
     def n(self) -> int:
-        """The number of documents."""
+        """The number of items."""
         return self.spec.n
 
     @property
@@ -176,7 +176,7 @@ class Comparison(AskAgain, Tabular):
         return regret_from_distribution(self.distribution, greater_is_better=better)
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
-        """Return the verdict for every half-width of the ROPE.
+        """Return the decision for every half-width of the ROPE.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Comparison(AskAgain, Tabular):
         return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
 
     def _allowed(self, decision: Decision) -> Decision:
-        """Return a verdict as far as data and chain allow it, whatever the interval says."""
+        """Return a decision as far as data and chain allow it, whatever the interval says."""
         chains = (self.a.chain, self.b.chain, self.chain)
         if any(one is not None and not one.converged for one in chains):
             return Decision.UNDECIDED
@@ -272,7 +272,7 @@ class Comparison(AskAgain, Tabular):
                 for side in self.details.sides
             )
             return of_a, of_b
-        if seen.pool is not None:  # the labelled documents stand for the pool
+        if seen.pool is not None:  # the labelled items stand for the pool
             seen = in_weights(seen)
         a, b = (seen.confusion(name) for name in seen.models)
         return a, b
@@ -290,7 +290,7 @@ class Comparison(AskAgain, Tabular):
         ----------
         length
             ``"long"``: estimate, interval, direction, practical significance, evidence, caveats
-            and method. ``"short"``: the estimate, its interval, the verdict, and what stands
+            and method. ``"short"``: the estimate, its interval, the decision, and what stands
             against it.
         """
         return paragraph(self.to_dict(), length=length)
@@ -338,7 +338,7 @@ class Comparison(AskAgain, Tabular):
         return facts.plot_factor(self, ax)
 
     def plot_rope_curve(self, ax: Axes | None = None) -> Axes:
-        """Draw the verdict for every half-width of the ROPE.
+        """Draw the decision for every half-width of the ROPE.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ class Estimate(Tabular):
     distribution
         The closed form, where there is one.
     findings
-        Doubts.
+        Findings.
     signature
         What makes the result repeatable.
     chain

@@ -155,7 +155,7 @@ def plot_factor(comparison: Comparison, ax: Axes | None) -> Axes:
 
 
 def plot_rope_curve(comparison: Comparison, ax: Axes | None) -> Axes:
-    """Draw the verdict, and the mass inside, for every width of the ROPE."""
+    """Draw the decision, and the mass inside, for every width of the ROPE."""
     facts = comparison.to_dict()
     widths = np.linspace(0, widest_rope(facts), _POINTS)
     shares = _inside(np.sort(comparison.draws), comparison.rope, widths)
@@ -325,20 +325,20 @@ class AskAgain:
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> Plan:
-        """Return how many more documents would probably decide, and with what probability.
+        """Return how many more items would probably decide, and with what probability.
 
-        Every simulated future draws a world from the posterior and documents from that world,
+        Every simulated future draws a world from the posterior and items from that world,
         adds them to those that are there, and decides again. What an undecided comparison prints
         is the same by normal theory, which takes no time.
 
         Parameters
         ----------
         goal
-            ``"decided"``, a firm verdict such as ``"≫"``, or ``"not_worse"``.
+            ``"decided"``, a firm decision such as ``"≫"``, or ``"not_worse"``.
         target
             The wanted probability.
         most
-            No more documents than this are considered; a hundred times those that there are by
+            No more items than this are considered; a hundred times those that there are by
             default.
         n_simulations
             The most futures that are simulated.
@@ -393,9 +393,9 @@ class AskAgain:
         priors: Mapping[str, PriorLike] | None = None,
         ropes: Sequence[RopeLike] | None = None,
     ) -> Sensitivity:
-        """Return the verdict and the interval under other priors and other ROPEs.
+        """Return the decision and the interval under other priors and other ROPEs.
 
-        The draws come from the same seed. A finding says if the verdict depends on the prior.
+        The draws come from the same seed. A finding says if the decision depends on the prior.
 
         Parameters
         ----------
@@ -410,10 +410,10 @@ class AskAgain:
         >>> import outperform as op
         >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
-        >>> asked = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
-        >>> print("".join(verdict.symbol for verdict in asked.verdicts[0]))
+        >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(decision.symbol for decision in found.decisions[0]))
         ≫≫>
-        >>> asked["strong"].decision
+        >>> found["strong"].decision
         <Decision.BETTER: '≫'>
         """
         found: Sensitivity = verb("sensitivity")(self, priors=priors, ropes=ropes)

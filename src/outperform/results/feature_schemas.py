@@ -74,7 +74,7 @@ class RankingFacts(SpecFacts):
     tied: list[str]
     p_missed: float
     models: list[ModelFacts]
-    verdicts: list[list[str | None]]
+    decisions: list[list[str | None]]
     pairs: list[PairFacts]
     findings: list[FindingFacts]
     signature: str
@@ -140,7 +140,7 @@ class PriorFacts(TypedDict):
     exact: bool
     n_draws: int
     decision: DecisionFacts
-    verdicts: list[DecisionFacts]
+    decisions: list[DecisionFacts]
     pulls: bool
     findings: list[str]
 
@@ -171,7 +171,7 @@ CheckFacts = TypedDict(
         "require": Literal["not_worse", "better"],
         "judgement": str,
         "edge": float,
-        "more_documents": int | None,
+        "more_items": int | None,
         "needed": NeededFacts | None,
         "withheld": list[str],
         "near_edge": bool,
@@ -196,7 +196,7 @@ class GateFacts(TypedDict):
 class StopFacts(TypedDict):
     """When a monitor stops."""
 
-    rule: Literal["width", "verdict", "bayes_factor"]
+    rule: Literal["width", "decision", "bayes_factor"]
     at: float | None
 
 
@@ -299,7 +299,7 @@ class ProposalFacts(TypedDict):
     n_apart: int
     n_proposed_apart: int
     strata: list[StratumFacts]
-    documents: list[int]
+    items: list[int]
     signature: str
 
 

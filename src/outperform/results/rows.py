@@ -146,7 +146,7 @@ def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[Column, ...]
         probability_column("p_equivalent", "P(ROPE)", n_draws),
         signed_column("hdi_low", f"{hdi} low", 4),
         signed_column("hdi_high", "high", 4),
-        text_column("decision", "verdict"),
+        text_column("decision"),
         text_column("flags", "flags"),
     )
 
@@ -176,7 +176,7 @@ def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
 
 
 def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
-    """Name the doubts that concern this row alone."""
+    """Name the findings that concern this row alone."""
     flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
     if factor is not None and factor.bound is not None:
         flags.append("bayes_factor_is_a_bound")
@@ -196,7 +196,7 @@ def _n_true(spec: Spec) -> int:
 
 
 def _p_values(spec: Spec) -> dict[str, float | None]:
-    """Return the s-test and the p-test on correctness, where the documents are shared."""
+    """Return the s-test and the p-test on correctness, where the items are shared."""
     if isinstance(spec, ScoreSpec) or len(spec.view.models) != 2:
         return {"sign_test_p": None, "t_test_p": None}
     if not spec.view.paired or spec.counting.times > 1:

@@ -75,21 +75,21 @@ class IntervalFacts(Ends):
     mcse_high: float
 
 
-class Verdict(TypedDict):
+class NamedDecision(TypedDict):
     """A decision by name and symbol."""
 
     name: str
     symbol: str
 
 
-class DecisionFacts(Verdict):
+class DecisionFacts(NamedDecision):
     """A decision, with words for people."""
 
     words: str
 
 
 class FindingFacts(TypedDict):
-    """A doubt."""
+    """A finding."""
 
     name: str
     level: Level
@@ -264,7 +264,7 @@ class UnpairedFacts(TypedDict):
     mean: float
     sd: float
     hdi: IntervalFacts
-    decision: Verdict
+    decision: NamedDecision
     exact: bool
     n_draws: int
     signature: str

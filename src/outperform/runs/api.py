@@ -157,8 +157,8 @@ def _refuse_shared(of_a: Sequence[str], of_b: Sequence[str]) -> None:
 def _refuse_unpaired(data: Data) -> None:
     if isinstance(data, Outcomes) and not data.paired:
         raise DataError(
-            "which documents each run got right is unknown, so what the runs share cannot be told "
-            "from what sets them apart; give label arrays of the same documents"
+            "which items each run got right is unknown, so what the runs share cannot be told "
+            "from what sets them apart; give label arrays of the same items"
         )
 
 
@@ -231,7 +231,7 @@ FEW_RUNS = 5
 
 
 def run_findings(spec: Spec, sides: tuple[Side, Side]) -> Iterator[Finding]:
-    """Yield doubts about how many runs there are and whether they are runs at all."""
+    """Yield findings about how many runs there are and whether they are runs at all."""
     few = [side for side in sides if 1 < side.n < FEW_RUNS and not side.deterministic]
     if few:
         runs = listed(f"{side.n} runs of {side.name}" for side in few)
@@ -367,10 +367,10 @@ def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
 
 
 def _divide(fixed: FloatArray, of_runs: FloatArray) -> VarianceFrom:
-    """Return which part of the variance endless documents would leave."""
-    documents = float(fixed.var(ddof=1))
+    """Return which part of the variance endless items would leave."""
+    of_items = float(fixed.var(ddof=1))
     with np.errstate(invalid="ignore"):
-        shares = np.nan_to_num(of_runs / (of_runs + documents))  # none of none is none
+        shares = np.nan_to_num(of_runs / (of_runs + of_items))  # none of none is none
     low, high = np.quantile(shares, _SHARE_LEVELS)
     share = float(shares.mean())
     return VarianceFrom(test_set=1 - share, runs=share, runs_low=float(low), runs_high=float(high))
@@ -400,10 +400,10 @@ def compare_runs(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Comparison:
-    r"""Compare two models by several training runs of each on the same documents.
+    r"""Compare two models by several training runs of each on the same items.
 
     The difference is A − B of the means over all runs that training could give. All runs are
-    drawn from one set of weights of the documents. With :math:`m` the mean of the drawn runs and
+    drawn from one set of weights of the items. With :math:`m` the mean of the drawn runs and
     :math:`q_A = s_A^2 / R_A` the variance between the runs of A over their number,
 
     .. math::
@@ -412,8 +412,8 @@ def compare_runs(
         \nu\, (q_A + q_B) / Q \sim \chi^2_\nu, \quad Q \ge v,
 
     with the degrees of freedom :math:`\nu` of Welch and Satterthwaite. :math:`v` is the part of
-    :math:`Q` that comes from the documents, which the draws of :math:`m` carry already. With
-    endless documents that is Welch's t interval.
+    :math:`Q` that comes from the items, which the draws of :math:`m` carry already. With
+    endless items that is Welch's t interval.
 
     Parameters
     ----------
@@ -449,8 +449,8 @@ def compare_runs(
     names
         What to call A and B; by default what the names of the runs begin with.
     groups
-        The group of each document, such as its author or its prompt, if groups rather than
-        documents should get one weight each.
+        The group of each item, such as its author or its prompt, if groups rather than
+        items should get one weight each.
     sample_weight
         As for :func:`compare`.
 

@@ -104,7 +104,7 @@ def sensitivity(
         priors=tuple(found),
         comparisons=tuple(found.values()),
         ropes=wanted,
-        verdicts=tuple(_verdicts(one, wanted) for one in found.values()),
+        decisions=tuple(_decisions(one, wanted) for one in found.values()),
         left_out=left_out,
         apart=apart,
         findings=tuple(dependence_findings(found, apart)),
@@ -226,7 +226,7 @@ def _usual_ropes(own: Comparison) -> list[Rope]:
     return found
 
 
-def _verdicts(one: Comparison, ropes: Sequence[Rope]) -> tuple[Decision, ...]:
+def _decisions(one: Comparison, ropes: Sequence[Rope]) -> tuple[Decision, ...]:
     return tuple(
         one.decision
         if (rope.low, rope.high) == (one.rope.low, one.rope.high)

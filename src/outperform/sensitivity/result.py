@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
-_DOUBTS = {
+_FLAGS = {
     "pulls": "a mean is off what was observed by more than half a posterior sd",
     "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
     "few": "the models hardly ever disagree",
@@ -65,8 +65,8 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
     """
     said: dict[str, list[str]] = {}
     for row in facts["rows"]:
-        verdict = f"{row['decision']['symbol']} {row['decision']['words']}"
-        said.setdefault(verdict, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
+        decision = f"{row['decision']['symbol']} {row['decision']['words']}"
+        said.setdefault(decision, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
     ((first, names), *rest) = said.items()
     if len(facts["rows"]) == 1:
         return f"{names[0]} says {first}; there is no other prior to ask, only other ROPEs."
@@ -74,8 +74,8 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
         every = "Both" if len(names) == 2 else f"All {len(names)}"
         return f"{every} priors say {first}: {listed(names)}."
     parts = [
-        f"{listed(names)} {'says' if len(names) == 1 else 'say'} {verdict}"
-        for verdict, names in said.items()
+        f"{listed(names)} {'says' if len(names) == 1 else 'say'} {decision}"
+        for decision, names in said.items()
     ]
     return "; ".join(parts) + "."
 
@@ -97,7 +97,7 @@ def sensitivity_table(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_page(facts: SensitivityFacts) -> Table:
-    """Return the same without words for verdicts, which stand below, narrow enough for a page.
+    """Return the same without words for decisions, which stand below, narrow enough for a page.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_text(facts: SensitivityFacts) -> str:
-    """Return the caption, the headline, the rows and the doubts, for a terminal.
+    """Return the caption, the headline, the rows and the findings, for a terminal.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ def _columns(facts: SensitivityFacts) -> tuple[Column, ...]:
         probability_column("p_worse", "P(worse)", n_draws),
         probability_column("p_equivalent", "P(ROPE)", n_draws),
         probability_column("p_better", "P(better)", n_draws),
-        text_column("decision", "verdict"),
+        text_column("decision"),
         *(text_column(_rope_key(rope), _rope_heading(facts, rope)) for rope in facts["ropes"]),
-        text_column("doubts"),
+        text_column("flags"),
     )
 
 
@@ -202,14 +202,14 @@ def _row(facts: SensitivityFacts, row: PriorFacts) -> dict[str, Any]:
         "hdi_high": row["hdi"]["high"],
         "decision": f"{row['decision']['symbol']} {row['decision']['words']}",
         **{
-            _rope_key(rope): verdict["symbol"]
-            for rope, verdict in zip(facts["ropes"], row["verdicts"], strict=True)
+            _rope_key(rope): decision["symbol"]
+            for rope, decision in zip(facts["ropes"], row["decisions"], strict=True)
         },
-        "doubts": ", ".join(_doubts(facts, row)) or None,
+        "flags": ", ".join(_flags(facts, row)) or None,
     }
 
 
-def _doubts(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
+def _flags(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
     held = {
         "pulls": row["pulls"],
         "coarse": "monte_carlo_too_coarse" in row["findings"],
@@ -220,22 +220,22 @@ def _doubts(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
 
 
 def _legend(facts: SensitivityFacts) -> list[str]:
-    """Return what the marks in the rows mean, and the symbols that stand for verdicts."""
-    shown = [verdict for row in facts["rows"] for verdict in row["verdicts"]]
+    """Return what the marks in the rows mean, and the symbols that stand for decisions."""
+    shown = [decision for row in facts["rows"] for decision in row["decisions"]]
     known = dict.fromkeys((one["symbol"], one["words"]) for one in shown)
-    marks = dict.fromkeys(mark for row in facts["rows"] for mark in _doubts(facts, row))
-    doubts = [f"{mark}: {_DOUBTS[mark]}" for mark in marks]
+    marks = dict.fromkeys(mark for row in facts["rows"] for mark in _flags(facts, row))
+    meanings = [f"{mark}: {_FLAGS[mark]}" for mark in marks]
     return [
         "* the comparison's own",
         "; ".join(f"{symbol} {meaning}" for symbol, meaning in known),
-        *(["; ".join(doubts)] if doubts else []),
+        *(["; ".join(meanings)] if meanings else []),
     ]
 
 
 def _notes(facts: SensitivityFacts) -> list[str]:
-    """Return the headline, what was left out, and the doubts."""
-    doubts = [message for _, message, _ in read.findings(facts)]
-    return [sensitivity_headline(facts), *doubts, *_reasons(facts)]
+    """Return the headline, what was left out, and the findings."""
+    findings = [message for _, message, _ in read.findings(facts)]
+    return [sensitivity_headline(facts), *findings, *_reasons(facts)]
 
 
 def _reasons(facts: SensitivityFacts) -> list[str]:
@@ -284,7 +284,7 @@ def more_than_prior(own: Spec, other: Spec) -> str | None:
 def dependence_findings(
     rows: Mapping[str, Comparison], apart: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield ``verdict_depends_on_prior`` where another prior decides otherwise.
+    """Yield ``decision_depends_on_prior`` where another prior decides otherwise.
 
     It warns where a proper prior does that pulls no more than the comparison's own, and is a note
     where only priors do that pull, or the bootstrap, which has none. What may be the draws' doing
@@ -304,7 +304,7 @@ def dependence_findings(
     if settled:
         depends = any(_weighs(one, own) for one in settled.values())
         yield finding(
-            "verdict_depends_on_prior/depends" if depends else "verdict_depends_on_prior/agrees",
+            "decision_depends_on_prior/depends" if depends else "decision_depends_on_prior/agrees",
             symbol=own.decision.symbol,
             prior=name,
             says=clauses(f"{key} says {_said(one)}" for key, one in settled.items()),
@@ -334,7 +334,7 @@ def pulls(comparison: Comparison) -> bool:
 
 
 def _weighs(other: Comparison, own: Comparison) -> bool:
-    """Return whether another verdict speaks against the own one rather than its prior."""
+    """Return whether another decision speaks against the own one rather than its prior."""
     return _has_prior(other) and (pulls(own) or not pulls(other))
 
 
@@ -368,14 +368,14 @@ class Sensitivity(Tabular):
         The comparison under each, at its own ROPE.
     ropes
         The ROPEs, from the narrowest to the widest.
-    verdicts
-        The verdict under each prior at each ROPE.
+    decisions
+        The decision under each prior at each ROPE.
     left_out
         The usual priors that cannot be asked here, and why.
     apart
         Those asked for that change more than the prior, and what.
     findings
-        Doubts: whether the verdict depends on the prior.
+        Findings: whether the decision depends on the prior.
 
     Examples
     --------
@@ -389,7 +389,7 @@ class Sensitivity(Tabular):
     priors: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
     ropes: tuple[Rope, ...]
-    verdicts: tuple[tuple[Decision, ...], ...]
+    decisions: tuple[tuple[Decision, ...], ...]
     left_out: Mapping[str, str]
     apart: Mapping[str, str]
     findings: tuple[Finding, ...]
@@ -413,7 +413,7 @@ class Sensitivity(Tabular):
     def to_dict(self) -> SensitivityFacts:
         """Return everything but the draws as plain values, with a schema version."""
         own = self.own
-        rows = zip(self.priors, self.comparisons, self.verdicts, strict=True)
+        rows = zip(self.priors, self.comparisons, self.decisions, strict=True)
         return {
             "schema": SCHEMA,
             "kind": "sensitivity",
@@ -444,7 +444,7 @@ class Sensitivity(Tabular):
         return latex_label(*self.own.names, self.own.metric, "sensitivity")
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw one interval a prior before the ROPE, with its verdict.
+        """Draw one interval a prior before the ROPE, with its decision.
 
         Parameters
         ----------
@@ -462,7 +462,7 @@ class Sensitivity(Tabular):
 
 
 def _row_facts(
-    name: str, one: Comparison, verdicts: tuple[Decision, ...], *, own: bool
+    name: str, one: Comparison, decisions: tuple[Decision, ...], *, own: bool
 ) -> PriorFacts:
     prior = one.spec.prior
     return {
@@ -482,7 +482,7 @@ def _row_facts(
         "exact": one.exact,
         "n_draws": one.draws.size,
         "decision": decision_facts(one.decision),
-        "verdicts": [decision_facts(verdict) for verdict in verdicts],
+        "decisions": [decision_facts(decision) for decision in decisions],
         "pulls": pulls(one),
         "findings": [finding.name for finding in one.findings if finding.level != "note"],
     }

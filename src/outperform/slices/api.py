@@ -15,7 +15,7 @@ from outperform.decision.rope import Rope
 from outperform.errors import UsageError, either, param
 from outperform.findings import Finding, counted, finding
 from outperform.inference.diagnostics import rope_findings, table_findings
-from outperform.inference.disagreements import FEW_DOCUMENTS
+from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
 from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
 from outperform.inference.summary import seed_name, sign
@@ -32,14 +32,14 @@ FEW_SLICES = 10
 def slice_findings(
     spec: LabelSpec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
 ) -> Iterator[Finding]:
-    """Yield doubts about the question, the table of the whole, and the slices."""
+    """Yield findings about the question, the table of the whole, and the slices."""
     yield from rope_findings(rope)
     yield from table_findings(spec)
     if len(rows) < FEW_SLICES:
         yield finding("few_slices", slices=counted(len(rows), "slices"))
-    small = sum(row.n < FEW_DOCUMENTS for row in rows)
+    small = sum(row.n < FEW_ITEMS for row in rows)
     if small:
-        yield finding("small_slices", small=small, n=len(rows), least=FEW_DOCUMENTS)
+        yield finding("small_slices", small=small, n=len(rows), least=FEW_ITEMS)
     coarse = sum(row.coarse for row in rows)
     if coarse:
         yield finding("monte_carlo_too_coarse/slices", found=coarse, n=len(rows), n_draws=n_draws)
@@ -66,7 +66,7 @@ def compare_slices(
     pos_label: Label | None = None,
     **reading: Unpack[Reading],
 ) -> SliceComparison:
-    """Compare two classifiers in every slice of the documents at once.
+    """Compare two classifiers in every slice of the items at once.
 
     Each slice is pulled toward the whole as much as the slices show that they are alike
     (a hierarchical prior), so that many slices do not bring many false alarms.
@@ -78,7 +78,7 @@ def compare_slices(
     a, b
         The models, by name. The difference is A − B.
     by
-        The columns that divide the documents; outcomes with slices are divided already.
+        The columns that divide the items; outcomes with slices are divided already.
     truth
         The column of the true labels.
     metric
@@ -214,7 +214,7 @@ def _slices_of(spec: LabelSpec) -> Slices:
     slices = spec.view.slices
     if slices is None or spec.view.groups is not None:
         raise UsageError(
-            "slices are compared document by document and paired; outcomes with groups or "
-            "without shared documents cannot be compared slice by slice"
+            "slices are compared item by item and paired; outcomes with groups or "
+            "without shared items cannot be compared slice by slice"
         )
     return slices

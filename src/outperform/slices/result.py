@@ -103,7 +103,7 @@ def _columns(facts: SlicesFacts, keys: Sequence[str]) -> tuple[Column, ...]:
         probability_column("p_better", "P(better)", n_draws),
         probability_column("p_greater", "P(>0)", n_draws),
         probability_column("like_whole", "P(like the whole)"),
-        text_column("decision", "verdict"),
+        text_column("decision"),
     )
 
 
@@ -156,7 +156,7 @@ def _are(count: int) -> str:
 
 
 def slices_text(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> str:
-    """Return the caption, the headline, the whole, the rows given, and the doubts."""
+    """Return the caption, the headline, the whole, the rows given, and the findings."""
     full = slices_table(facts, rows)
     keys = _key_names(facts["by"])
     table = full.only([*keys, *_IN_TEXT])
@@ -207,15 +207,15 @@ class SliceComparison(Tabular):
     Parameters
     ----------
     by
-        The columns that divide the documents.
+        The columns that divide the items.
     rows
         One for each slice.
     whole
-        The comparison on all documents.
+        The comparison on all items.
     n_draws
         How many draws each slice rests on.
     findings
-        Doubts.
+        Findings.
     signature
         What makes the result repeatable.
 
@@ -275,12 +275,12 @@ class SliceComparison(Tabular):
 
     @property
     def called(self) -> tuple[SliceRow, ...]:
-        """The slices whose verdict is better or worse, the most concerning first."""
+        """The slices whose decision is better or worse, the most concerning first."""
         return tuple(row for row in self.rows if row.called)
 
     @cached_property
     def counts(self) -> dict[Decision, int]:
-        """How many slices have each verdict."""
+        """How many slices have each decision."""
         return count_decisions(self.rows)
 
     @property
@@ -340,7 +340,7 @@ class SliceComparison(Tabular):
         return [_facts_of(row) for row in self.rows[:top]]
 
     def plot(self, ax: Axes | None = None, *, top: int = _IN_FOREST) -> Axes:
-        """Draw the intervals of the most concerning slices, one a row, with their verdicts.
+        """Draw the intervals of the most concerning slices, one a row, with their decisions.
 
         Parameters
         ----------

@@ -37,9 +37,9 @@ class SliceRow:
     Parameters
     ----------
     key
-        The slice: the value of each column that divides the documents.
+        The slice: the value of each column that divides the items.
     n
-        How many documents it has.
+        How many items it has.
     observed_a, observed_b, observed
         The plug-in values of A and of B in the slice alone, and their difference.
     mean, sd
@@ -56,11 +56,11 @@ class SliceRow:
     p_greater
         The probability that A − B is above zero.
     decision
-        The verdict.
+        The decision.
     like_whole
         The probability that the models answer in this slice as they do elsewhere.
     coarse
-        Whether so few draws leave the verdict open.
+        Whether so few draws leave the decision open.
     """
 
     key: tuple[str, ...]
@@ -100,12 +100,12 @@ class SliceRow:
 
     @property
     def called(self) -> bool:
-        """Whether the verdict is better or worse."""
+        """Whether the decision is better or worse."""
         return self.decision in (Decision.BETTER, Decision.WORSE)
 
     @property
     def p_wrong(self) -> float:
-        """The probability that a verdict of better or worse is wrong; 0 without one."""
+        """The probability that a decision of better or worse is wrong; 0 without one."""
         right = {Decision.BETTER: self.p_better, Decision.WORSE: self.p_worse}
         return 1 - right[self.decision] if self.called else 0.0
 
@@ -291,7 +291,7 @@ def summarize_rows(
 
 
 def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
-    """Return how many slices have each verdict."""
+    """Return how many slices have each decision."""
     counts = dict.fromkeys(Decision, 0)
     for row in rows:
         counts[row.decision] += 1

@@ -37,14 +37,14 @@ def test_a_wide_first_interval_runs_out_of_the_picture():
     assert 0.08 < high < 0.15
 
 
-def test_verdicts_stand_where_they_changed_and_the_stop_is_marked():
+def test_decisions_stand_where_they_changed_and_the_stop_is_marked():
     ax = drawn(facts(stopped=3))
     assert [text.get_text() for text in ax.texts] == ["?", "≫", "stop, look 3"]
     assert ax.get_ylabel() == "$a$ − b, f1"
     assert not ax.yaxis.label.get_parse_math()
 
 
-def test_verdicts_that_come_and_go_do_not_overprint():
+def test_decisions_that_come_and_go_do_not_overprint():
     told = facts([0.1] * 60, stopped=60)
     for look, symbol in zip(told["looks"], "?<?" + 20 * "<" + "?<?" + 34 * ">", strict=True):
         look["decision"]["symbol"] = symbol

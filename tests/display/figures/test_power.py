@@ -16,7 +16,7 @@ def test_points_and_errors_are_where_they_belong(ax):
     assert list(line.get_ydata()) == POWER
     ends = [segment[:, 1] for segment in bars.get_segments()]
     assert np.array(ends) == pytest.approx(np.array([(0.26, 0.34), (0.66, 0.74), (0.93, 0.97)]))
-    assert ax.get_title() == "how often the verdict is ≫"
+    assert ax.get_title() == "how often the decision is ≫"
     assert ax.get_legend() is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from outperform.ranking.pairs import plot_ranks, plot_verdicts
+from outperform.ranking.pairs import plot_decisions, plot_ranks
 
 SYMBOLS = ("≫", ">", "≈", "<", "≪", "?")
 
@@ -27,7 +27,7 @@ def make(n, names=None):
             {"name": name, "p_rank": row.tolist(), "p_best": float(row[0]), "tied": place < 2}
             for place, (name, row) in enumerate(zip(names, shares, strict=True))
         ],
-        "verdicts": [
+        "decisions": [
             [None if i == j else SYMBOLS[(i + j) % 6] for j in range(n)] for i in range(n)
         ],
     }
@@ -62,12 +62,12 @@ def test_p_best_stands_at_the_right_and_tied_models_are_bold(ax, texts):
 
 def test_symbols_stand_where_row_minus_column_is(ax):
     facts = make(5)
-    plot_verdicts(facts, ax=ax)
+    plot_decisions(facts, ax=ax)
     found = {(round(text.get_position()[1]), round(text.get_position()[0])): text.get_text()
              for text in ax.texts}  # fmt: skip
     assert found == {
         (i, j): symbol
-        for i, row in enumerate(facts["verdicts"])
+        for i, row in enumerate(facts["decisions"])
         for j, symbol in enumerate(row)
         if symbol is not None
     }
@@ -78,18 +78,18 @@ def test_symbols_stand_where_row_minus_column_is(ax):
 
 
 def test_only_the_symbols_that_occur_are_explained(ax):
-    facts = make(2) | {"verdicts": [[None, "≈"], ["≈", None]]}
-    plot_verdicts(facts, ax=ax)
+    facts = make(2) | {"decisions": [[None, "≈"], ["≈", None]]}
+    plot_decisions(facts, ax=ax)
     assert ax.get_xlabel() == "≈ equivalent"
 
 
-@pytest.mark.parametrize("draw", [plot_ranks, plot_verdicts])
+@pytest.mark.parametrize("draw", [plot_ranks, plot_decisions])
 def test_names_are_mere_text(draw, ax, written):
     draw(make(3, names=["$x^2$", r"\alpha_1", "a_b"]), ax=ax)
     assert all(not text.get_parse_math() for text in written(ax) if "$" in text.get_text())
 
 
-@pytest.mark.parametrize("draw", [plot_ranks, plot_verdicts])
+@pytest.mark.parametrize("draw", [plot_ranks, plot_decisions])
 @pytest.mark.parametrize("n", [2, 10, 50])
 def test_figures_of_their_own_have_room(draw, n, written, outside, crowded):
     ax = draw(make(n))
@@ -100,7 +100,7 @@ def test_figures_of_their_own_have_room(draw, n, written, outside, crowded):
         pyplot.close(ax.figure)
 
 
-@pytest.mark.parametrize("draw", [plot_ranks, plot_verdicts])
+@pytest.mark.parametrize("draw", [plot_ranks, plot_decisions])
 def test_given_axes_are_used(draw):
     ax = Figure(figsize=(3.3, 2.5)).subplots()
     assert draw(make(3), ax=ax) is ax

@@ -15,7 +15,7 @@ def bands(ax):
     return found
 
 
-def test_bands_lie_where_the_verdict_changes(ax, facts):
+def test_bands_lie_where_the_decision_changes(ax, facts):
     assert draw_rope_curve(facts=facts, ax=ax) is ax
     stop = widest_rope(facts)
     assert np.array(bands(ax)) == pytest.approx(
@@ -61,7 +61,7 @@ def test_an_asymmetric_rope_is_scaled(ax, facts, texts):
     assert "the given ROPE" in texts(ax)
 
 
-def test_one_verdict_for_all_widths(ax, facts):
+def test_one_decision_for_all_widths(ax, facts):
     curve = [{"decision": "UNDECIDED", "symbol": "?", "from": 0.0, "to": None}]
     draw_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
     assert ax.get_title() == "withheld for every width"

@@ -184,16 +184,16 @@ def test_another_prior_is_another_density():
     assert spread(models.unpaired(seen), prevalence_and_rows(seen, 1.5, 1.0)) > 0.1
 
 
-# One node for each document gives the same posterior as counts
+# One node for each item gives the same posterior as counts
 
 
-def documents():
+def items():
     rng = np.random.default_rng(5)
     return rng.integers(0, 2, (3, 60))  # truth, A, B
 
 
-def test_one_classifier_by_documents_and_by_counts():
-    truth, predicted, _ = documents()
+def test_one_classifier_by_items_and_by_counts():
+    truth, predicted, _ = items()
     right = truth == predicted
     table = {
         "tp": int((right & (truth == 1)).sum()),
@@ -215,11 +215,11 @@ def test_one_classifier_by_documents_and_by_counts():
             )
         )
 
-    assert spread(models.per_document(truth, predicted), same) < 1e-9
+    assert spread(models.per_item(truth, predicted), same) < 1e-9
 
 
-def test_two_classifiers_by_documents_and_by_counts():
-    truth, a, b = documents()
+def test_two_classifiers_by_items_and_by_counts():
+    truth, a, b = items()
     seen = np.zeros((2, 4), dtype=int)
     np.add.at(seen, (truth, 2 * a + b), 1)
 
@@ -230,12 +230,12 @@ def test_two_classifiers_by_documents_and_by_counts():
         classes = positive * log_expit(logit) + negative * log_expit(-logit)
         return classes + dirichlet(point, "rows", prior=1.0, seen=seen)
 
-    assert spread(models.per_document_paired(truth, a, b), closed) < 1e-9
+    assert spread(models.per_item_paired(truth, a, b), closed) < 1e-9
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_each_confusion_sums_the_other_classifier_out(place):
-    truth, *said = documents()
+    truth, *said = items()
     seen = np.zeros((2, 2, 2), dtype=int)
     np.add.at(seen, (truth, *said), 1)
     model = models.paired(seen, rows=1e6 * (seen + 1.0), prevalence=1e6)

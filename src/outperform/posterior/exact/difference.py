@@ -46,7 +46,7 @@ class DirichletDifference:
 
     Examples
     --------
-    Twelve documents only A got right, five only B, 83 both or neither; flat prior:
+    Twelve items only A got right, five only B, 83 both or neither; flat prior:
 
     >>> recall = DirichletDifference(13.0, 6.0, 85.0)
     >>> round(recall.sf(0.0), 12)

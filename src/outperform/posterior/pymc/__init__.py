@@ -7,8 +7,8 @@ from outperform.posterior.pymc.models import (
     multi_label,
     paired,
     paired_hierarchical,
-    per_document,
-    per_document_paired,
+    per_item,
+    per_item_paired,
     unpaired,
 )
 from outperform.posterior.pymc.sampling import (
@@ -38,8 +38,8 @@ __all__ = [
     "multi_label",
     "paired",
     "paired_hierarchical",
-    "per_document",
-    "per_document_paired",
+    "per_item",
+    "per_item_paired",
     "sample",
     "unpaired",
 ]

@@ -29,7 +29,7 @@ def binary(
     Parameters
     ----------
     tp, fn, fp, tn
-        How many documents were found, missed, falsely called and rightly left alone.
+        How many items were found, missed, falsely called and rightly left alone.
     prevalence, recall, fall_out
         The shapes of their Beta priors.
     """
@@ -54,13 +54,13 @@ def binary(
 _COORDS = {"truth": [0, 1], "prediction": [0, 1]}
 
 
-def per_document(truth: IntArray, predicted: IntArray) -> Any:
+def per_item(truth: IntArray, predicted: IntArray) -> Any:
     """Return the model of one classifier.
 
     Parameters
     ----------
     truth, predicted
-        Of each document: 1 for the positive class, 0 for the rest.
+        Of each item: 1 for the positive class, 0 for the rest.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     with pm.Model(coords={"classifier": ["A"], **_COORDS}) as model:
@@ -78,13 +78,13 @@ def per_document(truth: IntArray, predicted: IntArray) -> Any:
     return model
 
 
-def per_document_paired(truth: IntArray, predicted_a: IntArray, predicted_b: IntArray) -> Any:
-    """Return the model of two classifiers on the same documents.
+def per_item_paired(truth: IntArray, predicted_a: IntArray, predicted_b: IntArray) -> Any:
+    """Return the model of two classifiers on the same items.
 
     Parameters
     ----------
     truth, predicted_a, predicted_b
-        Of each document: 1 for the positive class, 0 for the rest.
+        Of each item: 1 for the positive class, 0 for the rest.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     pairs = ["0, 0", "0, 1", "1, 0", "1, 1"]  # what A says, what B says
@@ -115,12 +115,12 @@ def paired(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of two classifiers on the same documents.
+    """Return the model of two classifiers on the same items.
 
     Parameters
     ----------
     counts
-        How many documents ``(truth, prediction of A, prediction of B)``.
+        How many items ``(truth, prediction of A, prediction of B)``.
     rows
         Prior shapes of the same form, or one number.
     prevalence
@@ -163,12 +163,12 @@ def paired_hierarchical(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of two classifiers on the same documents.
+    """Return the model of two classifiers on the same items.
 
     Parameters
     ----------
     counts
-        How many documents ``(truth, prediction of A, prediction of B)``.
+        How many items ``(truth, prediction of A, prediction of B)``.
     classifiers, labels
         Their names.
     """
@@ -208,7 +208,7 @@ def unpaired(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of classifiers, each on its own documents.
+    """Return the model of classifiers, each on its own items.
 
     Parameters
     ----------
@@ -260,14 +260,14 @@ def hierarchical(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of classifiers, each on its own documents.
+    """Return the model of classifiers, each on its own items.
 
     Parameters
     ----------
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
     mass
-        The prior mass of each row, in documents; None learns it.
+        The prior mass of each row, in items; None learns it.
     classifiers, labels
         Their names.
     """
@@ -318,7 +318,7 @@ def class_rates(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of classifiers, each on its own documents.
+    """Return the model of classifiers, each on its own items.
 
     Parameters
     ----------
@@ -384,12 +384,12 @@ def multi_label(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of one or two classifiers on the same documents.
+    """Return the model of one or two classifiers on the same items.
 
     Parameters
     ----------
     counts
-        How many documents ``(label, truth, prediction of A, prediction of B)``, or
+        How many items ``(label, truth, prediction of A, prediction of B)``, or
         ``(label, truth, prediction)`` for one classifier; the last axes are no and yes.
     rows
         Prior shapes of the cells of one label, or one number.

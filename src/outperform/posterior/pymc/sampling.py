@@ -300,7 +300,7 @@ def _quiet() -> Iterator[None]:
 
 
 CONFUSION = "confusion"
-"""The variable that every model has: shares of documents ``(classifier, truth, prediction)``."""
+"""The variable that every model has: shares of items ``(classifier, truth, prediction)``."""
 
 
 def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:

@@ -24,7 +24,7 @@ def sticks(counts: AnyArray, likely: AnyArray | float = 1.0) -> Any:
     Parameters
     ----------
     counts
-        How many documents each cell holds, in the shape of the variable.
+        How many items each cell holds, in the shape of the variable.
     likely
         About how many more the prior is worth.
     """
@@ -124,7 +124,7 @@ def common_share(name: str, mass: Any, *, right: AnyArray, totals: AnyArray, dim
     mass
         The learned mass of each classifier.
     right, totals
-        Documents ``(classifier, truth)`` that were called right, and all of them.
+        Items ``(classifier, truth)`` that were called right, and all of them.
     dims
         The name of the axis.
     """
@@ -166,7 +166,7 @@ def _share_transform() -> Any:
             return pt.log(width) - pt.softplus(logit) - pt.softplus(-logit)
 
         def _known(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
-            """Return place and width of the logit after so many documents' worth."""
+            """Return place and width of the logit after so many items' worth."""
             mass = 1 + inputs[-1][:, None]
             worth = mass * self.totals / (mass + self.totals)
             right = 0.5 + (worth * self.rates).sum(axis=-1)

@@ -46,19 +46,19 @@
 
     const show = () => {
       const at = Number(slider.value);
-      const [symbol, decision] = live.verdicts[live.verdict[at]];
+      const [symbol, decision] = live.decisions[live.decision[at]];
       const [before, after] = live.sentences[live.sentence[at]];
       const rope = live.rope[at];
-      part("verdict").className = `verdict ${decision}`;
+      part("decision").className = `decision ${decision}`;
       part("symbol").textContent = symbol;
       part("sentence").textContent = before + rope + after;
       home.querySelector("svg[role=img]").setAttribute(
         "aria-label", live.picture + before + rope + after);
       part("rope").textContent = rope;
-      part("findings").replaceChildren(...live.doubts[at].map((k) => item(live.findings[k])));
-      part("no-findings").hidden = live.doubts[at].length > 0;
+      part("findings").replaceChildren(...live.found[at].map((k) => item(live.findings[k])));
+      part("no-findings").hidden = live.found[at].length > 0;
       part("reset").disabled = at === live.chosen;
-      slider.setAttribute("aria-valuetext", `${rope}, ${live.verdicts[live.verdict[at]][2]}`);
+      slider.setAttribute("aria-valuetext", `${rope}, ${live.decisions[live.decision[at]][2]}`);
       move(at);
     };
 
