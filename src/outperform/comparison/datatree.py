@@ -278,7 +278,7 @@ def from_datatree(
     return found
 
 
-def _text(tree: Any) -> str:
+def _text(tree: object) -> str:
     text = getattr(tree, "attrs", {}).get(_KEPT)
     if not isinstance(text, str):
         raise DataError(

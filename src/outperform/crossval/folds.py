@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import isqrt
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ def _positive_types(spec: LabelSpec) -> list[int]:
     return [code_of(spec.data, label) for label in labels]
 
 
-def read_folds(rows: Any, *, counts: str, name: str) -> AnyArray:
+def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
     """Return tp, fp and fn of each fold, ``(3, 2m)``, or say what is wrong with the rows."""
     if counts not in COUNTS:
         raise UsageError(unknown_name("counts", counts, COUNTS))
@@ -297,7 +297,7 @@ _MEND = "make the folds with op.BlockedTwoFold"
 
 
 def check_blocked(
-    splits: Sequence[tuple[Any, Any]], n: int, *, tolerance: float | None = None
+    splits: Sequence[tuple[object, object]], n: int, *, tolerance: float | None = None
 ) -> int:
     """Return the number of repetitions, or refuse folds that are not those of a blocked design.
 
@@ -334,7 +334,7 @@ def _refuse(must: str, came: str) -> NoReturn:
     raise DataError(f"blocked cross-validation needs {must}; {came}. To mend it, {_MEND}")
 
 
-def _half(first: tuple[Any, Any], second: tuple[Any, Any], n: int, index: int) -> Mask:
+def _half(first: tuple[object, object], second: tuple[object, object], n: int, index: int) -> Mask:
     """Return where the first training half of a repetition lies."""
     name = f"fold {2 * index + 1}"
     train, test = _mask(first[0], n, name), _mask(first[1], n, name)
@@ -357,7 +357,7 @@ def _half(first: tuple[Any, Any], second: tuple[Any, Any], n: int, index: int) -
     return train
 
 
-def _mask(indices: Any, n: int, name: str) -> Mask:
+def _mask(indices: object, n: int, name: str) -> Mask:
     array: IntArray = np.asarray(indices)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}")

@@ -50,12 +50,12 @@ class Units:
     movable: bool
 
 
-def item_units(classes: IntArray, balance: Any) -> Units:
+def item_units(classes: IntArray, balance: object) -> Units:
     """Return units that are single items: classes agree within one, balance as well as it can."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
-def group_units(groups: IntArray, classes: IntArray, balance: Any) -> Units:
+def group_units(groups: IntArray, classes: IntArray, balance: object) -> Units:
     """Return units that are whole groups, with their sizes, class counts and balance added up."""
     from scipy import sparse
 
@@ -103,7 +103,7 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
     return found
 
 
-def _scaled(matrix: Any) -> Any:
+def _scaled(matrix: object) -> Any:
     """Return sparse columns of one length whose squares add up to 1 together."""
     from scipy import sparse
 
@@ -211,7 +211,7 @@ def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatAr
     return change.round(_DIGITS)
 
 
-def _block_sums(features: Any, found: IntArray, n_blocks: int) -> FloatArray:
+def _block_sums(features: object, found: IntArray, n_blocks: int) -> FloatArray:
     from scipy import sparse
 
     n = len(found)
@@ -396,7 +396,7 @@ class BlockedTwoFold:
         if not isinstance(self.stratify, (bool, np.bool_)):
             raise UsageError(f"stratify must be True or False; got {self.stratify!r}")
 
-    def _classes(self, y: Any, n: int) -> IntArray:
+    def _classes(self, y: object, n: int) -> IntArray:
         if not self.stratify or y is None or not _is_one_label_each(y):
             return np.zeros(n, dtype=np.int64)
         column = _column(y, n, name="y")
@@ -444,7 +444,7 @@ def _is_one_label_each(y: Any) -> bool:
     return isinstance(first, (str, bytes)) or not hasattr(first, "__len__")
 
 
-def _column(values: Any, n: int, *, name: str) -> Column:
+def _column(values: object, n: int, *, name: str) -> Column:
     if len(getattr(values, "shape", ())) == 2:
         values = np.asarray(values)[:, 0]
     column = read_column(values, name=name)

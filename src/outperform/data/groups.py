@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _INT64_MAX = 2**63 - 1
 
 
-def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
+def as_counts(values: object, *, name: str = "counts") -> AnyArray:
     """Return counts as int64, or as Python integers where their sum needs more.
 
     Examples
@@ -44,7 +44,7 @@ def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
     return array.astype(np.int64)
 
 
-def _as_array(values: Any, *, name: str) -> AnyArray:
+def _as_array(values: object, *, name: str) -> AnyArray:
     try:
         array = np.asarray(values)
         if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
@@ -294,7 +294,7 @@ def group_codes(groups: ColumnLike | None, n_documents: int) -> tuple[IntArray, 
     return np.array(found, dtype=np.int64), len(codes)
 
 
-def _is_missing(group: Any) -> bool:
+def _is_missing(group: object) -> bool:
     if group is None or type(group).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(group, (float, np.floating)) and bool(np.isnan(group))

@@ -35,7 +35,7 @@ class Coded(NamedTuple):
     codes: list[IntArray]
 
 
-def are_label_sets(values: Any) -> bool:
+def are_label_sets(values: object) -> bool:
     """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
 
     Examples
@@ -55,7 +55,7 @@ def are_label_sets(values: Any) -> bool:
     return len(values) > 0 and _is_collection(next(iter(values)))  # type: ignore[call-overload]
 
 
-def is_matrix(values: Any) -> bool:
+def is_matrix(values: object) -> bool:
     """Return whether a column of label sets is a matrix: dense, sparse, a frame or nested lists."""
     if hasattr(values, "tocsr") or is_frame(values) or getattr(values, "ndim", None) == 2:
         return True
@@ -70,7 +70,7 @@ def _is_indicator(array: AnyArray) -> bool:
     return bool(((array == 0) | (array == 1)).all())
 
 
-def _is_collection(value: Any) -> bool:
+def _is_collection(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 1
     return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
@@ -94,7 +94,7 @@ def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -
     return _read_collections(values, name=name)
 
 
-def _is_nested_indicator(values: Any) -> bool:
+def _is_nested_indicator(values: object) -> bool:
     """Return whether lists in a list are rows of a matrix, as scikit-learn reads them."""
     if not isinstance(values, (list, tuple)) or not values:
         return False
@@ -107,7 +107,7 @@ def _is_nested_indicator(values: Any) -> bool:
     return _is_indicator(np.asarray(values))
 
 
-def _column_names(frame: Any, *, name: str) -> tuple[Label, ...]:
+def _column_names(frame: object, *, name: str) -> tuple[Label, ...]:
     own = column_names(frame, name=name)
     return tuple(check_label(label, name=f"columns of {name}") for label in own)
 
@@ -284,7 +284,7 @@ def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
         )
 
 
-def _may_be_tags(column: Iterable[Any]) -> bool:
+def _may_be_tags(column: Iterable[object]) -> bool:
     if not isinstance(column, Sized) or getattr(column, "ndim", 1) != 1:
         return False  # what cannot be read at all is refused where it is read
     return all(

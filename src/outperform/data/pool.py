@@ -193,7 +193,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     return y_true, places
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value
@@ -318,7 +318,7 @@ class Slices:
         return cls(by=by, keys=keys, table=table)
 
 
-def slice_column(values: Any, *, name: str) -> Column:
+def slice_column(values: object, *, name: str) -> Column:
     """Read a column that divides the documents; its values become text in their order.
 
     Examples

@@ -24,7 +24,7 @@ from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding
 
 
-def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
+def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
     """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
     arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -36,7 +36,7 @@ def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
     return arrays
 
 
-def _read(values: Any, *, name: str) -> FloatArray:
+def _read(values: object, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be one number a document; got {type(values).__name__}")
     array = _as_floats(values, name)
@@ -55,7 +55,7 @@ def _read(values: Any, *, name: str) -> FloatArray:
     return array
 
 
-def _as_floats(values: Any, name: str) -> FloatArray:
+def _as_floats(values: object, name: str) -> FloatArray:
     try:
         array: AnyArray = np.asarray(values)
     except ValueError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -198,7 +198,7 @@ def place_rows(rows: IntArray, cells: IntArray) -> IntArray:
     return places
 
 
-def read_confusions(matrices: Mapping[str, Any]) -> dict[str, AnyArray]:
+def read_confusions(matrices: Mapping[str, object]) -> dict[str, AnyArray]:
     """Return the counts of each model, all of one size, or say what is wrong with them."""
     _refuse_other_orders(matrices)
     arrays = {name: _square(value, name) for name, value in matrices.items()}
@@ -222,7 +222,7 @@ def truth_findings(arrays: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _square(value: Any, name: str) -> AnyArray:
+def _square(value: object, name: str) -> AnyArray:
     array = as_counts(value, name=f"confusion matrix of {name!r}")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise DataError(
@@ -234,7 +234,7 @@ def _square(value: Any, name: str) -> AnyArray:
     return array
 
 
-def _refuse_other_orders(matrices: Mapping[str, Any]) -> None:
+def _refuse_other_orders(matrices: Mapping[str, object]) -> None:
     """Refuse frames whose axes differ: a crosstab leaves out what never occurred."""
     axes = {}
     for name, value in matrices.items():

@@ -180,7 +180,7 @@ class Database:
         return f"{what if self.query is None else 'the query of '}{masked(self.address)}"
 
 
-def known_database(source: Any, *, table: str | None, query: str | None) -> Database | None:
+def known_database(source: object, *, table: str | None, query: str | None) -> Database | None:
     """Return a database and what is asked of it, or None for anything else."""
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
@@ -225,7 +225,7 @@ def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Ou
     raise fault  # here, so that it does not lead back to what the driver said
 
 
-def _counted(database: Database, found: Any, ask: Callable[[Frame], TableQuery]) -> Outcomes:
+def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
     frame = known_frame(found, name=database.name)
     if frame is None:
         raise DataError(f"{database.name} is no table")

@@ -34,11 +34,11 @@ class Engine:
     connection: Any
     folder: str
 
-    def fetch(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
-    def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+    def scan(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that may take long, and tell how far it is."""
         self._ask(lambda: self.connection.execute(statement, list(parameters)), told=True)
 

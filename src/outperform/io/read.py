@@ -143,7 +143,7 @@ def _refuse_of_logs(**given: Any) -> None:
 
 
 def _refuse_of_tables(
-    source: Any,
+    source: object,
     *,
     format: str | None,
     score: str | None,
@@ -183,7 +183,7 @@ def _refuse_of_tables(
         )
 
 
-def _named(models: Any) -> dict[str, str]:
+def _named(models: object) -> dict[str, str]:
     if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
         raise UsageError(f"models must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}")
     named = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
@@ -193,7 +193,7 @@ def _named(models: Any) -> dict[str, str]:
 
 
 def _fetch(
-    table: Table, columns: Sequence[str], where: Mapping[str, Any] | None, engine: Engine
+    table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
 ) -> dict[str, list[Any]]:
     for name in columns:
         check_family(table, name)

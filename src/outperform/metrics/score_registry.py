@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from outperform._typing import MetricLike
 from outperform.errors import UsageError, unknown_name
@@ -187,7 +187,7 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
 
 
-def _n_required(function: Callable[..., Any]) -> int | None:
+def _n_required(function: Callable[..., object]) -> int | None:
     """Return how many arguments must be given by place; None if that cannot be known."""
     try:
         parameters = inspect.signature(function).parameters.values()
