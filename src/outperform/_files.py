@@ -259,7 +259,7 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         raise DataError(str(error)) from error
 
 
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -268,7 +268,7 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise DataError(f"{name} is no number")
 
 
@@ -284,7 +284,7 @@ def checksum(data: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def signed(data: Mapping[str, object]) -> dict[str, Any]:
+def signed(data: Mapping[str, object]) -> dict[str, object]:
     """Return plain values with the checksum of all others as ``sha256``."""
     rest = {name: value for name, value in data.items() if name != "sha256"}
     return {**rest, "sha256": checksum(rest)}
@@ -375,7 +375,7 @@ def one_of(*values: str) -> Check:
 def list_of(check: Check) -> Check:
     """Take a list, each element of which passes a check."""
 
-    def check_all(value: object, at: str) -> list[Any]:
+    def check_all(value: object, at: str) -> list[object]:
         return [check(one, f"{at}[{place}]") for place, one in enumerate(as_list(value, at))]
 
     return check_all
@@ -384,7 +384,7 @@ def list_of(check: Check) -> Check:
 def row_of(*checks: Check) -> Check:
     """Take a list with one element for each check."""
 
-    def check_all(value: Any, at: str) -> list[Any]:
+    def check_all(value: Any, at: str) -> list[object]:
         if len(as_list(value, at)) != len(checks):
             raise refuse(at, f"a list of {len(checks)}", value)
         pairs = zip(checks, value, strict=True)
@@ -397,7 +397,7 @@ def record(required: Mapping[str, Check], may_have: Mapping[str, Check] | None =
     """Take an object with just these fields."""
     known = {**required, **(may_have or {})}
 
-    def check(value: object, at: str) -> dict[str, Any]:
+    def check(value: object, at: str) -> dict[str, object]:
         if not isinstance(value, Mapping):
             raise refuse(at or "the whole", "an object", value)
         inside = f"{at}." if at else ""

@@ -115,7 +115,7 @@ def check_jobs(n_jobs: int | None) -> None:
     n_workers(n_jobs)
 
 
-def take(data: Any, places: IntArray) -> Any:
+def take(data: Any, places: IntArray) -> object:
     """Return the items at some places, as the kind of container that they came in."""
     if hasattr(data, "iloc"):
         return data.iloc[places]
@@ -222,7 +222,7 @@ def cross_compare(
     splitter = BlockedTwoFold(3, random_state=child(seed, _SPLIT_STREAM)) if cv is None else cv
     splits = _splits(splitter, X, y, groups)
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
-    asked: dict[str, Any] = {
+    asked: dict[str, object] = {
         "metric": metric,
         "default_prior": "unit",
         "prior": prior,
@@ -259,7 +259,7 @@ def _class_names(a: object, b: object) -> tuple[str, str]:
     return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 
 
-def _last_step(estimator: object) -> Any:
+def _last_step(estimator: object) -> object:
     """Return the last step of a pipeline; any other estimator as it is."""
     steps = getattr(estimator, "steps", None)
     return steps[-1][-1] if isinstance(steps, list) and steps else estimator
@@ -315,9 +315,9 @@ def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
 
 
 def _count(
-    y: Any,
-    splits: Sequence[tuple[Any, Any]],
-    predicted: Sequence[Sequence[Any]],
+    y: object,
+    splits: Sequence[tuple[object, Any]],
+    predicted: Sequence[Sequence[object]],
     *,
     names: tuple[str, str],
     scheme: Any,

@@ -128,13 +128,13 @@ def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
         )
     if counts == "gold_predicted_correct":
         table = _from_gold(table, name)
-    tp, fp, fn = table.T
+    tp, fp, fn = table[:, 0], table[:, 1], table[:, 2]
     _check_repetitions(tp + fn, name)
     return np.stack([tp, fp, fn])
 
 
 def _from_gold(table: AnyArray, name: str) -> AnyArray:
-    gold, predicted, correct = table.T
+    gold, predicted, correct = table[:, 0], table[:, 1], table[:, 2]
     bad = np.flatnonzero((correct > gold) | (correct > predicted))
     if bad.size:
         row = int(bad[0])
@@ -148,7 +148,7 @@ def _from_gold(table: AnyArray, name: str) -> AnyArray:
 
 def _check_repetitions(gold: AnyArray, name: str) -> None:
     """Every repetition tests every document once, so its two folds hold all the gold."""
-    totals = gold[0::2] + gold[1::2]
+    totals: AnyArray = gold[0::2] + gold[1::2]
     for repetition, total in enumerate(totals):
         if total != totals[0]:
             raise DataError(
@@ -165,7 +165,8 @@ def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
             f"{names[0]} has {a.shape[1]} folds and {names[1]} has {b.shape[1]}; both models must "
             "be tested on the same folds"
         )
-    gold_a, gold_b = a[0] + a[2], b[0] + b[2]
+    gold_a: AnyArray = a[0] + a[2]
+    gold_b: AnyArray = b[0] + b[2]
     apart = np.flatnonzero(gold_a != gold_b)
     if apart.size:
         row = int(apart[0])

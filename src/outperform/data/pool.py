@@ -87,7 +87,7 @@ class Pool:
 
         A stratum without a label has nothing to stand for it and is left out.
         """
-        counted = self.labelled(table, n_labels=n_labels).sum(axis=1)
+        counted: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         strata = self.strata_of(table.cells[:, 1:])
         worth = self.counts.astype(np.float64)[strata] / counted[strata]
         return Table(table.cells, table.counts.astype(np.float64) * worth)
@@ -99,7 +99,8 @@ class Pool:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
         """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
-        cells, counts = data["cells"], as_counts(data["counts"])
+        cells: IntArray = data["cells"]
+        counts = as_counts(data["counts"])
         if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
             raise DataError("a stratum of the pool needs a prediction of each model")
         if len(cells) != len(counts) or not counts.all():
@@ -115,7 +116,7 @@ class Pool:
     def check(self, table: Table, *, n_labels: int) -> None:
         """Refuse more labelled documents than a stratum holds."""
         try:
-            labelled = self.labelled(table, n_labels=n_labels).sum(axis=1)
+            labelled: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         except KeyError as error:
             raise DataError(
                 "a labelled document has a pair of predictions that no document of the pool has; "
@@ -301,7 +302,8 @@ class Slices:
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
         """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
         by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
-        cells, counts = data["cells"], as_counts(data["counts"])
+        cells: IntArray = data["cells"]
+        counts = as_counts(data["counts"])
         if cells.shape != (len(counts), 1 + width):
             raise DataError("every cell of a slice needs one count")
         if not by or len(set(by)) != len(by):

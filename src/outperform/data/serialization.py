@@ -338,7 +338,7 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
 def _check_spans(tables: Sequence[Table], outside: int) -> None:
     for table in tables:
         types = np.where(table.cells == outside, -1, table.cells)
-        found = types.max(axis=1, initial=-1)
+        found: IntArray = types.max(axis=1, initial=-1)
         if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
             raise DataError("each cell of spans must be of one type")
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, IntArray
+from outperform._typing import AnyArray, BoolArray, IntArray
 from outperform.data.groups import Groups, as_counts, count_rows, total
 from outperform.errors import DataError
 from outperform.findings import Finding, finding
@@ -148,9 +148,9 @@ class Table:
 
     def margins(self, *, n_labels: int) -> ClassCounts:
         """Return hits, actual and predicted counts of every code, of one model's table."""
-        truth, predicted = self.cells.T
+        truth, predicted = self.cells[:, 0], self.cells[:, 1]
         hits = np.zeros(n_labels, dtype=self.counts.dtype)
-        right = truth == predicted
+        right: BoolArray = truth == predicted
         hits[truth[right]] = self.counts[right]
         return ClassCounts(
             hits=hits,
@@ -160,7 +160,7 @@ class Table:
 
     def part(self, part: Part, *, positive: int | None) -> int:
         """Return tp, fn, fp or tn of a class, or correct or wrong, of one model's table."""
-        truth, predicted = self.cells.T
+        truth, predicted = self.cells[:, 0], self.cells[:, 1]
         selected = {
             "tp": (truth == positive) & (predicted == positive),
             "fn": (truth == positive) & (predicted != positive),
@@ -173,9 +173,10 @@ class Table:
 
     def agreement(self, truth: int | None) -> tuple[int, int, int, int]:
         """Return how many documents both, only A, only B and neither of two models got right."""
-        actual, a, b = self.cells.T
-        inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
-        right_a, right_b = a == actual, b == actual
+        actual = self.cells[:, 0]
+        inside: BoolArray = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
+        right_a: BoolArray = self.cells[:, 1] == actual
+        right_b: BoolArray = self.cells[:, 2] == actual
         both = self.sum_where(inside & right_a & right_b)
         only_a = self.sum_where(inside & right_a & ~right_b)
         only_b = self.sum_where(inside & ~right_a & right_b)

@@ -103,7 +103,9 @@ def _refuse_acting(query: str, connection: Any) -> None:
     to read and no more. What extensions call stable may run text that it is given, as crosstab
     does, and dblink in such a text writes by a connection of its own.
     """
-    sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
+    require("sqlglot", extra="sql", purpose="reading databases")
+    import sqlglot
+
     tokens = sqlglot.tokenize(query, read=connection.dialect)
     called = {
         name
@@ -270,7 +272,9 @@ def _scheme_of(path: str) -> str:
 
 @contextmanager
 def _opened_duckdb(database: Database) -> Iterator[Opened]:
-    duckdb = require("duckdb", extra="cli", purpose="reading databases of DuckDB")
+    require("duckdb", extra="cli", purpose="reading databases of DuckDB")
+    import duckdb
+
     with workspace() as folder, duckdb.connect(database.address, read_only=True) as connection:
         # What does not fit into memory would go beside the file.
         connection.execute(f"SET temp_directory = {text(folder)}")
@@ -352,7 +356,9 @@ def _quoted(name: str) -> str:
 
 def _select(query: str, connection: Any) -> str:
     """Return a query that only reads, without comments and semicolon, or refuse it."""
-    sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
+    require("sqlglot", extra="sql", purpose="reading databases")
+    import sqlglot
+
     words = sqlglot.expressions
     try:
         parsed = [
@@ -367,8 +373,7 @@ def _select(query: str, connection: Any) -> str:
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    options = {"comments": False, "normalize_functions": False}
-    return str(parsed[0].sql(dialect=connection.dialect, **options))
+    return str(parsed[0].sql(connection.dialect, comments=False, normalize_functions=False))
 
 
 def _refuse_twins(frame: Frame) -> None:
