@@ -214,9 +214,9 @@ def spread_of_repetitions(counts: FloatArray) -> float:
     >>> spread_of_repetitions(steady)
     0.0
     """
-    difference = counts[0] - counts[1] if len(counts) == 2 else counts[0]
-    expected = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
-    squares = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
+    difference: FloatArray = counts[0] - counts[1] if len(counts) == 2 else counts[0]
+    expected: FloatArray = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
+    squares: FloatArray = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
     seen = expected > 0
     n_classes, m = max(int(seen.any(axis=1).sum()), 1), counts.shape[3]
     return float((squares[seen] / expected[seen]).sum() / (n_classes * (m - 1)))

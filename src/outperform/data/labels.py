@@ -29,12 +29,12 @@ class Rows(NamedTuple):
 
 
 def align(
-    models: Mapping[str, Any],
+    models: Mapping[str, object],
     *,
-    truth: Any = None,
+    truth: object = None,
     first: str = "y_true",
     what: str = "predictions",
-    beside: Mapping[str, Any],
+    beside: Mapping[str, object],
 ) -> Rows:
     """Put the rows of all columns in the order of the truth, or of the first model without one.
 
@@ -96,7 +96,7 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
     return aligned, (finding("aligned_by_index", moved=listed(moved), first=leading),)
 
 
-def _has_index(values: Any) -> bool:
+def _has_index(values: object) -> bool:
     return hasattr(values, "iloc") and hasattr(getattr(values, "index", None), "get_indexer")
 
 
@@ -122,7 +122,7 @@ def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | Non
     return None if (places == np.arange(len(places))).all() else places
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -131,7 +131,7 @@ _MEND = "give them the same index, or pass .to_numpy() to compare by position"
 # Columns: by the names of a frame, of whichever library
 
 
-def is_frame(values: Any) -> bool:
+def is_frame(values: object) -> bool:
     """Return whether values are columns with names: a frame of pandas or polars, or Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape") and hasattr(values, "__len__")
 
@@ -214,7 +214,7 @@ class Column:
 class _Codes(dict[Any, int]):
     """A dictionary that gives each new key the next code."""
 
-    def __missing__(self, key: Any) -> int:
+    def __missing__(self, key: object) -> int:
         code = self[key] = len(self)
         return code
 
@@ -226,7 +226,7 @@ def clear_positive(labels: Sequence[Label]) -> Label | None:
     return 1 if set(labels) == {0, 1} else None
 
 
-def read_column(values: Any, *, name: str) -> Column:
+def read_column(values: object, *, name: str) -> Column:
     """Read one column of labels; refuse what cannot be a class."""
     values = only_column(values, name=name)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
@@ -261,7 +261,7 @@ def read_column(values: Any, *, name: str) -> Column:
     )
 
 
-def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
+def _read_objects(values: Sequence[object] | AnyArray, *, name: str) -> Column:
     index = _Codes()
     codes = np.empty(len(values), dtype=np.int64)
     types: set[type] = set()
@@ -288,7 +288,7 @@ def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
     return Column(name=name, kind=kind, values=tuple(distinct), codes=codes)
 
 
-def _chunks(values: Sequence[Any] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
+def _chunks(values: Sequence[object] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
     if isinstance(values, np.ndarray):
         for start in range(0, len(values), _CHUNK):
             yield start, values[start : start + _CHUNK].tolist()
@@ -306,7 +306,7 @@ def _kind(types: set[type]) -> Kind:
     return "float"
 
 
-def _check_types(types: set[type], chunk: Sequence[Any], start: int, *, name: str) -> None:
+def _check_types(types: set[type], chunk: Sequence[object], start: int, *, name: str) -> None:
     missing = {
         kind for kind in types if kind is type(None) or kind.__name__ in ("NAType", "NaTType")
     }
@@ -457,7 +457,7 @@ def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     return twins
 
 
-def check_label(value: Any, *, name: str) -> Label:
+def check_label(value: object, *, name: str) -> Label:
     """Return a single label as Python text, int or bool."""
     if isinstance(value, np.generic):
         value = value.item()

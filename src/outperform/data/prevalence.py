@@ -60,7 +60,9 @@ class Prevalence:
     distribution: Any = None
 
     @classmethod
-    def from_param(cls, value: Any, seen: Outcomes, *, positive: Label | None = None) -> Prevalence:
+    def from_param(
+        cls, value: object, seen: Outcomes, *, positive: Label | None = None
+    ) -> Prevalence:
         """Take shares, counts or a distribution, and check them against the classes.
 
         Parameters

@@ -26,7 +26,7 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
 
-def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
+def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
     """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
     arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -38,7 +38,7 @@ def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
     return arrays
 
 
-def _read(values: Any, *, name: str) -> FloatArray:
+def _read(values: object, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
     array = _as_floats(values, name)
@@ -57,7 +57,7 @@ def _read(values: Any, *, name: str) -> FloatArray:
     return array
 
 
-def _as_floats(values: Any, name: str) -> FloatArray:
+def _as_floats(values: object, name: str) -> FloatArray:
     try:
         array: AnyArray = np.asarray(values)
     except ValueError as error:

@@ -35,7 +35,7 @@ _FEW_LABELS = 0.1  # of the different values, in the truth
 _HARDLY_ANY = 0.05  # of the rows
 
 
-def named(columns: Any) -> Mapping[str, Any]:
+def named(columns: object) -> Mapping[str, Any]:
     """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")
@@ -128,7 +128,7 @@ class Values(NamedTuple):
 
 
 def compare_values(
-    values: Sequence[Any], codes: IntArray, labels: Sequence[Any], counts: AnyArray | None
+    values: Sequence[object], codes: IntArray, labels: Sequence[object], counts: AnyArray | None
 ) -> Values:
     """Compare the values of a column, whose rows stand for ``counts``, with labels."""
     known = {str(label) for label in labels if label is not None}

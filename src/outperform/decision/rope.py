@@ -217,7 +217,7 @@ def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     0.0237
     """
     worth = draws.size if n_effective is None else n_effective
-    squares = np.square(draws - draws.mean())
+    squares: FloatArray = np.square(draws - draws.mean())
     variance = float(squares.mean())
     if variance == 0.0:
         return 0.0

@@ -25,7 +25,7 @@ _UNDECIDED = "0.5"
 
 
 def draw_forest(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, object]],
     *,
     names: tuple[object, object] = ("A", "B"),
     metric: str | None = None,
@@ -114,7 +114,7 @@ def _draw_row(ax: Axes, row: Mapping[str, Any], place: int, size: float) -> None
     )
 
 
-def _label_rows(ax: Axes, rows: Sequence[Mapping[str, Any]], size: float) -> None:
+def _label_rows(ax: Axes, rows: Sequence[Mapping[str, object]], size: float) -> None:
     keys = figure_style.names(row["key"] for row in rows)
     for text in ax.set_yticks(range(len(rows)), keys) and ax.get_yticklabels():
         text.set(fontsize=size, **figure_style.LITERAL)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.groups import effective_size
 from outperform.data.views import count_of, in_weights
 from outperform.decision.intervals import Interval
@@ -175,9 +175,9 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
     """Count the items of each class that the metric sees go wrong."""
     table, positive = spec.view.select([model]).tables[0], spec.positive
-    truth, predicted = table.cells.T
+    truth, predicted = table.cells[:, 0], table.cells[:, 1]
     # Against the rest, what one of the others is taken for matters only if it is the class.
-    wrong = (
+    wrong: BoolArray = (
         truth != predicted if positive is None else (truth == positive) != (predicted == positive)
     )
     kept = table.without(~wrong)
@@ -204,7 +204,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
     view, pool = spec.view, spec.view.pool
     if pool is None:
         return
-    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     sizes = pool.counts.astype(np.float64)
     apart = pool.apart
     yield finding(
@@ -214,7 +214,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
         n_apart=sizes[apart].sum(),
         others=labelled[~apart].sum(),
     )
-    unseen = labelled == 0
+    unseen: BoolArray = labelled == 0
     if not unseen.any():
         return
     share = float(sizes[unseen].sum() / sizes.sum())

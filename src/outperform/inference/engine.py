@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -130,7 +129,7 @@ _PRIOR_SEED = 20_160_717
 _NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
 
 
-def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
+def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     """Return a sensible number of draws, or say why it is not one; 20,000 by default."""
     if n_draws is None and name == "n_draws":
         return _DRAWS

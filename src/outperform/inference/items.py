@@ -401,8 +401,8 @@ def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
     """
     view, pool = spec.view, spec.view.pool
     assert pool is not None
-    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
-    n_apart = labelled[pool.apart].sum()
+    labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    n_apart: float = labelled[pool.apart].sum()
     if n_apart == 0:
         return None
     times = pool.counts[pool.apart].astype(np.float64).sum() / n_apart

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, FloatArray, IntArray, Label, MetricLike
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label, MetricLike
 from outperform.data.labels import clear_positive
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence
@@ -462,7 +462,7 @@ def _apart(
         a, b = (_standing(rankings[place], view.n_rows) for place in pair)
         return np.asarray((a != b).any(axis=0))
     if metric.function is not None:
-        differs = view.values[pair[0]] != view.values[pair[1]]
+        differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
     a, b = (values_of(metric, view, place, positive) for place in pair)
     return np.asarray(a != b)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outperform.data.groups import RepeatedId
 from outperform.data.outcomes import Outcomes
@@ -274,7 +274,7 @@ def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -
         raise DataError(repeated_ids(table.name, name, rows - distinct, examples))
 
 
-def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[Any, ...]]) -> str:
+def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[object, ...]]) -> str:
     """Return the sentence for ids that occur more than once."""
     shown = ", ".join(f"{one!r} ({times} times)" for one, times in examples)
     return (

@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from outperform._typing import AnyArray
 from outperform.errors import MissingExtra, OutperformError, ResourceError, require
 from outperform.progress import LISTENER
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
@@ -31,14 +34,14 @@ class EngineFault(OutperformError):
 class Engine:
     """A connection that reaches only the given files and one private folder."""
 
-    connection: Any
+    connection: DuckDBPyConnection
     folder: str
 
-    def fetch(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
-    def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
+    def scan(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that may take long, and tell how far it is."""
         self._ask(lambda: self.connection.execute(statement, list(parameters)), told=True)
 
@@ -69,7 +72,9 @@ class Engine:
 @contextmanager
 def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
     """Start an engine that may read the paths and use the folder, and nothing else."""
-    duckdb = require("duckdb", extra="cli", purpose="counting files")
+    require("duckdb", extra="cli", purpose="counting files")
+    import duckdb
+
     connection = duckdb.connect(":memory:")
     try:
         try:
@@ -194,7 +199,9 @@ def text(value: str) -> str:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    duckdb = require("duckdb", extra="cli", purpose="counting files")
+    require("duckdb", extra="cli", purpose="counting files")
+    import duckdb
+
     try:
         yield
     except duckdb.OutOfMemoryException as error:

@@ -196,7 +196,7 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
     return plan
 
 
-def _test(column: Column, name: str, value: Any, frame: str) -> Expr:
+def _test(column: Column, name: str, value: object, frame: str) -> Expr:
     import narwhals.stable.v2 as nw
 
     values = list(value) if isinstance(value, SEVERAL) else [value]
@@ -342,7 +342,7 @@ def _plain(series: Any, column: Column, name: str, frame: str) -> list[Any]:
     return values
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 

@@ -48,7 +48,7 @@ class Grouped(NamedTuple):
     counts: AnyArray  # (n_rows,)
 
 
-def coded(values: Sequence[Any]) -> Coded:
+def coded(values: Sequence[object]) -> Coded:
     """Give each distinct value a code.
 
     Examples
@@ -62,7 +62,7 @@ def coded(values: Sequence[Any]) -> Coded:
 
 
 def group(
-    source: str, parameters: Sequence[Any], *, keys: Sequence[str], number: str, engine: Engine
+    source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
 ) -> Grouped:
     """Count equal rows of a FROM clause inside the engine, and fetch codes instead of values."""
     named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
@@ -149,7 +149,7 @@ def _loaded(value: str | None, name: str) -> Any:
     return None if isinstance(found, float) and math.isnan(found) else found
 
 
-def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) -> None:
+def refuse_scores(columns: Mapping[str, Sequence[object]], truth: Sequence[object]) -> None:
     """Refuse text that is all numbers with fractions, unless these are the true classes too."""
     classes = set(truth)
     for name, values in columns.items():
@@ -238,7 +238,7 @@ def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
     return Coded([_right(value) for value in column.values], column.codes)
 
 
-def _not_right(name: str, value: Any, where: str) -> str:
+def _not_right(name: str, value: object, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
         f"if these are grades, read them with op.read_scores and compare {param('metric=', 'mean')}"
@@ -254,7 +254,7 @@ def _not_right(name: str, value: Any, where: str) -> str:
     )
 
 
-def _says_right(value: Any) -> bool:
+def _says_right(value: object) -> bool:
     try:
         _right(value)
     except ValueError:
@@ -262,7 +262,7 @@ def _says_right(value: Any) -> bool:
     return True
 
 
-def _right(value: Any) -> bool | None:
+def _right(value: object) -> bool | None:
     """Return whether a value says right; None for what is missing.
 
     Examples
@@ -279,11 +279,11 @@ def _right(value: Any) -> bool | None:
     raise ValueError(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return not isinstance(value, str) or bool(_DECIMAL.fullmatch(value))
 
 
-def _is_fraction(value: Any) -> bool:
+def _is_fraction(value: object) -> bool:
     if isinstance(value, str):
         return bool(_DECIMAL.fullmatch(value)) and not _number(value).is_integer()
     return isinstance(value, float) and not value.is_integer()
@@ -433,7 +433,7 @@ def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
     return replace(distinct, codes=distinct.codes[codes.ravel()])
 
 
-def _plain(value: Any, read: Callable[..., Column]) -> Any:
+def _plain(value: object, read: Callable[..., Column]) -> Any:
     # Days and times divide items as well as words do.
     return value if read is read_column else str(value)
 

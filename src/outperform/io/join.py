@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from outperform.data.outcomes import Outcomes
 from outperform.errors import DataError, UsageError, param
@@ -174,7 +174,7 @@ def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: group_b
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
 
-def _gold_findings(gold: Side, truth: Sequence[Any]) -> list[Finding]:
+def _gold_findings(gold: Side, truth: Sequence[object]) -> list[Finding]:
     """Say so if the true labels look like whether a model was right."""
     if gold.prediction is not None:
         return []
@@ -336,5 +336,5 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
     return found
 
 
-def _shown(rows: list[tuple[Any, ...]]) -> str:
+def _shown(rows: list[tuple[object, ...]]) -> str:
     return ", ".join(repr(one) for (one,) in rows)

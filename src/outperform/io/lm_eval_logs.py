@@ -235,7 +235,7 @@ def _refuse_list(log: Log) -> None:
             )
 
 
-def _of_tasks(logs: Sequence[Log], wanted: Any) -> list[Log]:
+def _of_tasks(logs: Sequence[Log], wanted: object) -> list[Log]:
     names = {str(one) for one in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
     known = dict.fromkeys(log.task for log in logs)
     for name in sorted(names - known.keys()):

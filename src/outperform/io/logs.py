@@ -241,7 +241,7 @@ _READING_EXAMPLES = 5
 Models = Sequence[str] | Mapping[str, str] | None
 
 
-def read_evaluations(source: Any, **asked: Any) -> Outcomes:
+def read_evaluations(source: object, **asked: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **asked)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
@@ -249,7 +249,7 @@ def read_evaluations(source: Any, **asked: Any) -> Outcomes:
     return replace(seen, findings=paired.findings + seen.findings)
 
 
-def read_grades(source: Any, **asked: Any) -> Scores:
+def read_grades(source: object, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
     seen = Scores.from_values(paired.scores, groups=paired.items)
@@ -257,7 +257,7 @@ def read_grades(source: Any, **asked: Any) -> Scores:
 
 
 def _read(
-    source: Any,
+    source: object,
     kind: Kind,
     *,
     format: str,

@@ -155,7 +155,7 @@ class File:
             raise DataError(f"{self.name} changed while it was read; read it again")
 
 
-def find_files(source: Any, dialect: Dialect, *, folder: str) -> list[File]:
+def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
     """Return the files of a source: a path, a pattern, a stream, or a list of these."""
     if isinstance(source, (list, tuple)):
         if not source:
@@ -175,7 +175,7 @@ def find_files(source: Any, dialect: Dialect, *, folder: str) -> list[File]:
     return [_ready(file, dialect, folder) for file in found]
 
 
-def stem(source: Any) -> str:
+def stem(source: object) -> str:
     """Return the name of a file without folder and endings, as the name of a model.
 
     Examples

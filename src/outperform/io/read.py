@@ -143,7 +143,7 @@ def _refuse_of_logs(**given: Any) -> None:
 
 
 def _refuse_of_tables(
-    source: Any,
+    source: object,
     *,
     format: str | None,
     score: str | None,
@@ -186,7 +186,7 @@ def _refuse_of_tables(
         )
 
 
-def _named(models: Any) -> dict[str, str]:
+def _named(models: object) -> dict[str, str]:
     if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
         raise UsageError(
             f"{param('models')} must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}"
@@ -200,7 +200,7 @@ def _named(models: Any) -> dict[str, str]:
 
 
 def _fetch(
-    table: Table, columns: Sequence[str], where: Mapping[str, Any] | None, engine: Engine
+    table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
 ) -> dict[str, list[Any]]:
     for name in columns:
         check_family(table, name)

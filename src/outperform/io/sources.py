@@ -225,7 +225,7 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
         raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
-def check_columns(named: Any, what: str) -> None:
+def check_columns(named: object, what: str) -> None:
     """Refuse what is no list of columns, or names one of them twice."""
     if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
         raise UsageError(
@@ -276,7 +276,7 @@ class Door(NamedTuple):
             raise UsageError(self.refusal(names))
 
 
-def read_by_door(source: Any, request: Request) -> Outcomes:
+def read_by_door(source: object, request: Request) -> Outcomes:
     """Read a source by the first door that knows it."""
     for door in DOORS:
         found = door.find(source, request)
@@ -295,7 +295,7 @@ def read_by_door(source: Any, request: Request) -> Outcomes:
     )
 
 
-def _called(source: Any) -> str:
+def _called(source: object) -> str:
     """Return what to call files: as they were named, of many the first and the last."""
     if isinstance(source, Mapping):
         return _called(list(source.values()))
@@ -311,7 +311,7 @@ def _called(source: Any) -> str:
 
 
 def columns_of(
-    source: Any, *, format: str | None = None, dialect: DialectOptions | None = None
+    source: object, *, format: str | None = None, dialect: DialectOptions | None = None
 ) -> str | None:
     """Return the names of the columns of files for a message; None for what is read only once.
 
@@ -331,11 +331,11 @@ def columns_of(
 # Logs of evaluations
 
 
-def _logs(source: Any, request: Request) -> Any:
+def _logs(source: object, request: Request) -> Any:
     return source if request.is_of_logs else None
 
 
-def _read_logs(source: Any, request: Request) -> Outcomes:
+def _read_logs(source: object, request: Request) -> Outcomes:
     return read_evaluations(
         source,
         format=str(request.format),
@@ -351,14 +351,14 @@ def _read_logs(source: Any, request: Request) -> Outcomes:
 # Gold and a file per model
 
 
-def _joined(source: Any, request: Request) -> tuple[Join, Any] | None:
+def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
     is_list = isinstance(source, (list, tuple)) and len(source) > 1
     of_files = isinstance(request.correct, str) and is_list
     is_join = request.label is not None or isinstance(source, Mapping) or of_files
     return (request.join(), source) if is_join else None
 
 
-def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
+def _read_join(found: tuple[Join, object], request: Request) -> Outcomes:
     asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
     named = (asked.id, asked.label, asked.truth, asked.groups)
     columns = [name for name in named if name is not None]
@@ -367,7 +367,7 @@ def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
         return tables.ask(lambda found, engine: join(found, asked, engine))
 
 
-def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
+def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         for name in source:
             if not isinstance(name, str):
@@ -390,18 +390,18 @@ def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
 # Outcomes that were counted before
 
 
-def _shards(source: Any, request: Request) -> Any:
+def _shards(source: object, request: Request) -> Any:
     return source if request.truth is None and holds_outcomes(source) else None
 
 
-def _read_shards(source: Any, request: Request) -> Outcomes:
+def _read_shards(source: object, request: Request) -> Outcomes:
     return read_shards(source, request.models)
 
 
 # One table: of a database, in a frame, in files
 
 
-def _database(source: Any, request: Request) -> Database | None:
+def _database(source: object, request: Request) -> Database | None:
     if request.models is not None:
         check_columns(request.models, "models")
     return known_database(source, table=request.table, query=request.query)
@@ -411,7 +411,7 @@ def _read_database(database: Database, request: Request) -> Outcomes:
     return count_database(database, request.of)
 
 
-def _frame(source: Any, request: Request) -> Frame | None:
+def _frame(source: object, request: Request) -> Frame | None:
     is_path = isinstance(source, (str, os.PathLike, list, tuple))
     return None if is_path else known_frame(source)
 
@@ -420,11 +420,11 @@ def _read_frame(frame: Frame, request: Request) -> Outcomes:
     return count_frame(frame, request.of(frame))
 
 
-def _files(source: Any, request: Request) -> Any:
+def _files(source: object, request: Request) -> Any:
     return source
 
 
-def _read_files(source: Any, request: Request) -> Outcomes:
+def _read_files(source: object, request: Request) -> Outcomes:
     named = request.models is not None or request.correct is not None
     dialect = request.dialect(request.wanted if named else None)
     with opened({"": source}, request.wanted, dialect) as tables:

@@ -204,7 +204,7 @@ def _condition(scan: Scan, where: Where) -> Query:
     )
 
 
-def _holds(told: Mapping[str, str | None], where: Mapping[str, Any]) -> bool:
+def _holds(told: Mapping[str, str | None], where: Mapping[str, object]) -> bool:
     """Return whether what the folders tell is what is asked for."""
     for name, value in where.items():
         _test(Column("", "text"), name, value)
@@ -214,7 +214,7 @@ def _holds(told: Mapping[str, str | None], where: Mapping[str, Any]) -> bool:
     return True
 
 
-def _test(column: Column, name: str, value: Any) -> Query:
+def _test(column: Column, name: str, value: object) -> Query:
     values = list(value) if isinstance(value, SEVERAL) else [value]
     given = tuple(_as_text(one) for one in values if one is not None)
     if column.family == "text" and any(isinstance(one, bool) for one in values):
@@ -228,7 +228,7 @@ def _test(column: Column, name: str, value: Any) -> Query:
     return Query(sql=f"({' OR '.join(tests) or 'false'})", parameters=given)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -280,7 +280,7 @@ class Opened:
 
 @contextmanager
 def opened(
-    sources: Mapping[str, Any],
+    sources: Mapping[str, object],
     wanted: Sequence[str],
     dialect: Dialect,
 ) -> Iterator[Opened]:

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from outperform._typing import BoolArray
 from outperform.errors import DataError, either, param
 from outperform.findings import Finding, finding
 from outperform.io.columnar import Column, Scan, places, refuse_twins, refuse_unreadable
@@ -185,7 +186,7 @@ def _look(file: File, layout: _Layout) -> _Glance:
 def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
     """Return how many separators there are, and whether one stands at the end of a line."""
     codes = np.frombuffer(block, dtype=np.uint8)
-    found = codes == mark[0]
+    found: BoolArray = codes == mark[0]
     at_ends = found[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
     return int(np.count_nonzero(found)), bool(at_ends.any())
 

@@ -272,7 +272,7 @@ class Costs:
         return {"labels": labels, "matrix": [list(row) for row in self.matrix], "unit": self.unit}
 
 
-def _matrix(costs: Any) -> tuple[tuple[float, ...], ...]:
+def _matrix(costs: object) -> tuple[tuple[float, ...], ...]:
     try:
         array = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -298,7 +298,7 @@ def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
     return tuple(sorted(pairs, key=lambda pair: (_key(pair[0]), _key(pair[1]))))
 
 
-def _checked(array: FloatArray, costs: Any) -> tuple[tuple[float, ...], ...]:
+def _checked(array: FloatArray, costs: object) -> tuple[tuple[float, ...], ...]:
     if not np.isfinite(array).all():
         raise UsageError(f"costs must be finite; got {costs!r}")
     if array.min() == array.max():

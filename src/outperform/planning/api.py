@@ -90,7 +90,7 @@ class Analysis:
 
 
 def pilot_world(
-    pilot: Any, a: str | None, b: str | None, analysis: Analysis
+    pilot: object, a: str | None, b: str | None, analysis: Analysis
 ) -> tuple[TableWorld, Rope]:
     """Return the world that a pilot's posterior draws anew for every project."""
     if isinstance(pilot, Scores):
@@ -158,7 +158,7 @@ def _part(name: str) -> str:
     return param(name) + either(" in world", "")
 
 
-def _right_and_wrong(accuracies: Any, agreement: Any) -> tuple[float, float, float, float]:
+def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, float, float, float]:
     """Return the shares that both, only A, only B and neither get right.
 
     ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -297,7 +296,7 @@ def _rounded(size: float) -> int:
     return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
 
 
-def check_target(target: Any) -> float:
+def check_target(target: object) -> float:
     """Return a probability that can be aimed at, or say how to mend it."""
     if not isinstance(target, Real) or not 0 < float(target) < 1:
         raise UsageError(
@@ -306,7 +305,7 @@ def check_target(target: Any) -> float:
     return float(target)
 
 
-def check_most(most: Any) -> int:
+def check_most(most: object) -> int:
     """Return the largest number of items to consider, or say how to mend it."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -421,7 +421,7 @@ def _theta(theta: Mapping[str, float], name: str) -> list[float]:
     return values
 
 
-def check_probability(value: Any) -> float:
+def check_probability(value: object) -> float:
     """Return a number from 0 to 1, or say that it must be one."""
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")

@@ -141,7 +141,7 @@ def product_rows(rows: FloatArray, n_models: int) -> FloatArray:
 
     With row mass ``s``, a pair of predictions gets ``ω_jk · ω_jl / s_j``.
     """
-    mass = rows.sum(axis=1)
+    mass: FloatArray = rows.sum(axis=1)
     # A row without mass has no shares; whether it may have none is the posterior's business.
     shares = rows / np.where(mass > 0, mass, 1.0)[:, None]
     joint = mass

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.special import betaln, digamma
 
-from outperform._typing import AnyArray, FloatArray
+from outperform._typing import AnyArray, BoolArray, FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError, param
 from outperform.posterior.base import Drawn, Needs, NoClosedForms, Worker, margins_of
@@ -58,7 +58,7 @@ class RisingFactorial:
     def tabulated(self, low: float, high: float) -> Function:
         """Return a cubic Hermite interpolant on ``[low, high]``, for large grids."""
         knots = np.linspace(low, high, _KNOTS)
-        step = knots[1] - knots[0]
+        step: float = knots[1] - knots[0]
         if not self.counts.size or step == 0:
             return self
         values, slopes = self(knots), self.slope(knots) * step
@@ -100,14 +100,14 @@ class GridPosterior:
         indices = np.unravel_index(cells, self.probabilities.shape)
         drawn = []
         for axis, index in zip(self.axes, indices, strict=True):
-            step = axis[1] - axis[0]
+            step: float = axis[1] - axis[0]
             drawn.append(axis[index] + step * (generator.random(size) - 0.5))
         return drawn
 
     def mean(self, function: Callable[[FloatArray], FloatArray], *, axis: int = 0) -> float:
         """Return the expectation of a function of one coordinate."""
         others = tuple(other for other in range(len(self.axes)) if other != axis)
-        marginal = self.probabilities.sum(axis=others)
+        marginal: FloatArray = self.probabilities.sum(axis=others)
         return float(marginal @ function(self.axes[axis]))
 
 
@@ -131,7 +131,7 @@ def grid_posterior(terms: Sequence[Term], n_axes: int) -> GridPosterior:
             break
     axes = [np.linspace(low, high, _FINE[n_axes]) for low, high in box]
     logs = _log_density(_tabulated(terms, axes), axes)
-    density = np.exp(logs - logs.max())
+    density: FloatArray = np.exp(logs - logs.max())
     return GridPosterior(axes=tuple(axes), probabilities=density / density.sum())
 
 
@@ -158,7 +158,7 @@ def _log_density(terms: Sequence[Term], axes: Sequence[FloatArray]) -> FloatArra
 
 
 def _live_box(axes: Sequence[FloatArray], logs: FloatArray) -> list[tuple[float, float]]:
-    alive = logs > logs.max() - _DEPTH
+    alive: BoolArray = logs > logs.max() - _DEPTH
     box = []
     for place, axis in enumerate(axes):
         others = tuple(other for other in range(len(axes)) if other != place)

@@ -237,7 +237,7 @@ def _learn_totals(likelihoods: FloatArray, prior: FloatArray) -> FloatArray:
 
 def log_evidence(logs: FloatArray, weights: FloatArray) -> float:
     """Return the log probability of all slices, each predicted by the others."""
-    highest = logs.max(axis=1)
+    highest: FloatArray = logs.max(axis=1)
     predicted = np.exp(logs - highest[:, None]) @ weights.mean(axis=0)
     return float((highest + np.log(predicted)).sum())
 

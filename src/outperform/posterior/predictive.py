@@ -266,7 +266,7 @@ def spread_of(values: FloatArray) -> Spread:
     n_runs = len(values)
     if n_runs == 1:
         return Spread(between=0.0, noise=0.0, degrees=1)
-    apart = values - values.mean(axis=0)
+    apart: FloatArray = values - values.mean(axis=0)
     noise = float(apart.var(axis=1, ddof=1).sum()) / (n_runs - 1)
     between = float(values.mean(axis=1).var(ddof=1))
     return Spread(between=between / n_runs, noise=noise / n_runs, degrees=n_runs - 1)

@@ -131,7 +131,7 @@ class StrataWeights(NoClosedForms):
         n = np.maximum(counts.sum(axis=1), 1.0)
         # (n_strata, length): how many labels of ρ one label of the stratum is worth
         worth = (1.0 + mass) / (n[:, None] + mass)
-        shares = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
+        shares: FloatArray = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
         masses: FloatArray = mass * shares / shares.sum(axis=0)
         return masses
 
@@ -139,7 +139,7 @@ class StrataWeights(NoClosedForms):
     def mass_posterior(self) -> GridPosterior:
         """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
         counts = self.right_when_apart
-        pooled = counts.sum(axis=0) + _JEFFREYS
+        pooled: FloatArray = counts.sum(axis=0) + _JEFFREYS
         terms = [
             Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
             for column, by in zip(counts.T, np.log(pooled / pooled.sum()), strict=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.groups import Groups
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
@@ -367,7 +367,8 @@ class DirichletCells(LinearWeights):
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part."""
         truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
-        is_true, is_predicted = truth == positive, predicted == positive
+        is_true: BoolArray = truth == positive
+        is_predicted: BoolArray = predicted == positive
         selected = {
             "tp": is_true & is_predicted,
             "fn": is_true & ~is_predicted,
@@ -384,9 +385,10 @@ class DirichletCells(LinearWeights):
         """Return the shapes of found by both, A only, B only and neither."""
         if self.n_models != 2 or truth is None:
             return None
-        actual, a, b = self.cells.T
-        found_a, found_b = a == actual, b == actual
-        inside = actual == truth
+        actual = self.cells[:, 0]
+        found_a: BoolArray = self.cells[:, 1] == actual
+        found_b: BoolArray = self.cells[:, 2] == actual
+        inside: BoolArray = actual == truth
         return Shapes(
             *(
                 float(self.shapes[inside & one & two].sum())

@@ -318,7 +318,7 @@ def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spe
     return spec
 
 
-def check_many_draws(n_draws: Any, n_models: int) -> int:
+def check_many_draws(n_draws: object, n_models: int) -> int:
     """Return a number of draws that all models together have room for."""
     checked = engine.check_draws(n_draws)
     if checked * n_models > _MOST_VALUES:

@@ -272,13 +272,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """Return JSON that no label can end: ASCII only, and no sign that HTML knows."""
     text = json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -344,7 +344,7 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     return target
 
 
-def _several(what: Any) -> tuple[str | None, list[object], list[Comparison]]:
+def _several(what: object) -> tuple[str | None, list[object], list[Comparison]]:
     """Return what the keys are, the keys, and the comparisons."""
     if isinstance(what, Comparison):
         return None, [None], [what]

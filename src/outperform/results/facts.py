@@ -10,6 +10,7 @@ import numpy as np
 from outperform._typing import (
     AnyArray,
     Axes,
+    BoolArray,
     DataTree,
     Distribution,
     FloatArray,
@@ -222,7 +223,7 @@ def _density(
     """Return the density between two values; None where it is no curve."""
     grid = np.linspace(low, high, _POINTS)
     height = np.array([distribution.pdf(float(value)) for value in grid])
-    finite = np.isfinite(height)
+    finite: BoolArray = np.isfinite(height)
     if high <= low or finite.sum() < _POINTS // 2 or height[finite].max() <= 0:
         return None
     return grid[finite], height[finite]

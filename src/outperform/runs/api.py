@@ -55,9 +55,9 @@ class Runs(NamedTuple):
 
 
 def read_runs(
-    y_true: Any,
-    runs_a: Any,
-    runs_b: Any,
+    y_true: object,
+    runs_a: object,
+    runs_b: object,
     *,
     names: tuple[str, str] | None,
     metric: MetricLike | None,
@@ -129,7 +129,7 @@ def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
 
 
 def _apart(
-    names: tuple[str, str], runs_a: dict[str, Any], runs_b: dict[str, Any]
+    names: tuple[str, str], runs_a: dict[str, object], runs_b: dict[str, object]
 ) -> tuple[dict[str, Any], ...]:
     """Put the model's name before each run where frames call runs of both models the same."""
     if not runs_a.keys() & runs_b.keys():
@@ -140,7 +140,7 @@ def _apart(
     )
 
 
-def _shown(runs: Any) -> str:
+def _shown(runs: object) -> str:
     if isinstance(runs, str):
         return repr(runs)
     shape = getattr(runs, "shape", None)

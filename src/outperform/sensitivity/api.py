@@ -81,7 +81,7 @@ _MOST_GAMMAS = 200_000_000  # a quarter of a minute
 def sensitivity(
     own: Comparison,
     *,
-    priors: Mapping[str, Any] | None,
+    priors: Mapping[str, object] | None,
     ropes: Sequence[RopeLike] | None,
 ) -> Sensitivity:
     """Ask a comparison again under other priors and ROPEs; its own come first."""
