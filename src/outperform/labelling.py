@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import BoolArray, ColumnLike, FloatArray, IntArray, Label, MetricLike, Seed
+from outperform._typing import ColumnLike, FloatArray, IntArray, Label, MetricLike, Seed
 from outperform.data.build import code_pool
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
@@ -200,8 +200,7 @@ def guessed_truths(
     """
     shares = np.zeros(n_classes)
     np.add.at(shares, cells, (sizes / sizes.sum() / 2)[:, None])
-    same: BoolArray = cells[:, 0] == cells[:, 1]
-    places = np.arange(len(cells))
+    same, places = cells[:, 0] == cells[:, 1], np.arange(len(cells))
     others = np.tile(shares, (len(cells), 1))
     for model in range(2):
         others[places[~same], cells[~same, model]] = 0.0

@@ -104,9 +104,7 @@ def _refuse_acting(query: str, connection: Any) -> None:
     to read and no more. What extensions call stable may run text that it is given, as crosstab
     does, and dblink in such a text writes by a connection of its own.
     """
-    require("sqlglot", extra="sql", purpose="reading databases")
-    import sqlglot
-
+    sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     tokens = sqlglot.tokenize(query, read=connection.dialect)
     called = {
         name
@@ -183,7 +181,7 @@ class Database:
         return f"{what if self.query is None else 'the query of '}{masked(self.address)}"
 
 
-def known_database(source: object, *, table: str | None, query: str | None) -> Database | None:
+def known_database(source: Any, *, table: str | None, query: str | None) -> Database | None:
     """Return a database and what is asked of it, or None for anything else."""
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
@@ -228,7 +226,7 @@ def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Ou
     raise fault  # here, so that it does not lead back to what the driver said
 
 
-def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
+def _counted(database: Database, found: Any, ask: Callable[[Frame], TableQuery]) -> Outcomes:
     frame = known_frame(found, name=database.name)
     if frame is None:
         raise DataError(f"{database.name} is no table")
@@ -273,9 +271,7 @@ def _scheme_of(path: str) -> str:
 
 @contextmanager
 def _opened_duckdb(database: Database) -> Iterator[Opened]:
-    require("duckdb", extra="cli", purpose="reading databases of DuckDB")
-    import duckdb
-
+    duckdb = require("duckdb", extra="cli", purpose="reading databases of DuckDB")
     with workspace() as folder, duckdb.connect(database.address, read_only=True) as connection:
         # What does not fit into memory would go beside the file.
         connection.execute(f"SET temp_directory = {text(folder)}")
@@ -359,9 +355,7 @@ def _quoted(name: str) -> str:
 
 def _select(query: str, connection: Any) -> str:
     """Return a query that only reads, without comments and semicolon, or refuse it."""
-    require("sqlglot", extra="sql", purpose="reading databases")
-    import sqlglot
-
+    sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     words = sqlglot.expressions
     try:
         parsed = [
@@ -376,7 +370,8 @@ def _select(query: str, connection: Any) -> str:
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    return str(parsed[0].sql(connection.dialect, comments=False, normalize_functions=False))
+    options = {"comments": False, "normalize_functions": False}
+    return str(parsed[0].sql(dialect=connection.dialect, **options))
 
 
 def _refuse_twins(frame: Frame) -> None:

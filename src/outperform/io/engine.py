@@ -10,15 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from outperform._typing import AnyArray
 from outperform.errors import MissingExtra, OutperformError, ResourceError, require
 from outperform.progress import LISTENER
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
@@ -34,14 +31,14 @@ class EngineFault(OutperformError):
 class Engine:
     """A connection that reaches only the given files and one private folder."""
 
-    connection: DuckDBPyConnection
+    connection: Any
     folder: str
 
-    def fetch(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
-    def scan(self, statement: str, parameters: Sequence[object] = ()) -> None:
+    def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement that may take long, and tell how far it is."""
         self._ask(lambda: self.connection.execute(statement, list(parameters)), told=True)
 
@@ -72,9 +69,7 @@ class Engine:
 @contextmanager
 def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
     """Start an engine that may read the paths and use the folder, and nothing else."""
-    require("duckdb", extra="cli", purpose="counting files")
-    import duckdb
-
+    duckdb = require("duckdb", extra="cli", purpose="counting files")
     connection = duckdb.connect(":memory:")
     try:
         try:
@@ -199,9 +194,7 @@ def text(value: str) -> str:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    require("duckdb", extra="cli", purpose="counting files")
-    import duckdb
-
+    duckdb = require("duckdb", extra="cli", purpose="counting files")
     try:
         yield
     except duckdb.OutOfMemoryException as error:
