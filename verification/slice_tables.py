@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from verification import markdown
-from verification.slices import LEAST_FOUND, MOST_FALSE, Judged, SliceWorld
+from verification.slices import (
+    LEAST_FOUND,
+    MOST_EQUIVALENT,
+    MOST_FALSE,
+    Judged,
+    SliceWorld,
+)
 
 Found = Mapping[SliceWorld, tuple[Judged, Judged]]
 """What each world gave, pooled and each slice on its own."""
 
 _HEADER = (
     *("world", "documents", "positive", "right", "agree"),
-    *("false calls", "found", "covered"),
+    *("false calls", "found", "covered", "found or named", "called ≈"),
     *("false calls, separate", "found, separate", "covered, separate"),
     *("wrong of the called", "as expected"),
 )
@@ -31,6 +37,8 @@ def failures(found: Found) -> list[str]:
         what = f"slices, {world.name}, {world.documents} documents, {world.agreement:.0%} agree"
         if pooled.false >= MOST_FALSE and world.scatter is None:
             failed.append(f"{what}: {pooled.false:.3%} called falsely")
+        if (pooled.equivalent or 0.0) > MOST_EQUIVALENT:
+            failed.append(f"{what}: {pooled.equivalent:.1%} of the planted called equivalent")
         if world.must_find and (pooled.found or 0.0) < LEAST_FOUND:
             failed.append(f"{what}: {pooled.found:.1%} of the planted found")
     return failed
@@ -45,6 +53,7 @@ def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
         f"{100 * world.accuracy:g}",
         f"{100 * world.agreement:g}",
         *_shares(pooled),
+        *map(_share, (pooled.named, pooled.equivalent)),
         *_shares(separate),
         f"{100 * pooled.wrong:.2f}",
         f"{100 * pooled.expected:.2f}",
@@ -52,7 +61,8 @@ def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
 
 
 def _shares(judged: Judged) -> list[str]:
-    shown = [
-        "" if share is None else markdown.percent(share) for share in (judged.found, judged.covered)
-    ]
-    return [f"{100 * judged.false:.2f}", *shown]
+    return [f"{100 * judged.false:.2f}", *map(_share, (judged.found, judged.covered))]
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else markdown.percent(share)

@@ -15,7 +15,7 @@ def test_what_is_planted_costs_what_it_says():
         counts, truth, signs = slices.simulate(world, 100, np.random.default_rng(1))
         assert counts.shape == (100, 8)
         np.testing.assert_allclose(truth, world.loss * signs, atol=1e-9)
-        assert np.count_nonzero(signs) == 5
+        assert np.count_nonzero(signs) == int(100 * world.planted)
 
 
 def test_worlds_agree_and_are_right_as_often_as_they_say():
@@ -48,12 +48,13 @@ def test_most_of_the_planted_are_found():
 
 
 def test_what_does_not_hold_is_said():
-    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, wrong=0.1, expected=0.01)
-    good = slices.Judged(false=0.0, found=0.9, covered=0.95, wrong=0.0, expected=0.01)
-    assert len(failures({PLANTED[0]: (bad, good)})) == 2
+    rest = {"expected": 0.01, "named": 0.92}
+    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, equivalent=0.02, wrong=0.1, **rest)
+    good = slices.Judged(false=0.0, found=0.9, covered=0.95, equivalent=0.0, wrong=0.0, **rest)
+    assert len(failures({PLANTED[0]: (bad, good)})) == 3
     assert failures({PLANTED[0]: (good, bad), EQUAL[0]: (good, bad)}) == []
     text = table({PLANTED[0]: (good, bad)}, 1_000)
-    assert "| 0.00 | 90.0 | 95.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
+    assert "| 0.00 | 90.0 | 95.0 | 92.0 | 0.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
 
 
 @pytest.mark.slow
