@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from verification import markdown
 from verification.slices import (
@@ -11,6 +11,8 @@ from verification.slices import (
     MOST_FALSE,
     Judged,
     SliceWorld,
+    Traded,
+    most_found,
 )
 
 Found = Mapping[SliceWorld, tuple[Judged, Judged]]
@@ -28,6 +30,23 @@ def table(found: Found, n_slices: int) -> str:
     """Return one row a world, shares in per cent."""
     rows = [_row(world, *judged) for world, judged in found.items()]
     return markdown.table(_HEADER, rows) + f"\n{n_slices:,} slices a row, shares in per cent.\n"
+
+
+def trades(found: Mapping[SliceWorld, Sequence[Traded]], n_slices: int) -> str:
+    """Return one row a doubt, and what no rule can exceed; shares in per cent."""
+    rows = []
+    for world, traded in found.items():
+        for one in traded:
+            name = "on its own" if one.doubt is None else f"{one.doubt:g}"
+            shares = (one.found, one.covered, one.equivalent)
+            costs = f"{100 * one.false:.2f}", markdown.percent(one.equal_equivalent)
+            rows.append([world.name, name, *map(markdown.percent, shares), *costs])
+        most = markdown.percent(most_found(world)), "", "", f"{100 * MOST_FALSE:.2f}", ""
+        rows.append([world.name, "no rule finds more", *most])
+    header = ("world", "doubt", "found", "covered", "called ≈", "false calls", "equal called ≈")
+    return markdown.table(header, rows, numbers_from=2) + (
+        f"\n{n_slices:,} slices a row, shares in per cent.\n"
+    )
 
 
 def failures(found: Found) -> list[str]:

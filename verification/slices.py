@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import multinomial
 
 from outperform import Outcomes, Rope
 from outperform._typing import FloatArray, IntArray
@@ -19,7 +20,7 @@ from outperform.decision.rope import Decision
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.posterior.rng import seed_sequence
 from outperform.posterior.slices import pool_slices
-from outperform.slices.summary import SliceRow, draw_slices, observe, summarize_rows
+from outperform.slices.summary import SliceRow, draw_numbers, draw_slices, observe, summarize_rows
 
 ROPE = Rope.from_param(0.01)
 N_DRAWS = 1_000
@@ -182,7 +183,14 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
     """Simulate a world once and judge it pooled, and each slice on its own."""
     world, n_slices, seed = task
     counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
-    spec = make_label_spec(
+    spec = _spec(counts)
+    rows = _rows(spec, seed)
+    own = [replace(row, hdi=row.own_hdi, decision=row.own_decision) for row in rows]
+    return _judge(spec, rows, truth, signs), _judge(spec, own, truth, signs)
+
+
+def _spec(counts: IntArray) -> LabelSpec:
+    return make_label_spec(
         outcomes_of(counts),
         metric="f1",
         prior=None,
@@ -191,9 +199,71 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
         labels=None,
         pos_label=1,
     )
-    rows = _rows(spec, seed)
-    own = [replace(row, hdi=row.own_hdi, decision=row.own_decision) for row in rows]
-    return _judge(spec, rows, truth, signs), _judge(spec, own, truth, signs)
+
+
+DOUBTS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+FEW = tuple(world for world in PLANTED if world.name.startswith("one in"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traded:
+    """What a doubt buys and costs, as shares; the doubt is None for slices on their own."""
+
+    doubt: float | None
+    found: float  # of the planted
+    covered: float
+    equivalent: float
+    false: float  # of the equal
+    equal_equivalent: float
+
+
+def trade(task: tuple[SliceWorld, int, int]) -> list[Traded]:
+    """Judge a world under each doubt, and each slice on its own."""
+    world, n_slices, seed = task
+    counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
+    spec = _spec(counts)
+    posterior = pool_slices(spec.view, prior=spec.prior)
+    found, planted = [], signs != 0
+    for doubt in (*DOUBTS, None):
+        one = posterior.alone() if doubt is None else posterior.doubting(doubt)
+        asked: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS // 2}
+        ends = draw_numbers(one, spec, **asked, seed=seed_sequence(seed), n_jobs=1).ends
+        calls = (ends.low > ROPE.high) * 1 - (ends.high < ROPE.low) * 1
+        equal = (ends.low >= ROPE.low) & (ends.high <= ROPE.high)
+        covered = (ends.low <= truth) & (truth <= ends.high)
+        found.append(
+            Traded(
+                doubt=doubt,
+                found=float((calls == signs)[planted].mean()),
+                covered=float(covered[planted].mean()),
+                equivalent=float(equal[planted].mean()),
+                false=float((calls != 0)[~planted].mean()),
+                equal_equivalent=float(equal[~planted].mean()),
+            )
+        )
+    return found
+
+
+def most_found(world: SliceWorld, level: float = MOST_FALSE) -> float:
+    """Return how many of the planted any rule finds that calls this share of the equal.
+
+    The lemma of Neyman and Pearson, for a rule that knows the rates of equal slices and of
+    planted ones, but not which of the two models is worse there.
+    """
+    n = world.documents
+    assert n is not None
+    right, planted = rates(world), plant(world, 0.5)[0]
+    counts = np.indices((n + 1, n + 1, n + 1)).reshape(3, -1).T
+    counts = counts[counts.sum(axis=1) <= n]  # only A, only B, neither
+    counts = np.column_stack([n - counts.sum(axis=1), counts])
+    equal = multinomial.pmf(counts, n, right)
+    worse = multinomial.pmf(counts, n, planted)
+    better = multinomial.pmf(counts, n, planted[[0, 2, 1, 3]])
+    order = np.argsort(-(worse + better) / equal)
+    called = np.cumsum(equal[order])
+    # Called as it is: a rule that knows the side calls the likelier one.
+    rightly = np.cumsum(np.where(worse > better, worse, 0.0)[order])
+    return float(np.interp(level, called, rightly))
 
 
 def _rows(spec: LabelSpec, seed: int) -> Sequence[SliceRow]:

@@ -43,7 +43,7 @@ class SlicesPosterior:
     """Class proportions and answers of every slice, each pulled toward the whole.
 
     ``answers`` doubt that a slice is like the whole, so that one that is not stays visible;
-    :meth:`taught` believes what the others teach, :meth:`alone` listens to nobody.
+    :meth:`doubting` doubts more or less, :meth:`alone` listens to nobody.
 
     ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in their classes without
     the models behaving any differently, so the proportions have a shrinkage of their own;
@@ -67,9 +67,9 @@ class SlicesPosterior:
         self.prevalence, self.learned = shrink(prevalence), shrink_answers(answers, cells)
         self.answers = self.learned.doubted()
 
-    def taught(self) -> SlicesPosterior:
-        """Return the posterior of slices that believe the others."""
-        return self._with(self.prevalence, self.learned)
+    def doubting(self, doubt: float) -> SlicesPosterior:
+        """Return the posterior of slices that doubt the others so much; with 0 they believe."""
+        return self._with(self.prevalence, self.learned.doubted(doubt))
 
     def alone(self) -> SlicesPosterior:
         """Return the posterior of every slice on its own."""

@@ -215,7 +215,7 @@ def draw_slices(
     called = np.flatnonzero(below | above)
     p_wrong = np.zeros(posterior.n_slices)
     if called.size:
-        masses = draw(posterior.taught(), 3, only=called).masses
+        masses = draw(posterior.doubting(0.0), 3, only=called).masses
         p_wrong[called] = 1 - np.where(below[called], masses.below, masses.above)
     # A slice's own interval is there to be compared; a quarter of the draws will do for that.
     few = min(n_draws, max(_FEWEST_OWN, n_draws // 4))
