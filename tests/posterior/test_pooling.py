@@ -359,6 +359,8 @@ def brute_force(counts, learned, place, doubt, thetas):
     shares[LIKE_WHOLE] = 1.0
     shares += np.delete(learned.weights, place, axis=0).sum(axis=0)
     alike, apart = KAPPAS > 128, np.isin(KAPPAS, (8, 32))
+    if learned.weights[place, alike].sum() < 0.05:  # the others see it
+        doubt = 0.0
     moved = doubt * shares[alike].sum()
     shares[alike] *= 1 - doubt
     shares[apart] += moved / 2

@@ -240,6 +240,7 @@ _MOST_ALIKE = 128.0  # κ at the second centre: what stands out is never quite t
 # slices is called, less and the interval of a bad slice leaves out its own difference.
 DOUBT = 0.75
 _ALIKE = KAPPAS > _MOST_ALIKE
+_SEEN = 0.05  # a slice that the others hold for like the whole less than that is not hidden
 _STANDS_OUT = np.isin(KAPPAS, (8.0, 32.0))  # rates of 5% scatter by 8 and 4 points
 
 
@@ -248,7 +249,8 @@ def doubt_weights(logs: FloatArray, weights: FloatArray, doubt: float = DOUBT) -
 
     Of the share of the grid that the others teach to be like the whole, ``doubt`` goes to scales
     at which slices stand out: a scale mixture whose tail does not die out however many slices
-    are alike. With ``doubt=0`` these are the weights that were learned.
+    are alike. With ``doubt=0`` these are the weights that were learned, and so they are for
+    slices of which the others themselves teach that they are not like the whole.
 
     Parameters
     ----------
@@ -266,6 +268,8 @@ def doubt_weights(logs: FloatArray, weights: FloatArray, doubt: float = DOUBT) -
     whole[:, _STANDS_OUT] += moved / np.count_nonzero(_STANDS_OUT)
     doubted: FloatArray = expected * _likelihoods(logs)
     doubted /= doubted.sum(axis=1, keepdims=True)
+    seen = weights[:, : len(KAPPAS)][:, _ALIKE].sum(axis=1) < _SEEN
+    doubted[seen] = weights[seen]
     return doubted
 
 
