@@ -20,6 +20,7 @@ from verification import markdown
 
 SEED = 20_261_116
 _N_DRAWS = 5_200
+_N_SLICE_DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +46,12 @@ LIMITS = (
     ),
     *(Limit(kind="best", many=10, n=400, effect=spread) for spread in (0.005, 0.02, 0.05)),
     Limit(kind="slice", many=50, n=100, effect=0.134),
-    Limit(kind="slice", many=200, n=60, effect=0.089, repetitions=100),
+    Limit(kind="slice", many=200, n=60, effect=0.089),
     *(
         Limit(kind="level", many=2, n=n, effect=accuracy, repetitions=1_000)
         for n, accuracy in ((100, 0.97), (228, 0.97), (228, 0.99), (1_000, 0.97))
     ),
+    Limit(kind="slice", many=200, n=60, effect=0.15, repetitions=100),
 )
 
 
@@ -70,13 +72,16 @@ class Best(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """One bad slice, pooled and alone."""
+    """One bad slice, pooled and alone, and the share of the others that are called."""
 
     found: bool
     found_alone: bool
+    named: bool
     called_equivalent: bool
     covered: bool
     covered_alone: bool
+    false: float
+    false_alone: float
 
 
 class Level(NamedTuple):
@@ -167,19 +172,26 @@ def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     asked: dict[str, Any] = {
         "metric": "accuracy",
         "rope": 0.01,
-        "n_draws": _N_DRAWS,
+        "n_draws": _N_SLICE_DRAWS,
         "random_state": generator,
     }
     pooled = op.compare_slices(frame, truth="y", a="a", b="b", by="slice", **asked)
     row = pooled["0"]
-    seen = op.Outcomes.from_correct({"a": right_a[bad], "b": right_b[bad]})
-    alone = op.compare(seen, "a", "b", **asked)
+    others = [one for one in pooled if one is not row]
     return Slice(
         row.decision.symbol == "≪",
-        alone.decision.symbol == "≪",
+        row.own_decision.symbol == "≪",
+        row.decision.symbol == "≪" or row.disagrees,
         row.decision.symbol == "≈",
         -limit.effect in row.hdi,
-        -limit.effect in alone.hdi,
+        -limit.effect in row.own_hdi,
+        *(
+            float(np.mean([one.symbol in "≪≫" for one in decisions]))
+            for decisions in (
+                [one.decision for one in others],
+                [one.own_decision for one in others],
+            )
+        ),
     )
 
 
@@ -214,8 +226,8 @@ _HEADERS = {
     "classes": ("classes", "items", "mean − truth", "covered", "`prior_pull` raised"),
     "best": ("models", "items", "spread of accuracies", "leader's P(best)", "leader is best",
              "best not tied"),
-    "slice": ("slices", "items each", "difference", "≪", "≪, alone", "≈", "covered",
-              "covered, alone"),
+    "slice": ("slices", "items each", "difference", "≪", "≪, alone", "≪ or named", "≈", "covered",
+              "covered, alone", "others called", "others called, alone"),
     "level": ("items", "accuracy", "mean − truth", "covered", "covered by `estimate`",
               "difference covered"),
 }  # fmt: skip

@@ -328,8 +328,13 @@ def run_slices(sizes: Sizes) -> Part:
     """Compare thousands of slices: false calls where all are equal, and what is found."""
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
     found = dict(zip(slices.WORLDS, spread("slices", slices.run, tasks, sizes.jobs), strict=True))
-    text = slice_tables.table(found, sizes.slices)
-    return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
+    tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.FEW)]
+    traded = dict(zip(slices.FEW, spread("doubts", slices.trade, tasks, sizes.jobs), strict=True))
+    tables = {
+        "slices.md": slice_tables.table(found, sizes.slices),
+        "slices_doubt.md": slice_tables.trades(traded, sizes.slices),
+    }
+    return Part(tables=tables, failures=slice_tables.failures(found))
 
 
 def run_limits(sizes: Sizes) -> Part:

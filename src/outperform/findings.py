@@ -261,6 +261,10 @@ few_slices: warning; by
 small_slices: note; by
     {small:,} of {n:,} slices have fewer than {least} items; what is said of them is mostly what the
     whole says.
+own_data_disagree: warning
+    In {found:,} of {n:,} slices the own items alone would be called better or worse, which the
+    other slices speak against: {slices}. Some are so by chance; compare the own interval, and get
+    more items where it matters.
 few_items/prior: warning
     The data hold only {items}; the prior outweighs them.
 few_items/bootstrap: warning

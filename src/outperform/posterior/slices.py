@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,9 @@ _SMALL_ADDITION = 0.01
 class SlicesPosterior:
     """Class proportions and answers of every slice, each pulled toward the whole.
 
+    ``answers`` doubt that a slice is like the whole, so that one that is not stays visible;
+    :meth:`doubting` doubts more or less, :meth:`alone` listens to nobody.
+
     ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in their classes without
     the models behaving any differently, so the proportions have a shrinkage of their own;
     what the models answer has one for all true classes together.
@@ -60,7 +64,21 @@ class SlicesPosterior:
         _check_mass(answers)
         self.n_slices, self.n_classes = prevalence.n_slices, prevalence.n_cells
         self.cells = cells
-        self.prevalence, self.answers = shrink(prevalence), shrink_answers(answers, cells)
+        self.prevalence, self.learned = shrink(prevalence), shrink_answers(answers, cells)
+        self.answers = self.learned.doubted()
+
+    def doubting(self, doubt: float) -> SlicesPosterior:
+        """Return the posterior of slices that doubt the others so much; with 0 they believe."""
+        return self._with(self.prevalence, self.learned.doubted(doubt))
+
+    def alone(self) -> SlicesPosterior:
+        """Return the posterior of every slice on its own."""
+        return self._with(self.prevalence.alone(), self.learned.alone())
+
+    def _with(self, prevalence: Shrinkage, answers: Shrinkage) -> SlicesPosterior:
+        other = copy(self)
+        other.prevalence, other.answers = prevalence, answers
+        return other
 
     @property
     def n_gammas(self) -> int:

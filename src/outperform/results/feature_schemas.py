@@ -96,10 +96,14 @@ class SliceFacts(TypedDict):
     p_better: float
     p_greater: float
     errors: dict[str, float]
+    p_wrong: float
     like_whole: float
     coarse: bool
     hdi: IntervalFacts
     decision: DecisionFacts
+    own_hdi: IntervalFacts
+    own_decision: DecisionFacts
+    disagrees: bool
 
 
 class SlicesFacts(SpecFacts):

@@ -13,7 +13,7 @@ from outperform.data.pool import Slices
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
 from outperform.errors import UsageError, either, param
-from outperform.findings import Finding, counted, finding
+from outperform.findings import Finding, counted, finding, listed
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
@@ -24,9 +24,10 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import pool_slices
 from outperform.slices.result import SliceComparison
-from outperform.slices.summary import SliceRow, draw_numbers, observe, summarize_rows
+from outperform.slices.summary import SliceRow, draw_slices, observe, summarize_rows
 
 FEW_SLICES = 10
+_MOST_NAMED = 10
 
 
 def slice_findings(
@@ -40,6 +41,10 @@ def slice_findings(
     small = sum(row.n < FEW_ITEMS for row in rows)
     if small:
         yield finding("small_slices", small=small, n=len(rows), least=FEW_ITEMS)
+    apart = [", ".join(row.key) for row in rows if row.disagrees]
+    if apart:
+        named = listed(apart, most=_MOST_NAMED)
+        yield finding("own_data_disagree", found=len(apart), n=len(rows), slices=named)
     coarse = sum(row.coarse for row in rows)
     if coarse:
         yield finding("monte_carlo_too_coarse/slices", found=coarse, n=len(rows), n_draws=n_draws)
@@ -69,7 +74,8 @@ def compare_slices(
     """Compare two classifiers in every slice of the items at once.
 
     Each slice is pulled toward the whole as much as the slices show that they are alike
-    (a hierarchical prior), so that many slices do not bring many false alarms.
+    (a hierarchical prior), so that many slices do not bring many false alarms. The prior has
+    heavy tails, so that one bad slice among many good ones stays visible.
 
     Parameters
     ----------
@@ -170,21 +176,15 @@ def _answer(
 ) -> SliceComparison:
     slices = _slices_of(spec)
     posterior = pool_slices(spec.view, prior=spec.prior)
-    numbers = draw_numbers(
-        posterior,
-        spec,
-        rope=rope,
-        prob=prob,
-        n_draws=n_draws,
-        seed=child(seed, 1),
-        n_jobs=n_jobs,
+    drawn = draw_slices(
+        posterior, spec, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
     )
     rows = summarize_rows(
         spec,
         slices,
-        numbers,
+        drawn,
         observed=observe(spec, slices),
-        like_whole=posterior.answers.like_whole,
+        like_whole=posterior.learned.like_whole,
         rope=rope,
         prob=prob,
         n_draws=n_draws,
