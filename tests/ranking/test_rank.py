@@ -285,7 +285,9 @@ def test_every_metric(metric):
             seen, row.name, metric=metric, prior="unit", n_draws=500, random_state=2
         )
         assert row.observed == pytest.approx(alone.observed, abs=1e-12)
-        assert abs(row.raw.mean - alone.mean) < 6 * np.hypot(row.raw.mcse, row.raw.sd / np.sqrt(500))
+        assert abs(row.raw.mean - alone.mean) < 6 * np.hypot(
+            row.raw.mcse, row.raw.sd / np.sqrt(500)
+        )
         low, high = metrics.get(metric).bounds
         assert low <= row.estimate.draws.min() <= row.estimate.draws.max() <= high
 

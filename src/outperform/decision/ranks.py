@@ -148,7 +148,13 @@ def pool_models(
     >>> bool(np.ptp(pooled.mean(axis=1)) < 0.5 * np.ptp(alike.mean(axis=1)))
     True
     """
-    different, which = np.unique(values, axis=0, return_inverse=True)
+    # Sorted, so that the order in which models are given changes nothing. Models whose draws
+    # are the same are one: that they agree says nothing of the spread of the others.
+    order = np.argsort(values.mean(axis=1), kind="stable")
+    ordered = values[order]
+    first = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    different, which = ordered[first], np.empty(len(order), dtype=np.int64)
+    which[order] = np.cumsum(first) - 1
     if len(different) < _FEWEST_POOLED:
         return values
     low, high = bounds
@@ -161,7 +167,7 @@ def pool_models(
     pooled = spread.pool(different, covariance, generator)
     if bounded:
         pooled = low + (high - low) * np.sin(pooled) ** 2
-    return np.clip(pooled, low, high)[which.ravel()]
+    return np.asarray(np.clip(pooled, low, high)[which])
 
 
 class Spread(NamedTuple):

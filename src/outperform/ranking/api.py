@@ -41,23 +41,24 @@ from outperform.ranking.pairs import Matrix, all_pairs, in_order, ranking_findin
 from outperform.ranking.result import RankedModel, Ranking
 from outperform.results.comparison import Comparison
 
-
 _POOLING_STREAM = 1 << 31  # beyond the blocks of draws
 
 
-def _pool(spec: Spec, raw: FloatArray, seed: np.random.SeedSequence) -> FloatArray:
-    """Return the draws of models that are exchangeable beforehand.
-
-    What is less turns round where less is better, so that a loss mirrors its metric.
-    """
+def joint_draws(
+    spec: Spec, *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
+    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    # Less is turned round where it is better, so that a loss mirrors its metric.
     sign = 1.0 if spec.metric.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
-    return sign * pool_models(
-        sign * raw,
+    pooled = pool_models(
+        sign * answered.values,
         generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
         bounds=(low, high),
         n_items=spec.n if spec.n_groups is None else spec.n_groups,
     )
+    return sign * pooled, answered.values
 
 
 def summarize_ranking(
@@ -70,7 +71,7 @@ def summarize_ranking(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> Ranking:
-    """Turn joint draws ``(n_models, n_draws)``, pooled and as the data gave them, into a ranking."""
+    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking."""
     observed = engine.observed(spec)
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
@@ -288,11 +289,8 @@ def rank(
     )
     prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
     seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(seen.models))
-    (answered,) = engine.answer([spec], n_draws=draws, seed=seed, n_jobs=n_jobs)
-    raw = answered.values
-    return summarize_ranking(
-        spec, _pool(spec, raw, seed), raw, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs
-    )
+    values, raw = joint_draws(spec, n_draws=draws, seed=seed, n_jobs=n_jobs)
+    return summarize_ranking(spec, values, raw, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
 
 def _models(

@@ -33,8 +33,8 @@ _MOST_IN_MATRIX = 12
 _MOST_NAMED = 4
 _MOST_FINDINGS = 6
 _IN_TEXT = (
-    "place", "model", "observed", "raw_mean", "mean", "hdi_low", "hdi_high", "p_best", "expected_rank",
-    "regret", "decision",
+    "place", "model", "observed", "raw_mean", "mean", "hdi_low", "hdi_high", "p_best",
+    "expected_rank", "regret", "decision",
 )  # fmt: skip
 _SHORT = {
     "place": "#",
@@ -376,9 +376,7 @@ def ranking_html(facts: RankingFacts) -> str:
     """Return a ranking as a self-contained HTML fragment."""
     table = ranking_table(facts)
     notes = [
-        for_html(note)
-        for note in (_caption(facts), _pooling(facts), tied_sentence(facts))
-        if note
+        for_html(note) for note in (_caption(facts), _pooling(facts), tied_sentence(facts)) if note
     ]
     notes += [
         f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"
