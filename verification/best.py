@@ -168,8 +168,8 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
 def table(found: Found) -> str:
     """Return what is said of the leader in every world, and what is true."""
     header = ["models", "items", "spread"]
-    for way in WAYS:
-        header += [f"{way}: P(best)", "is best", "value too high by"]
+    for name in WAYS:
+        header += [f"{name}: P(best)", "is best", "value too high by"]
     rows = []
     for world, noted in found.items():
         row = [str(world.n_models), f"{world.n:,}", f"{world.spread:g}"]
@@ -193,8 +193,8 @@ def _share(true: Sequence[float]) -> str:
 def claims_table(found: Found) -> str:
     """Return how often the claims of all models came true."""
     header = ["claims of P(best)"]
-    for way in WAYS:
-        header += [f"{way}: claimed", "came true", "claims"]
+    for name in WAYS:
+        header += [f"{name}: claimed", "came true", "claims"]
     by_way = [reliability(found, way) for way in range(len(WAYS))]
     rows = []
     for place, (low, high) in enumerate(BINS):

@@ -171,7 +171,18 @@ def test_twins_stay_twins_and_leave_the_others_as_they_were():
     alone = pool_models(values, generator=rng(1))
     beside = pool_models(values[[0, 1, 2, 3, 2]], generator=rng(1))
     np.testing.assert_array_equal(beside[2], beside[4])
-    np.testing.assert_array_equal(beside[:4], alone)
+    np.testing.assert_allclose(beside[:4], alone, rtol=1e-12)
+
+
+def test_near_twins_keep_their_difference_and_teach_no_spread():
+    values = joint([0.80, 0.79, 0.83, 0.81], paired(4), n=2_000)
+    twin = values[2] + rng(4).normal(0.0002, 0.0005, size=2_000)
+    alone = pool_models(values, generator=rng(1), bounds=LINE, n_items=400)
+    beside = pool_models(np.vstack([values, twin]), generator=rng(1), bounds=LINE, n_items=400)
+    np.testing.assert_allclose(beside[4] - beside[2], twin - values[2], atol=1e-12)
+    np.testing.assert_allclose(beside[:4].mean(axis=1), alone.mean(axis=1), atol=0.004)
+    both = np.vstack([values[:2], values[:2] + rng(4).normal(scale=0.0005, size=(2, 2_000))])
+    assert pool_models(both, generator=rng()) is both
 
 
 def test_draws_stay_within_the_bounds():

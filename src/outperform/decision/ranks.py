@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, Distribution, FloatArray
+from outperform._typing import AnyArray, Distribution, FloatArray, IntArray
 from outperform.decision.intervals import SHORTEST_NOISE, Interval
 from outperform.decision.rope import Rope, mean_error
 
@@ -112,6 +112,7 @@ _SPREADS, _LEAST_SPREAD = 24, 0.05
 # so that the spread is that of the rest.
 _STANDS_APART, _WIDE, _MOST_APART = 0.02, 4.0, 8
 _FEWEST_POOLED = 3
+_TWINS = 0.25  # of the largest error of a difference
 
 
 def pool_models(
@@ -126,7 +127,7 @@ def pool_models(
     The models' true values are normal around a centre, which is unknown, with a spread that is
     learned from all of them. A metric with finite bounds is pooled as an angle, the arc sine of
     a square root, whose error hardly depends on the value and which has no end to leave. Fewer
-    than three different models are returned as they are: one difference teaches no spread.
+    than three kinds of models are returned as they are: one difference teaches no spread.
 
     Parameters
     ----------
@@ -148,26 +149,47 @@ def pool_models(
     >>> bool(np.ptp(pooled.mean(axis=1)) < 0.5 * np.ptp(alike.mean(axis=1)))
     True
     """
-    # Sorted, so that the order in which models are given changes nothing. Models whose draws
-    # are the same are one: that they agree says nothing of the spread of the others.
+    # Sorted, so that the order in which models are given changes nothing.
     order = np.argsort(values.mean(axis=1), kind="stable")
-    ordered = values[order]
-    first = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    different, which = ordered[first], np.empty(len(order), dtype=np.int64)
-    which[order] = np.cumsum(first) - 1
-    if len(different) < _FEWEST_POOLED:
-        return values
     low, high = bounds
     bounded = math.isfinite(high - low)
+    known = values[order]
     if bounded:
-        different = np.arcsin(np.sqrt(np.clip((different - low) / (high - low), 0.0, 1.0)))
-    means, covariance = different.mean(axis=1), np.cov(different)
+        known = np.arcsin(np.sqrt(np.clip((known - low) / (high - low), 0.0, 1.0)))
+    kinds = _kinds(np.cov(known))
+    n_kinds = int(kinds.max()) + 1
+    if n_kinds < _FEWEST_POOLED:
+        return values
+    groups = [np.flatnonzero(kinds == kind) for kind in range(n_kinds)]
+    together = np.stack([known[group].mean(axis=0) for group in groups])
+    covariance = np.cov(together)
     item = math.sqrt(n_items * float(np.median(np.diagonal(covariance))))
-    spread = learn_spread(means, covariance, typical=_TYPICAL if bounded else 2 * _TYPICAL * item)
-    pooled = spread.pool(different, covariance, generator)
-    if bounded:
-        pooled = low + (high - low) * np.sin(pooled) ** 2
-    return np.asarray(np.clip(pooled, low, high)[which])
+    spread = learn_spread(
+        together.mean(axis=1), covariance, typical=_TYPICAL if bounded else 2 * _TYPICAL * item
+    )
+    moved = spread.pool(together, covariance, generator) - together
+    known = known + moved[kinds]
+    pooled = np.empty_like(values)
+    pooled[order] = low + (high - low) * np.sin(known) ** 2 if bounded else known
+    return np.clip(pooled, low, high, out=pooled)
+
+
+def _kinds(covariance: FloatArray) -> IntArray:
+    """Return the kind of each model, counted from 0; near twins are of one kind.
+
+    The difference of near twins, such as two checkpoints, is known far better than others. That
+    it is small says nothing of the spread of the models, and it stays as it is.
+    """
+    variance = np.diagonal(covariance)
+    apart = np.maximum(variance[:, None] + variance - 2 * covariance, 0.0)
+    near = apart <= _TWINS**2 * apart.max()
+    np.fill_diagonal(near, True)
+    kinds = np.arange(len(variance))
+    while True:
+        least = np.where(near, kinds, len(kinds)).min(axis=1)
+        if np.array_equal(least, kinds):
+            return np.unique(kinds, return_inverse=True)[1].ravel()
+        kinds = least
 
 
 class Spread(NamedTuple):
