@@ -25,7 +25,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.views import named
 from outperform.decision.intervals import check_prob
-from outperform.decision.ranks import expected_ranks, losses, pool_models, rank_probabilities
+from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
 from outperform.decision.rope import Decision, Rope, mean_error
 from outperform.errors import ResourceError, UsageError
 from outperform.findings import Finding
@@ -35,6 +35,7 @@ from outperform.inference.items import repeated_findings
 from outperform.inference.score_spec import Data, ScoreSpec, Spec, data_of, make_spec
 from outperform.inference.spec import refuse_counted, rope_for
 from outperform.inference.summary import seed_name, sign
+from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.pairs import Matrix, all_pairs, in_order, ranking_findings

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from outperform.decision import ranks
-from outperform.decision.ranks import Spread, learn_spread, pool_models, rank_probabilities
+from outperform.decision.ranks import rank_probabilities
+from outperform.posterior import hierarchical
+from outperform.posterior.hierarchical import Spread, learn_spread, pool_models
 
 LINE = (-math.inf, math.inf)
 DRAWS = 10_000
@@ -39,7 +40,7 @@ def shares(means, *, own=0.01, n=DRAWS, seed=0):
 def given(means, covariance, tau):
     """Return the spread that is known to be τ."""
     variances = np.full((1, len(means)), tau**2)
-    _, centre, centre_variance = ranks._centres(np.array(means), covariance, variances)
+    _, centre, centre_variance = hierarchical._centres(np.array(means), covariance, variances)
     return Spread(variances, np.ones(1), centre, centre_variance)
 
 
@@ -86,7 +87,7 @@ def test_the_evidence_is_the_density_over_all_centres():
     """Three models of independent errors, the centre integrated by a fine sum."""
     means, own = np.array([0.80, 0.82, 0.77]), 0.02
     variances = np.array([[0.01**2] * 3, [0.05**2] * 3, [0.01**2, 0.3**2, 0.01**2]])
-    found, _, _ = ranks._centres(means, own**2 * np.eye(3), variances)
+    found, _, _ = hierarchical._centres(means, own**2 * np.eye(3), variances)
     centres = np.linspace(-3, 5, 400_001)
     expected = []
     for variance in variances:
