@@ -348,7 +348,7 @@ class Ranking(Tabular):
     # The same draws, asked again
 
     def compare(self, a: str, b: str) -> Comparison:
-        """Return the whole comparison of two of the models, from the draws of the ranking.
+        """Return the whole comparison of two of the models as if alone, from ``raw_draws``.
 
         Parameters
         ----------
