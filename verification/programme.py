@@ -10,6 +10,7 @@ from typing import Any
 from outperform import Prior
 from outperform.errors import MissingExtra, require
 from verification import (
+    best,
     blocked,
     blocked_tables,
     clusters,
@@ -344,6 +345,17 @@ def run_limits(sizes: Sizes) -> Part:
     return Part(tables=limits.tables(found), failures=[])
 
 
+def run_best(sizes: Sizes) -> Part:
+    """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
+    asked = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("best", best.repeat, asked, jobs=sizes.jobs)
+    best.store(found)
+    return Part(
+        tables={"best.md": best.table(found), "best_claims.md": best.claims_table(found)},
+        failures=best.failures(found),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """Test sets drawn again and again from worlds whose truth is known."""
@@ -487,6 +499,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "blocked": run_blocked,
     "slices": run_slices,
     "limits": run_limits,
+    "best": run_best,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
     "mass": run_mass,

@@ -293,6 +293,29 @@ def more_data() -> Figure:
     return figure
 
 
+def best() -> Figure:
+    """Draw P(best) and the leader's value, raw and pooled; `verification best` stores them."""
+    stored = json.loads((Path(__file__).parent / "best.json").read_text(encoding="utf-8"))
+    figure = new_figure(PAGE, 2.8)
+    left, right = figure.subplots(1, 2)
+    left.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
+    for name, face in (("raw", "white"), ("pooled", DARK)):
+        look = {"color": DARK, "marker": "o", "ms": 4.5, "mfc": face, "ls": "none"}
+        claimed, true, error = np.array(stored[name]["bins"]).T
+        left.errorbar(claimed, true, yerr=2 * error, elinewidth=0.8, label=name, **look)
+        worlds = stored[name]["too_high"]
+        places = np.arange(len(worlds))
+        right.plot([row[3] for row in worlds], places, **look)
+    left.set(xlim=(0, 1), ylim=(0, 1), xlabel="claimed P(best)", ylabel="came true")
+    left.legend(frameon=False, loc="upper left")
+    right.axvline(0, color=LIGHT, lw=0.7, zorder=0)
+    shown = [f"{row[0]} models, {row[1]:,} items, {row[2]:g}" for row in worlds]
+    right.set_yticks(places, shown)
+    right.invert_yaxis()
+    right.set_xlabel("leader's value too high by")
+    return figure
+
+
 def power_paired() -> Figure:
     """Draw how many newsgroup documents a decision takes; `verification power` stores it."""
     every = json.loads((Path(__file__).parent / "power_paired.json").read_text(encoding="utf-8"))
@@ -683,6 +706,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "power": power,
     "plan": plan,
     "more-data": more_data,
+    "best": best,
     "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,

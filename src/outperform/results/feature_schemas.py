@@ -23,6 +23,15 @@ from outperform.results.schemas import (
 # Many models, many slices, many priors
 
 
+class RawFacts(TypedDict):
+    """One model of a ranking as if alone."""
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+
+
 class ModelFacts(TypedDict):
     """One model of a ranking."""
 
@@ -32,6 +41,7 @@ class ModelFacts(TypedDict):
     sd: float
     mcse: float
     hdi: IntervalFacts
+    raw: RawFacts
     p_best: float
     p_practically_best: float
     p_rank: list[float]
