@@ -127,8 +127,8 @@ def table(found: Found) -> str:
     return markdown.table(header, rows, numbers_from=1) + (
         f"\nEqual models in macro-F1, {n:,} test sets of each size, {_N_DRAWS:,} draws, ROPE "
         "±0.01; shares in per cent. Ten labels that 1 to 20% of the items have, or eight types, "
-        "each rarer and harder than the one before. The effective number is the median of that of items, or "
-        "sentences, that carry the difference.\n"
+        "each rarer and harder than the one before. The effective number of items, or sentences, "
+        "that carry the difference is a median.\n"
     )
 
 

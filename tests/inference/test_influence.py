@@ -12,6 +12,7 @@ from outperform.inference import engine
 from outperform.posterior import bootstrap
 from outperform.posterior.rng import spread_factors
 from verification import influence
+from verification import rare_labels as rare_labels_study
 
 ASKED = {"rope": 0.01, "n_draws": 2_000, "random_state": 1}
 
@@ -89,14 +90,22 @@ def test_scores(metric):
     assert engine.n_carrying(c.spec) == pytest.approx(effective(wanted), rel=1e-7)
 
 
-@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+def f1_of_labels(truth, said):
+    """Return macro-F1 with half a hit and half of each error added to every label."""
+    hits, wrong = (truth & said).sum(axis=0) + 0.5, (truth ^ said).sum(axis=0) + 1.0
+    return np.mean(2 * hits / (2 * hits + wrong))
+
+
+@pytest.mark.parametrize("average", ["macro", "samples"])
 def test_label_sets_count_their_items(average):
     rng = np.random.default_rng(4)
     y, a, b = rng.random((3, 90, 4)) < np.array([0.5, 0.3, 0.3, 0.1])
     c = op.compare(y, a, b, metric=f"f1_{average}", **ASKED)
 
     def score(truth, said):
-        return sk.f1_score(truth, said, average=average, zero_division=0.0)
+        if average == "macro":
+            return f1_of_labels(truth, said)
+        return sk.f1_score(truth, said, average="samples", zero_division=0.0)
 
     wanted = without_each(
         np.arange(90), lambda kept: score(y[kept], a[kept]) - score(y[kept], b[kept])
@@ -203,3 +212,52 @@ def test_the_true_difference_is_that_of_very_many_groups(world):
     truth, a, b, _ = (np.concatenate(one) for one in zip(*sets, strict=True))
     score = {"accuracy": sk.accuracy_score, "f1": sk.f1_score}[world.metric]
     assert influence.truth_of(world) == pytest.approx(score(truth, a) - score(truth, b), abs=0.02)
+
+
+def rare_labels(seed=0):
+    """Return label sets in which three items decide macro-F1: they alone have a label."""
+    rng = np.random.default_rng(seed)
+    truth = np.zeros((200, 2), dtype=bool)
+    truth[:, 0], truth[:3, 1] = rng.random(200) < 0.6, True
+    a, b = truth.copy(), truth.copy()
+    b[:3, 1] = False  # B misses the rare label, and both err on a few items of the other one
+    a[rng.choice(200, 12, replace=False), 0] ^= True
+    b[rng.choice(200, 12, replace=False), 0] ^= True
+    return truth, a, b
+
+
+def test_a_decision_on_label_sets_that_rests_on_few_items_is_withheld():
+    c = op.compare(*rare_labels(), metric="f1_macro", **ASKED)
+    assert engine.n_carrying(c.spec) < 10
+    assert c.hdi.low > 0.01
+    assert c.decision is op.Decision.UNDECIDED
+    (few,) = [one for one in c.findings if one.name == "few_disagreements"]
+    assert few.level == "serious"
+    assert "items in effect" in few.message
+    truth, *models = rare_labels()
+    seen = op.Outcomes.from_label_sets(truth, dict(zip("ab", models, strict=True)))
+    ranked = op.rank(seen, metric="f1_macro", rope=0.01, n_draws=2_000, random_state=1)
+    assert ranked.pair("a", "b").withheld
+
+
+def test_a_decision_on_label_sets_that_rests_on_many_stands():
+    rng = np.random.default_rng(5)
+    truth = rng.random((300, 3)) < 0.4
+    a, b = truth ^ (rng.random((300, 3)) < 0.05), truth ^ (rng.random((300, 3)) < 0.25)
+    c = op.compare(truth, a, b, metric="f1_macro", **ASKED)
+    assert engine.n_carrying(c.spec) >= 10
+    assert c.decision is op.Decision.BETTER
+
+
+def test_the_gate_of_rare_labels_sees_false_decisions():
+    world = rare_labels_study.WORLDS[0]
+
+    def hits(false, held):
+        return [
+            rare_labels_study.Hit(place < held, True, place < false, False, False, 5.0)
+            for place in range(100)
+        ]
+
+    assert rare_labels_study.failures({world: hits(5, 92)}) == []
+    assert "6.0% false decisions" in rare_labels_study.failures({world: hits(6, 92)})[0]
+    assert "91.0% covered" in rare_labels_study.failures({world: hits(0, 91)})[0]
