@@ -8,7 +8,7 @@ with models that are equally good, so that every decision but ≈ is false.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,11 +29,25 @@ _N_DRAWS = 2_000
 class RareWorld:
     """Items, or sentences, with rare labels, or types, in macro-F1."""
 
-    kind: str  # labels or types
+    kind: str  # labels, rarer labels or types
     n: int
 
 
-WORLDS = tuple(RareWorld(kind, n) for kind in ("labels", "types") for n in SIZES)
+WORLDS = tuple(RareWorld(kind, n) for kind in ("labels", "rarer labels", "types") for n in SIZES)
+_SETS = {
+    "labels": label_sets.SetWorld(
+        n_labels=10, prevalence=(0.01, 0.2), missed=(0.2, 0.2), spurious=(0.01, 0.01)
+    ),
+    # Each model errs by itself, so that more of what sets them apart is chance.
+    "rarer labels": label_sets.SetWorld(
+        n_labels=15,
+        prevalence=(0.005, 0.1),
+        missed=(0.3, 0.3),
+        spurious=(0.002, 0.002),
+        together=0.1,
+        alike=0.1,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +64,8 @@ class Hit:
 
 def simulate(world: RareWorld, generator: np.random.Generator) -> op.Outcomes:
     """Draw a test set of equal models."""
-    if world.kind == "labels":
-        of_sets = label_sets.SetWorld(
-            n=world.n,
-            n_labels=10,
-            prevalence=(0.01, 0.2),
-            missed=(0.2, 0.2),
-            spurious=(0.01, 0.01),
-        )
-        truth, a, b = label_sets.simulate(of_sets, generator)
+    if world.kind in _SETS:
+        truth, a, b = label_sets.simulate(replace(_SETS[world.kind], n=world.n), generator)
         return op.Outcomes.from_label_sets(truth, {"A": a, "B": b})
     of_spans = spans.SpanWorld(n=world.n, n_types=8, errors=(0.12, 0.12), metric="f1_macro")
     return spans.as_outcomes(of_spans, *spans.simulate(of_spans, generator))
@@ -126,9 +133,9 @@ def table(found: Found) -> str:
     n = max(len(hits) for hits in found.values())
     return markdown.table(header, rows, numbers_from=1) + (
         f"\nEqual models in macro-F1, {n:,} test sets of each size, {_N_DRAWS:,} draws, ROPE "
-        "±0.01; shares in per cent. Ten labels that 1 to 20% of the items have, or eight types, "
-        "each rarer and harder than the one before. The effective number of items, or sentences, "
-        "that carry the difference is a median.\n"
+        "±0.01; shares in per cent. Ten labels that 1 to 20% of the items have, fifteen that 0.5 "
+        "to 10% have, or eight types, each rarer and harder than the one before. The effective "
+        "number of items, or sentences, that carry the difference is a median.\n"
     )
 
 

@@ -160,10 +160,7 @@ def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
 def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
-    """Answer specs that share a view, a prior and scales from one set of draws.
-
-    Where few units carry what is asked, each spec has draws of its own.
-    """
+    """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
     if len(specs) > 1 and weighs_units(specs[0]):
         return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
     of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
@@ -220,7 +217,7 @@ def _answer_at(
     if first.measured.per_document:
         drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
         return [_answer_of(values) for values in drawn]
-    posterior = _posterior(first, view)
+    posterior = _posterior(first, view, counted=first.view)
     n_models = len(first.view.models)
     values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     refuse_undefined(values, specs)
@@ -296,12 +293,16 @@ def _values(
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes) -> Posterior:
-    """Return the posterior of a view, at other class proportions if these were given."""
+def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Posterior:
+    """Return the posterior of a view, at other class proportions if these were given.
+
+    ``counted`` is the same before it was scaled: units that are worth less are as many.
+    """
     posterior = build_posterior(view, spec.prior)
     if weighs_units(spec):
-        for part in _weights_of(posterior):
-            moved = _moved(spec, part)
+        whole = build_posterior(view if counted is None else counted, spec.prior)
+        for part, own in zip(_weights_of(posterior), _weights_of(whole), strict=True):
+            moved = _moved(spec, own)
             part.df = None if moved is None else moved.df(spec.counting.times)
     if spec.view_prevalence is None:
         return posterior

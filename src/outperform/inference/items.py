@@ -203,8 +203,10 @@ def draw_means(
 ) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
     drawn = []
-    for place, means in enumerate(weighed_means(spec, view)):
-        moved = unit_influence(means.ready, means.shapes)
+    effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
+    counted = weighed_means(spec, spec.view if effective else view)
+    for place, (means, own) in enumerate(zip(weighed_means(spec, view), counted, strict=True)):
+        moved = unit_influence(own.ready, own.shapes)
         drawn.append(
             draw_prepared(
                 means.ready,

@@ -171,7 +171,7 @@ def jackknife(
     held
         What one unit of each kind adds to each sum, ``(n_sums, n_kinds)``.
     repeats
-        How many units there are of each kind.
+        How many units there are of each kind; less than one is one that is worth less.
     evaluate
         From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN where there is none.
 
@@ -185,16 +185,18 @@ def jackknife(
     whole, columns = (held @ repeats)[:, None], held.tocsc()
     least = _ROUNDING * (abs(held) @ repeats)[:, None]
     length = max(1, _AT_ONCE // max(len(whole), 1))
+    worth, units = np.minimum(repeats, 1.0), np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
     parts = []
     for start in range(0, len(repeats), length):
-        left = whole - columns[:, start : start + length].toarray()
+        some = slice(start, start + length)
+        left = whole - columns[:, some].toarray() * worth[some]
         left[np.abs(left) < least] = 0.0
         parts.append(evaluate(left))
     without = np.concatenate(parts, axis=1)
     known = ~np.isnan(without)
-    sums = np.where(known, without, 0.0) @ repeats
-    mean = sums / np.maximum(known @ repeats, np.finfo(np.float64).tiny)
-    return Influence(mean[:, None] - without, repeats)
+    sums = np.where(known, without, 0.0) @ units
+    mean = sums / np.maximum(known @ units, np.finfo(np.float64).tiny)
+    return Influence(mean[:, None] - without, units)
 
 
 def influence(
