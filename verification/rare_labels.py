@@ -22,6 +22,8 @@ SEED = 20_261_118
 SIZES = (100, 200, 400)
 MOST_FALSE, LEAST_COVERED = 0.05, 0.92
 REPETITIONS = 300
+# Where it ends: coverage there is measured, and need not hold.
+BEYOND = "rarer labels"
 _N_DRAWS = 2_000
 
 
@@ -144,7 +146,10 @@ def failures(found: Found) -> list[str]:
     said = []
     for world, hits in found.items():
         false, held = mean_of([hit.false for hit in hits]), mean_of([hit.held for hit in hits])
-        if false > MOST_FALSE or held < LEAST_COVERED:
+        # Two standard errors of so many repetitions.
+        slack = 2 * np.sqrt(LEAST_COVERED * (1 - LEAST_COVERED) / len(hits))
+        missed = held < LEAST_COVERED - slack and world.kind != BEYOND
+        if false > MOST_FALSE or missed:
             said.append(
                 f"rare {world.kind}, {world.n}: {false:.1%} false decisions, {held:.1%} covered"
             )
