@@ -35,13 +35,13 @@ class RareWorld:
     n: int
 
 
-WORLDS = tuple(RareWorld(kind, n) for kind in ("labels", "rarer labels", "types") for n in SIZES)
+WORLDS = tuple(RareWorld(kind, n) for kind in ("labels", BEYOND, "types") for n in SIZES)
 _SETS = {
     "labels": label_sets.SetWorld(
         n_labels=10, prevalence=(0.01, 0.2), missed=(0.2, 0.2), spurious=(0.01, 0.01)
     ),
     # Each model errs by itself, so that more of what sets them apart is chance.
-    "rarer labels": label_sets.SetWorld(
+    BEYOND: label_sets.SetWorld(
         n_labels=15,
         prevalence=(0.005, 0.1),
         missed=(0.3, 0.3),
