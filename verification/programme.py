@@ -21,6 +21,7 @@ from verification import (
     engines,
     foretold,
     honesty,
+    influence,
     label_set_tables,
     label_sets,
     limits,
@@ -33,6 +34,7 @@ from verification import (
     prevalence,
     prevalence_tables,
     ranks,
+    rare_labels,
     runs,
     score_tables,
     scores,
@@ -364,10 +366,12 @@ class Study:
     repeat: Repeat[Any, Any]
     table: Callable[[dict[Any, list[Any]]], str]
     failures: Callable[[dict[Any, list[Any]]], list[str]]
+    most: int | None = None  # test sets, where fewer say enough
 
     def run(self, name: str, sizes: Sizes) -> Part:
         """Draw the test sets of all worlds."""
-        asked = dict.fromkeys(self.worlds, sizes.test_sets)
+        n = sizes.test_sets if self.most is None else min(sizes.test_sets, self.most)
+        asked = dict.fromkeys(self.worlds, n)
         found = spread_worlds(name, self.repeat, asked, jobs=sizes.jobs)
         return Part(
             tables={f"{name.replace('-', '_')}.md": self.table(found)},
@@ -400,6 +404,8 @@ STUDIES = {
     "scores": _of_worlds(scores, score_tables),
     "label-sets": _of_worlds(label_sets, label_set_tables),
     "clusters": _of_worlds(clusters, clusters),
+    "influence": replace(_of_worlds(influence, influence), most=influence.REPETITIONS),
+    "rare-labels": replace(_of_worlds(rare_labels, rare_labels), most=rare_labels.REPETITIONS),
     "prevalence": _of_worlds(prevalence, prevalence_tables),
     "disagreement": _of_worlds(disagreement, disagreement_tables),
     "runs": _of_summaries(runs),

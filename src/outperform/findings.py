@@ -73,7 +73,7 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
 
     Examples
     --------
-    >>> finding("few_groups", n=12.0, least=30).message
+    >>> finding("few_groups/size", n=12.0, least=30).message
     'Effective number of groups: 12 (below 30); the interval may be too narrow.'
     """
     if key not in TEMPLATES:
@@ -316,6 +316,9 @@ few_disagreements/prior: serious; prior
 few_disagreements/bootstrap: serious; prior
     The models disagree on only {items} and there is no prior to expect more, so the interval is too
     narrow to be believed; the decision {symbol} is withheld.
+few_disagreements/influence: serious; prior
+    The difference rests on {n:.3g} {units} in effect, so one of them may decide it; the decision
+    {symbol} is withheld.
 few_disagreements/no_width: serious; prior
     The interval has no width, because no weights of the data move the difference; the decision
     {symbol} is withheld.
@@ -353,7 +356,10 @@ repeated_ids/known: warning or note; groups
     Column {column!r} repeats: {values:,} values in {rows:,} rows. If items of one value go wrong
     together, take {column!r} as groups, which gives them one weight: the sd of {what} would be
     {grouped:.4f} instead of {sd:.4f}.
-few_groups: warning; groups
+few_groups/influence: warning; groups
+    Effective number of groups that carry the {what}: {n:.3g} (below {least}); the interval is
+    wider for it and may still be too narrow.
+few_groups/size: warning; groups
     Effective number of groups: {n:.3g} (below {least}); the interval may be too narrow.
 # The runs
 few_runs: warning

@@ -10,14 +10,12 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import BoolArray, FloatArray, IntArray
-from outperform.data.groups import effective_size
 from outperform.data.views import count_of, in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide, margin
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import (
-    FEW_GROUPS,
     FEW_ITEMS,
     matching_findings,
     often,
@@ -42,8 +40,7 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     yield from spec.findings
     if spec.n < FEW_ITEMS:
         yield finding("few_items/bootstrap", items=counted(spec.n, "items"))
-    n_even = _even_groups(spec)
-    yield from unit_findings(n_even, weighted=spec.n_groups is None)
+    yield from unit_findings(spec)
     if spec.metric.reads == "ranking":
         yield from _few_of_a_class(spec)
         yield from _ties(spec)
@@ -67,15 +64,6 @@ def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:
 def _is_a_cost(name: str) -> bool:
     words = re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())
     return any(word in _COSTS or word.removesuffix("s") in _COSTS for word in words)
-
-
-def _even_groups(spec: ScoreSpec) -> float:
-    """Return how many groups of equal size they are worth: (Σ size)² / Σ size²."""
-    if spec.n_effective is not None:
-        return spec.n_effective
-    if spec.n_groups is None:
-        return FEW_GROUPS
-    return effective_size(spec.units.sums(np.ones(spec.view.n_rows)))
 
 
 def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
@@ -245,10 +233,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
             "few_items/prior" if spec.prior.proper else "few_items/bootstrap",
             items=counted(spec.n, spec.unit),
         )
-    groups = spec.view.groups
-    n_groups = FEW_GROUPS if groups is None else groups.n_even / spec.counting.times
-    weighted = spec.n_groups is None and spec.data.weighted
-    yield from unit_findings(n_groups, weighted=weighted)
+    yield from unit_findings(spec)
     yield from pool_findings(spec)
     yield from _class_findings(spec)
     yield from _undefined(spec)

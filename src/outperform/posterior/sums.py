@@ -22,7 +22,7 @@ from outperform.posterior.base import (
     Sums,
     Worker,
 )
-from outperform.posterior.rng import fill_gammas, gamma_sums, runs
+from outperform.posterior.rng import fill_gammas, fill_spread_gammas, gamma_sums, runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -297,6 +297,9 @@ class LinearWeights(NoClosedForms):
         ``(n_cells, n_units)``; None if the units are the cells.
     """
 
+    df: float | None = None
+    """How well the units know the spread of what is asked; None where they are many."""
+
     def __init__(
         self,
         outcomes: Outcomes,
@@ -328,10 +331,12 @@ class LinearWeights(NoClosedForms):
         """Return a function that draws weights and adds them up for each model."""
         tally = self.tally(needs)
         matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
-        add_up = gamma_sums(self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models)
+        add_up = gamma_sums(
+            self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models, df=self.df
+        )
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            return [self._of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
+            return [self.of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
 
         return draw
 
@@ -347,14 +352,17 @@ class LinearWeights(NoClosedForms):
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             gammas = np.empty((self.shapes.size, length))
-            fill_gammas(generator, pieces, gammas)
+            if self.df is None:
+                fill_gammas(generator, pieces, gammas)
+            else:
+                fill_spread_gammas(generator, self.shapes, self.df, gammas)
             weights = gammas if self.held is None else self.held @ gammas
             rows.multiply(weights, scale(rows.of_cells(weights)))
             return tally.split(tally.of_cells(weights))
 
         return draw
 
-    def _of_classes(self, drawn: Drawn) -> Drawn:
+    def of_classes(self, drawn: Drawn) -> Drawn:
         """Leave "no span" out: it is no class."""
         if self.outcomes.kind != "spans" or not isinstance(drawn, Sums):
             return drawn
