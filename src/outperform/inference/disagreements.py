@@ -277,7 +277,7 @@ def _unit(spec: Spec) -> str:
         return "labelled items"
     if spec.data.kind != "spans":
         return "items" if spec.n_groups is None else "groups"
-    return "spans" if spec.view.groups is None else "sentences or items"
+    return "spans" if spec.view.groups is None else "sentences or documents"
 
 
 def _never(spec: Spec) -> Finding:

@@ -118,7 +118,7 @@ class LabelSpec(BaseSpec):
         """What the number of items counts, in words."""
         if self.data.kind != "spans":
             return "items"
-        return "spans" if self.data.groups is None else "sentences or items"
+        return "spans" if self.data.groups is None else "sentences or documents"
 
     @property
     def n_groups(self) -> int | None:
