@@ -282,7 +282,7 @@ class Outcomes(Constructors):
             )
         if self.pool is not None:
             refuse_pool(
-                self, f"binarize() would mix them; name the class with {param('pos_label=')}"
+                self, "binarize() would mix them; name the positive class instead"
             )
         refuse_lost_prevalence(self, "binarize()")
         chosen = code_of(self, label)

@@ -111,13 +111,14 @@ def _refuse_wide(
         hint += f"; did you mean {meant}?"
     if wide > span:
         raise UsageError(
-            f"rope {rope!r} is wider than any difference of this metric (at most {span:g}); {hint}"
+            f"{param('rope')} {rope!r} is wider than any difference of this metric (at most "
+            f"{span:g}); {hint}"
         )
     both_ways = low < 0 < high and narrow >= _TOO_WIDE_BOTH_WAYS
     if in_units and both_ways and wide >= _TOO_WIDE:
         raise UsageError(
-            f"rope {rope!r} holds nearly every difference of a metric from {bounds[0]:g} to "
-            f"{bounds[1]:g}, so any two models would be equivalent; {hint}"
+            f"{param('rope')} {rope!r} holds nearly every difference of a metric from "
+            f"{bounds[0]:g} to {bounds[1]:g}, so any two models would be equivalent; {hint}"
         )
 
 
