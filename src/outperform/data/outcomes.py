@@ -280,10 +280,7 @@ class Outcomes(Constructors):
                 "spans have no true negatives to be the rest; name the type with "
                 f"{param('pos_label=')}"
             )
-        if self.pool is not None:
-            refuse_pool(
-                self, "binarize() would mix them; name the positive class instead"
-            )
+        refuse_pool(self, "binarize() would mix them; name the positive class instead")
         refuse_lost_prevalence(self, "binarize()")
         chosen = code_of(self, label)
         if self.kind == "label_sets":
