@@ -393,7 +393,7 @@ def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:
 def _refuse_prior_of_items(metric: Metric, prior: PriorModel) -> None:
     if metric.per_item and prior.proper:
         raise UsageError(
-            f"{metric.name!r} is a mean over items, and prior {prior.name!r} takes a "
+            f"{metric.name!r} is a mean over items, and prior {prior.name!r} takes an "
             f"item's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
         )
 
