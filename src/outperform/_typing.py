@@ -35,7 +35,8 @@ AnyArray: TypeAlias = NDArray[Any]
 Label: TypeAlias = str | int | bool
 """A class is text, a whole number or a truth value; nothing else."""
 
-Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
+SeedSequence: TypeAlias = np.random.SeedSequence
+Seed: TypeAlias = int | SeedSequence | np.random.Generator | np.random.RandomState | None
 
 
 class Distribution(Protocol):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from outperform import metrics
-from outperform._typing import Label, MetricLike, RopeLike, Seed, Source
+from outperform._typing import Label, MetricLike, RopeLike, Seed, SeedSequence, Source
 from outperform.comparison.api import answer_spec, two_models
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
@@ -172,7 +172,13 @@ def _sliced(
 
 
 def _answer(
-    spec: LabelSpec, *, rope: Rope, prob: float, n_draws: int, seed: Any, n_jobs: int | None
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
 ) -> SliceComparison:
     slices = _slices_of(spec)
     posterior = pool_slices(spec.view, prior=spec.prior)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import (
@@ -138,7 +138,7 @@ def draw_numbers(
     rope: Rope,
     prob: float,
     n_draws: int,
-    seed: Any,
+    seed: SeedSequence,
     n_jobs: int | None,
     only: IntArray | None = None,
 ) -> Numbers:
@@ -191,7 +191,7 @@ def draw_slices(
     rope: Rope,
     prob: float,
     n_draws: int,
-    seed: np.random.SeedSequence,
+    seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceNumbers:
     """Draw every slice with the others and without, and those called as the others teach."""
