@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 import outperform as op
+from outperform.posterior import bootstrap
 
 # Derandomised, so that a run of the suite is the same run everywhere.
 settings.register_profile("default", max_examples=200, deadline=None, derandomize=True)
@@ -47,6 +48,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if any(place == item.path or place in item.path.parents for place in marked):
             item.add_marker(pytest.mark.robustness)
+
+
+@pytest.fixture
+def plain_weights(monkeypatch):
+    """Weigh groups and label sets as if many of them carried the metric."""
+    monkeypatch.setattr(bootstrap, "_MANY", 0.0)
 
 
 @pytest.fixture

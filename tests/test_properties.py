@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import outperform as op
 from outperform.decision.rope import decide, probability_error
-from outperform.posterior.base import exact_difference, exact_value
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.base import build_posterior, exact_difference, exact_value
+from outperform.posterior.registry import get_prior
 
 # Closed forms cost more than a few hundred draws, so these properties look at fewer tables.
 fewer = settings(max_examples=max(settings.default.max_examples // 4, 1))

@@ -44,7 +44,7 @@ SHOWN = {
     """,
     op.results.Ranking: TABLE
     + """
-        compare differences draws findings leader metric n names p_missed p_rank pair
+        compare differences draws findings leader metric n names p_missed p_rank pair raw_draws
         pair_table pairs plot plot_forest plot_matrix spec rope rows seed signature text
         tied decisions with_rope
     """,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from outperform import metrics
 from outperform._typing import Distribution, IntArray
 from outperform.metrics.confusion import Margins
-from outperform.posterior.base import exact_difference, exact_value
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.base import build_posterior, exact_difference, exact_value
+from outperform.posterior.registry import get_prior
 from verification.posteriors import Draws
 from verification.worlds import World, as_outcomes
 

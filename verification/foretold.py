@@ -1,7 +1,7 @@
-"""Is what a comparison foretells of more items right where the world follows its prior?
+"""Is what a comparison predicts of more items right where the world follows its prior?
 
 A world is drawn from a prior, a quarter of a test set from the world, and the quarter is compared.
-Where it is undecided, normal theory foretells how probably the other three quarters decide, as
+Where it is undecided, normal theory predicts how probably the other three quarters decide, as
 every comparison prints it; then they are drawn from the same world. With the world's own prior
 every forecast must come true as often as it says, up to what is not normal. Beside it: the same
 worlds compared with a uniform prior, as 20 Newsgroups are in :mod:`verification.more_data`.
@@ -67,18 +67,18 @@ WORLDS = (
 )
 
 Future = tuple[float, bool]
-"""What was foretold of an undecided quarter, and whether the rest decided it."""
+"""What was predicted of an undecided quarter, and whether the rest decided it."""
 
 
 def repeat(world: Futures, first: int, last: int) -> list[Future]:
-    """Foretell and reveal the worlds ``first`` to ``last`` (not included)."""
+    """Predict and check the worlds ``first`` to ``last`` (not included)."""
     seeds = ([SEED, WORLDS.index(world), repetition] for repetition in range(first, last))
-    found = (foretold_and_came(world, np.random.default_rng(seed)) for seed in seeds)
+    found = (predicted_and_came(world, np.random.default_rng(seed)) for seed in seeds)
     return [one for one in found if one is not None]
 
 
-def foretold_and_came(world: Futures, generator: np.random.Generator) -> Future | None:
-    """Draw a world and a quarter, foretell and reveal; None if the quarter is decided."""
+def predicted_and_came(world: Futures, generator: np.random.Generator) -> Future | None:
+    """Draw a world and a quarter, predict and check; None if the quarter is decided."""
     truth = draw_world(_SHAPES[world.drawn], generator, prevalence=world.prevalence)
     seen = items(truth, world.quarter, generator)
     now = _compared(world, seen, generator)
@@ -86,10 +86,10 @@ def foretold_and_came(world: Futures, generator: np.random.Generator) -> Future 
         return None
     more = items(truth, 3 * world.quarter, generator)
     then = _compared(world, seen + more, generator)
-    return _foretold(now, 3 * world.quarter), then.decision.decided
+    return _predicted(now, 3 * world.quarter), then.decision.decided
 
 
-def _foretold(now: op.Comparison, more: int) -> float:
+def _predicted(now: op.Comparison, more: int) -> float:
     goal = firm_goal("decided", now.rope, greater_is_better=True)
     return float(outlook_of(now).probability(goal, more))
 
@@ -120,18 +120,18 @@ def by_world(found: Found) -> dict[Futures, list[Bin]]:
 
 
 def table(found: Found) -> str:
-    """Return what was foretold beside what came, world by world."""
+    """Return what was predicted beside what came, world by world."""
     rows = [
         [
             world.name,
             f"{one.n:,}",
-            f"{100 * one.foretold:.0f}%",
+            f"{100 * one.predicted:.0f}%",
             markdown.percent(one.realised, one.error),
         ]
         for world, group in by_world(found).items()
         for one in group
     ]
-    header = ("worlds", "comparisons", "foretold", "decided, %")
+    header = ("worlds", "comparisons", "predicted", "decided, %")
     return markdown.table(header, rows) + (
         f"\nUndecided comparisons of simulated quarters: two classes, F1, ROPE ±{ROPE}, 200 "
         "items in the first rows and 1,883 in the others; then three times as many more.\n"
@@ -141,9 +141,9 @@ def table(found: Found) -> str:
 def failures(found: Found) -> list[str]:
     """Return the forecasts that did not come true where the prior is right."""
     return [
-        f"more-data: {world.name}: {one.foretold:.3f} foretold, {one.realised:.3f} came"
+        f"more-data: {world.name}: {one.predicted:.3f} predicted, {one.realised:.3f} came"
         for world, group in by_world(found).items()
         if world.gated
         for one in group
-        if abs(one.realised - one.foretold) > ERRORS * one.error + SLACK
+        if abs(one.realised - one.predicted) > ERRORS * one.error + SLACK
     ]

@@ -1,7 +1,7 @@
 """Where the defaults end: settings in which intervals and probabilities do not hold.
 
 Each table puts what the package says beside what is true. Nothing here must hold; the pages
-on priors, rankings and slices quote these numbers as limits.
+on priors and slices quote these numbers as limits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
@@ -20,6 +19,7 @@ from verification import markdown
 
 SEED = 20_261_116
 _N_DRAWS = 5_200
+_N_SLICE_DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +43,13 @@ LIMITS = (
             (200, 20_000, 40),
         )
     ),
-    *(Limit(kind="best", many=10, n=400, effect=spread) for spread in (0.005, 0.02, 0.05)),
     Limit(kind="slice", many=50, n=100, effect=0.134),
-    Limit(kind="slice", many=200, n=60, effect=0.089, repetitions=100),
+    Limit(kind="slice", many=200, n=60, effect=0.089),
     *(
         Limit(kind="level", many=2, n=n, effect=accuracy, repetitions=1_000)
         for n, accuracy in ((100, 0.97), (228, 0.97), (228, 0.99), (1_000, 0.97))
     ),
+    Limit(kind="slice", many=200, n=60, effect=0.15, repetitions=100),
 )
 
 
@@ -61,22 +61,17 @@ class Difference(NamedTuple):
     warned: bool
 
 
-class Best(NamedTuple):
-    """The leader of a ranking: its P(best), whether it is, and whether the best is tied."""
-
-    claimed: float
-    true: float
-    left_out: bool
-
-
 class Slice(NamedTuple):
-    """One bad slice, pooled and alone."""
+    """One bad slice, pooled and alone, and the share of the others that are called."""
 
     found: bool
     found_alone: bool
+    named: bool
     called_equivalent: bool
     covered: bool
     covered_alone: bool
+    false: float
+    false_alone: float
 
 
 class Level(NamedTuple):
@@ -88,7 +83,7 @@ class Level(NamedTuple):
     covered_difference: bool
 
 
-Noted = Difference | Best | Slice | Level
+Noted = Difference | Slice | Level
 
 
 def repeat(limit: Limit, first: int, last: int) -> list[Noted]:
@@ -142,20 +137,6 @@ def _answers(
     return found
 
 
-def _best(limit: Limit, generator: np.random.Generator) -> Best:
-    """Rank models whose accuracies spread by ``effect`` and whose errors go together."""
-    accuracies = np.clip(generator.normal(0.8, limit.effect, limit.many), 0.01, 0.99)
-    shared = generator.normal(size=limit.n)
-    own = generator.normal(size=(limit.many, limit.n))
-    luck = np.sqrt(0.7) * shared + np.sqrt(0.3) * own
-    right = luck < norm.ppf(accuracies)[:, None]
-    outcomes = op.Outcomes.from_correct({f"m{place}": one for place, one in enumerate(right)})
-    asked: dict[str, Any] = {"metric": "accuracy", "rope": 0.01, "n_draws": _N_DRAWS}
-    ranking = op.rank(outcomes, random_state=generator, **asked)
-    leader, best = ranking.names[0], f"m{int(np.argmax(accuracies))}"
-    return Best(ranking[leader].p_best, float(leader == best), best not in ranking.tied)
-
-
 def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     """Compare slices of equal models, but for the first, where A is worse by ``effect``."""
     n = limit.many * limit.n
@@ -167,19 +148,26 @@ def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     asked: dict[str, Any] = {
         "metric": "accuracy",
         "rope": 0.01,
-        "n_draws": _N_DRAWS,
+        "n_draws": _N_SLICE_DRAWS,
         "random_state": generator,
     }
     pooled = op.compare_slices(frame, truth="y", a="a", b="b", by="slice", **asked)
     row = pooled["0"]
-    seen = op.Outcomes.from_correct({"a": right_a[bad], "b": right_b[bad]})
-    alone = op.compare(seen, "a", "b", **asked)
+    others = [one for one in pooled if one is not row]
     return Slice(
         row.decision.symbol == "≪",
-        alone.decision.symbol == "≪",
+        row.own_decision.symbol == "≪",
+        row.decision.symbol == "≪" or row.disagrees,
         row.decision.symbol == "≈",
         -limit.effect in row.hdi,
-        -limit.effect in alone.hdi,
+        -limit.effect in row.own_hdi,
+        *(
+            float(np.mean([one.symbol in "≪≫" for one in decisions]))
+            for decisions in (
+                [one.decision for one in others],
+                [one.own_decision for one in others],
+            )
+        ),
     )
 
 
@@ -206,16 +194,13 @@ def _level(limit: Limit, generator: np.random.Generator) -> Level:
 
 _NOTE: dict[str, Callable[[Limit, np.random.Generator], Noted]] = {
     "classes": _many_classes,
-    "best": _best,
     "slice": _one_bad_slice,
     "level": _level,
 }
 _HEADERS = {
     "classes": ("classes", "items", "mean − truth", "covered", "`prior_pull` raised"),
-    "best": ("models", "items", "spread of accuracies", "leader's P(best)", "leader is best",
-             "best not tied"),
-    "slice": ("slices", "items each", "difference", "≪", "≪, alone", "≈", "covered",
-              "covered, alone"),
+    "slice": ("slices", "items each", "difference", "≪", "≪, alone", "≪ or named", "≈", "covered",
+              "covered, alone", "others called", "others called, alone"),
     "level": ("items", "accuracy", "mean − truth", "covered", "covered by `estimate`",
               "difference covered"),
 }  # fmt: skip
@@ -241,7 +226,6 @@ def _row(limit: Limit, noted: Sequence[Noted]) -> list[str]:
     size = f"{limit.n:,}"
     row = {
         "classes": [str(limit.many), size, off, *shares[1:]],
-        "best": [str(limit.many), size, f"{limit.effect:g}", *shares],
         "slice": [str(limit.many), size, f"−{limit.effect:g}", *shares],
         "level": [size, f"{limit.effect:g}", off, *shares[1:]],
     }[limit.kind]

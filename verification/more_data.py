@@ -1,9 +1,9 @@
 """Does "so many more items would probably decide it" come true?
 
 The 7,532 test items of 20 Newsgroups are cut down to a quarter, and every pair of classifiers
-is compared in every group against the rest. Where that is undecided, it is foretold how probably
+is compared in every group against the rest. Where that is undecided, it is predicted how probably
 the other three quarters decide; then they are revealed. Normal theory, which is what a comparison
-prints, foretells every quarter; ``more_data()``, which simulates, some of them.
+prints, predicts every quarter; ``more_data()``, which simulates, some of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _N_SIMULATIONS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foretold:
+class Predicted:
     """One undecided comparison of a quarter, and what became of it."""
 
     pair: str
@@ -49,8 +49,8 @@ class Foretold:
     decided: bool
 
 
-def quarters(first: int, last: int) -> list[Foretold]:
-    """Foretell and reveal the quarters ``first`` to ``last`` (not included)."""
+def quarters(first: int, last: int) -> list[Predicted]:
+    """Predict and check the quarters ``first`` to ``last`` (not included)."""
     news = op.datasets.load_news20()
     found = []
     for number in range(first, last):
@@ -71,7 +71,7 @@ def _foretell(
     group: str,
     *,
     simulate: bool,
-) -> Foretold | None:
+) -> Predicted | None:
     now = compared(news, pair, group, part)
     if now.decision.decided:
         return None
@@ -80,12 +80,12 @@ def _foretell(
     theory = float(outlook_of(now).probability(goal, rest))
     simulated = None
     if simulate:
-        # A search for what theory foretells simulates about as many items as will come.
+        # A search for what theory predicts simulates about as many items as will come.
         aim = float(np.clip(theory, 0.02, 0.98))
         more = now.more_data(target=aim, n_simulations=_N_SIMULATIONS, random_state=SEED, n_jobs=1)
         simulated = more.probability(rest)
     decided = whole(pair, group)
-    return Foretold(
+    return Predicted(
         pair=" − ".join(pair), group=group, theory=theory, simulated=simulated, decided=decided
     )
 
@@ -117,19 +117,19 @@ def compared(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Comparisons of about the same foretold probability."""
+    """Comparisons of about the same predicted probability."""
 
     n: int
-    foretold: float
+    predicted: float
     realised: float
     error: float  # of the realised share
 
 
 def bins(
-    foretold: Sequence[float], decided: Sequence[bool], together: Sequence[str] | None = None
+    predicted: Sequence[float], decided: Sequence[bool], together: Sequence[str] | None = None
 ) -> list[Bin]:
-    """Put comparisons into bins by what was foretold; those that belong together share an error."""
-    values: FloatArray = np.asarray(foretold)
+    """Bin comparisons by what was predicted; those that belong together share an error."""
+    values: FloatArray = np.asarray(predicted)
     came = np.asarray(decided, dtype=np.float64)
     whose = (
         np.arange(len(values)) if together is None else np.unique(together, return_inverse=True)[1]
@@ -147,10 +147,10 @@ def _bin(values: FloatArray, came: FloatArray, whose: AnyArray) -> Bin:
     share = float(came.mean())
     sums = np.bincount(whose, weights=came - share)
     error = max(float(np.sqrt(sums @ sums)), 0.5) / len(came)
-    return Bin(n=len(came), foretold=float(values.mean()), realised=share, error=error)
+    return Bin(n=len(came), predicted=float(values.mean()), realised=share, error=error)
 
 
-def by_road(found: Sequence[Foretold]) -> dict[str, list[Bin]]:
+def by_road(found: Sequence[Predicted]) -> dict[str, list[Bin]]:
     """Return the bins of what was printed, and of what was simulated."""
     some = [one for one in found if one.simulated is not None]
     return {
@@ -167,25 +167,25 @@ def by_road(found: Sequence[Foretold]) -> dict[str, list[Bin]]:
     }
 
 
-def store(found: Sequence[Foretold], path: Path = STORED) -> None:
+def store(found: Sequence[Predicted], path: Path = STORED) -> None:
     """Keep the bins for the figure."""
     rows = {road: [asdict(one) for one in group] for road, group in by_road(found).items()}
     path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
-def table(found: Sequence[Foretold]) -> str:
-    """Return what was foretold beside what came."""
+def table(found: Sequence[Predicted]) -> str:
+    """Return what was predicted beside what came."""
     rows = [
         [
             road,
             f"{one.n:,}",
-            f"{100 * one.foretold:.0f}%",
+            f"{100 * one.predicted:.0f}%",
             markdown.percent(one.realised, one.error),
         ]
         for road, group in by_road(found).items()
         for one in group
     ]
-    header = ("foretold by", "comparisons", "foretold", "decided, %")
+    header = ("predicted by", "comparisons", "predicted", "decided, %")
     return markdown.table(header, rows) + (
         "\nUndecided comparisons of quarters of the 7,532 items: F1 of each group against the "
         f"rest, all six pairs of classifiers, ROPE ±{ROPE}. Quarters overlap, and all of one group "
@@ -193,12 +193,12 @@ def table(found: Sequence[Foretold]) -> str:
     )
 
 
-def failures(found: Sequence[Foretold]) -> list[str]:
-    """Return whether on the whole more, or less, was foretold than came."""
+def failures(found: Sequence[Predicted]) -> list[str]:
+    """Return whether on the whole more, or less, was predicted than came."""
     missed = []
     for road, group in by_road(found).items():
         total = sum(one.n for one in group)
-        gap = sum(one.n * (one.realised - one.foretold) for one in group) / max(total, 1)
+        gap = sum(one.n * (one.realised - one.predicted) for one in group) / max(total, 1)
         if abs(gap) > SLACK:
-            missed.append(f"more-data: {road}: {gap:+.3f} more decided than foretold")
+            missed.append(f"more-data: {road}: {gap:+.3f} more decided than predicted")
     return missed

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit
 
 from outperform._typing import FloatArray, IntArray
-from outperform.posterior.base import Independent, Posterior, Sums
+from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows, SparseWeights, sparse_unit
 from outperform.posterior.hierarchical import Free
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 from verification.worlds import NAMES, World, as_outcomes
 
 

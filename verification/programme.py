@@ -10,6 +10,7 @@ from typing import Any
 from outperform import Prior
 from outperform.errors import MissingExtra, require
 from verification import (
+    best,
     blocked,
     blocked_tables,
     clusters,
@@ -20,6 +21,7 @@ from verification import (
     engines,
     foretold,
     honesty,
+    influence,
     label_set_tables,
     label_sets,
     limits,
@@ -32,6 +34,7 @@ from verification import (
     prevalence,
     prevalence_tables,
     ranks,
+    rare_labels,
     runs,
     score_tables,
     scores,
@@ -328,8 +331,13 @@ def run_slices(sizes: Sizes) -> Part:
     """Compare thousands of slices: false calls where all are equal, and what is found."""
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
     found = dict(zip(slices.WORLDS, spread("slices", slices.run, tasks, sizes.jobs), strict=True))
-    text = slice_tables.table(found, sizes.slices)
-    return Part(tables={"slices.md": text}, failures=slice_tables.failures(found))
+    tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.FEW)]
+    traded = dict(zip(slices.FEW, spread("doubts", slices.trade, tasks, sizes.jobs), strict=True))
+    tables = {
+        "slices.md": slice_tables.table(found, sizes.slices),
+        "slices_doubt.md": slice_tables.trades(traded, sizes.slices),
+    }
+    return Part(tables=tables, failures=slice_tables.failures(found))
 
 
 def run_limits(sizes: Sizes) -> Part:
@@ -337,6 +345,17 @@ def run_limits(sizes: Sizes) -> Part:
     asked = {limit: min(limit.repetitions, sizes.test_sets) for limit in limits.LIMITS}
     found = spread_worlds("limits", limits.repeat, asked, jobs=sizes.jobs)
     return Part(tables=limits.tables(found), failures=[])
+
+
+def run_best(sizes: Sizes) -> Part:
+    """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
+    asked = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("best", best.repeat, asked, jobs=sizes.jobs)
+    best.store(found)
+    return Part(
+        tables={"best.md": best.table(found), "best_claims.md": best.claims_table(found)},
+        failures=best.failures(found),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,10 +366,12 @@ class Study:
     repeat: Repeat[Any, Any]
     table: Callable[[dict[Any, list[Any]]], str]
     failures: Callable[[dict[Any, list[Any]]], list[str]]
+    most: int | None = None  # test sets, where fewer say enough
 
     def run(self, name: str, sizes: Sizes) -> Part:
         """Draw the test sets of all worlds."""
-        asked = dict.fromkeys(self.worlds, sizes.test_sets)
+        n = sizes.test_sets if self.most is None else min(sizes.test_sets, self.most)
+        asked = dict.fromkeys(self.worlds, n)
         found = spread_worlds(name, self.repeat, asked, jobs=sizes.jobs)
         return Part(
             tables={f"{name.replace('-', '_')}.md": self.table(found)},
@@ -383,6 +404,8 @@ STUDIES = {
     "scores": _of_worlds(scores, score_tables),
     "label-sets": _of_worlds(label_sets, label_set_tables),
     "clusters": _of_worlds(clusters, clusters),
+    "influence": replace(_of_worlds(influence, influence), most=influence.REPETITIONS),
+    "rare-labels": replace(_of_worlds(rare_labels, rare_labels), most=rare_labels.REPETITIONS),
     "prevalence": _of_worlds(prevalence, prevalence_tables),
     "disagreement": _of_worlds(disagreement, disagreement_tables),
     "runs": _of_summaries(runs),
@@ -456,7 +479,7 @@ def run_plans(sizes: Sizes) -> Part:
 
 
 def run_more_data(sizes: Sizes) -> Part:
-    """Foretell from a quarter what the rest decides, and reveal it: 20 Newsgroups, simulations."""
+    """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
     asked = dict.fromkeys(foretold.WORLDS, sizes.futures)
     futures = spread_worlds("futures", foretold.repeat, asked, jobs=sizes.jobs, step=500)
     tasks = list(range(sizes.quarters))
@@ -469,7 +492,7 @@ def run_more_data(sizes: Sizes) -> Part:
     )
 
 
-def _quarter(number: int) -> list[more_data.Foretold]:
+def _quarter(number: int) -> list[more_data.Predicted]:
     return more_data.quarters(number, number + 1)
 
 
@@ -482,6 +505,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "blocked": run_blocked,
     "slices": run_slices,
     "limits": run_limits,
+    "best": run_best,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
     "mass": run_mass,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from verification import markdown
-from verification.slices import LEAST_FOUND, MOST_FALSE, Judged, SliceWorld
+from verification.slices import (
+    LEAST_FOUND,
+    MOST_EQUIVALENT,
+    MOST_FALSE,
+    Judged,
+    SliceWorld,
+    Traded,
+    most_found,
+)
 
 Found = Mapping[SliceWorld, tuple[Judged, Judged]]
 """What each world gave, pooled and each slice on its own."""
 
 _HEADER = (
     *("world", "items", "positive", "right", "agree"),
-    *("false calls", "found", "covered"),
+    *("false calls", "found", "covered", "found or named", "called ≈"),
     *("false calls, separate", "found, separate", "covered, separate"),
     *("wrong of the called", "as expected"),
 )
@@ -24,6 +32,23 @@ def table(found: Found, n_slices: int) -> str:
     return markdown.table(_HEADER, rows) + f"\n{n_slices:,} slices a row, shares in per cent.\n"
 
 
+def trades(found: Mapping[SliceWorld, Sequence[Traded]], n_slices: int) -> str:
+    """Return one row a doubt, and what no rule can exceed; shares in per cent."""
+    rows = []
+    for world, traded in found.items():
+        for one in traded:
+            name = "on its own" if one.doubt is None else f"{one.doubt:g}"
+            shares = (one.found, one.covered, one.equivalent)
+            costs = f"{100 * one.false:.2f}", markdown.percent(one.equal_equivalent)
+            rows.append([world.name, name, *map(markdown.percent, shares), *costs])
+        most = markdown.percent(most_found(world)), "", "", f"{100 * MOST_FALSE:.2f}", ""
+        rows.append([world.name, "no rule finds more", *most])
+    header = ("world", "doubt", "found", "covered", "called ≈", "false calls", "equal called ≈")
+    return markdown.table(header, rows, numbers_from=2) + (
+        f"\n{n_slices:,} slices a row, shares in per cent.\n"
+    )
+
+
 def failures(found: Found) -> list[str]:
     """Return the worlds with too many false calls, or too little found."""
     failed = []
@@ -31,6 +56,8 @@ def failures(found: Found) -> list[str]:
         what = f"slices, {world.name}, {world.items} items, {world.agreement:.0%} agree"
         if pooled.false >= MOST_FALSE and world.scatter is None:
             failed.append(f"{what}: {pooled.false:.3%} called falsely")
+        if (pooled.equivalent or 0.0) > MOST_EQUIVALENT:
+            failed.append(f"{what}: {pooled.equivalent:.1%} of the planted called equivalent")
         if world.must_find and (pooled.found or 0.0) < LEAST_FOUND:
             failed.append(f"{what}: {pooled.found:.1%} of the planted found")
     return failed
@@ -45,6 +72,7 @@ def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
         f"{100 * world.accuracy:g}",
         f"{100 * world.agreement:g}",
         *_shares(pooled),
+        *map(_share, (pooled.named, pooled.equivalent)),
         *_shares(separate),
         f"{100 * pooled.wrong:.2f}",
         f"{100 * pooled.expected:.2f}",
@@ -52,7 +80,8 @@ def _row(world: SliceWorld, pooled: Judged, separate: Judged) -> list[str]:
 
 
 def _shares(judged: Judged) -> list[str]:
-    shown = [
-        "" if share is None else markdown.percent(share) for share in (judged.found, judged.covered)
-    ]
-    return [f"{100 * judged.false:.2f}", *shown]
+    return [f"{100 * judged.false:.2f}", *map(_share, (judged.found, judged.covered))]
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else markdown.percent(share)

@@ -7,23 +7,26 @@ loses a share of its right answers, so large that its F1 falls by the amount wan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import multinomial
 
 from outperform import Outcomes, Rope
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.rope import Decision
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.posterior.rng import seed_sequence
-from outperform.posterior.slices import SlicesPosterior, pool_slices
-from outperform.slices.summary import draw_numbers, observe, summarize_rows
+from outperform.posterior.slices import pool_slices
+from outperform.slices.summary import SliceRow, draw_numbers, draw_slices, observe, summarize_rows
 
 ROPE = Rope.from_param(0.01)
-N_DRAWS = 4_000
+N_DRAWS = 1_000
 MOST_FALSE = 0.001
 LEAST_FOUND = 0.80
+MOST_EQUIVALENT = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,24 @@ PLANTED = (
     replace(_WORSE, prevalence=(0.1, 0.1)),
     replace(_WORSE, name="5% worse by 0.05", loss=0.05),
     replace(_WORSE, name="2.5% worse, 2.5% better by 0.10", turned=True),
+    replace(
+        _WORSE,
+        name="one in 200 worse by 0.09",
+        items=60,
+        accuracy=0.85,
+        agreement=0.90,
+        planted=0.005,
+        loss=0.09,
+    ),
+    replace(
+        _WORSE,
+        name="one in 50 worse by 0.13",
+        items=100,
+        accuracy=0.85,
+        agreement=0.90,
+        planted=0.02,
+        loss=0.13,
+    ),
 )
 SCATTERED = (SliceWorld(name="every slice differs (κ = 60)", scatter=60.0, agreement=0.90),)
 WORLDS = (*EQUAL, *PLANTED, *SCATTERED)
@@ -77,6 +98,8 @@ class Judged:
     false: float  # of the slices that do not differ, or differ the other way, those called
     found: float | None  # of the planted, those called as they are
     covered: float | None  # of the slices that differ, those whose interval holds the truth
+    equivalent: float | None  # of the planted, those called practically equivalent
+    named: float | None  # of the planted, those called as they are or named as disagreeing
     wrong: float  # of the called, those called falsely
     expected: float  # what the result itself expects of these
 
@@ -158,7 +181,14 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
     """Simulate a world once and judge it pooled, and each slice on its own."""
     world, n_slices, seed = task
     counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
-    spec = make_label_spec(
+    spec = _spec(counts)
+    rows = _rows(spec, seed)
+    own = [replace(row, hdi=row.own_hdi, decision=row.own_decision) for row in rows]
+    return _judge(spec, rows, truth, signs), _judge(spec, own, truth, signs)
+
+
+def _spec(counts: IntArray) -> LabelSpec:
+    return make_label_spec(
         outcomes_of(counts),
         metric="f1",
         prior=None,
@@ -167,45 +197,93 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
         labels=None,
         pos_label=1,
     )
+
+
+DOUBTS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+FEW = tuple(world for world in PLANTED if world.name.startswith("one in"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traded:
+    """What a doubt buys and costs, as shares; the doubt is None for slices on their own."""
+
+    doubt: float | None
+    found: float  # of the planted
+    covered: float
+    equivalent: float
+    false: float  # of the equal
+    equal_equivalent: float
+
+
+def trade(task: tuple[SliceWorld, int, int]) -> list[Traded]:
+    """Judge a world under each doubt, and each slice on its own."""
+    world, n_slices, seed = task
+    counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
+    spec = _spec(counts)
     posterior = pool_slices(spec.view, prior=spec.prior)
-    pooled = _judge(spec, posterior, truth, signs, seed)
-    return pooled, _judge(spec, separate(posterior), truth, signs, seed)
+    found, planted = [], signs != 0
+    for doubt in (*DOUBTS, None):
+        one = posterior.alone() if doubt is None else posterior.doubting(doubt)
+        asked: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS // 2}
+        ends = draw_numbers(one, spec, **asked, seed=seed_sequence(seed), n_jobs=1).ends
+        calls = (ends.low > ROPE.high) * 1 - (ends.high < ROPE.low) * 1
+        equal = (ends.low >= ROPE.low) & (ends.high <= ROPE.high)
+        covered = (ends.low <= truth) & (truth <= ends.high)
+        found.append(
+            Traded(
+                doubt=doubt,
+                found=float((calls == signs)[planted].mean()),
+                covered=float(covered[planted].mean()),
+                equivalent=float(equal[planted].mean()),
+                false=float((calls != 0)[~planted].mean()),
+                equal_equivalent=float(equal[~planted].mean()),
+            )
+        )
+    return found
 
 
-def separate(posterior: SlicesPosterior) -> SlicesPosterior:
-    """Return the posterior of every slice on its own: κ = 0 throughout."""
-    for family in ("prevalence", "answers"):
-        learned = getattr(posterior, family)
-        weights = np.zeros_like(learned.weights)
-        weights[:, 0] = 1.0
-        setattr(posterior, family, replace(learned, weights=weights))
-    return posterior
+def most_found(world: SliceWorld, level: float = MOST_FALSE) -> float:
+    """Return how many of the planted any rule finds that calls this share of the equal.
+
+    The lemma of Neyman and Pearson, for a rule that knows the rates of equal slices and of
+    planted ones, but not which of the two models is worse there.
+    """
+    n = world.items
+    assert n is not None
+    right, planted = rates(world), plant(world, 0.5)[0]
+    counts = np.indices((n + 1, n + 1, n + 1)).reshape(3, -1).T
+    counts = counts[counts.sum(axis=1) <= n]  # only A, only B, neither
+    counts = np.column_stack([n - counts.sum(axis=1), counts])
+    equal = multinomial.pmf(counts, n, right)
+    worse = multinomial.pmf(counts, n, planted)
+    better = multinomial.pmf(counts, n, planted[[0, 2, 1, 3]])
+    order = np.argsort(-(worse + better) / equal)
+    called = np.cumsum(equal[order])
+    # Called as it is: a rule that knows the side calls the likelier one.
+    rightly = np.cumsum(np.where(worse > better, worse, 0.0)[order])
+    return float(np.interp(level, called, rightly))
+
+
+def _rows(spec: LabelSpec, seed: int) -> Sequence[SliceRow]:
+    slices = spec.view.slices
+    assert slices is not None
+    posterior = pool_slices(spec.view, prior=spec.prior)
+    asked: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS}
+    return summarize_rows(
+        spec,
+        slices,
+        draw_slices(posterior, spec, **asked, seed=seed_sequence(seed), n_jobs=1),
+        observed=observe(spec, slices),
+        like_whole=posterior.learned.like_whole,
+        **asked,
+    )
 
 
 def _judge(
-    spec: LabelSpec, posterior: SlicesPosterior, truth: FloatArray, signs: FloatArray, seed: int
+    spec: LabelSpec, rows: Sequence[SliceRow], truth: FloatArray, signs: FloatArray
 ) -> Judged:
     slices = spec.view.slices
     assert slices is not None
-    numbers = draw_numbers(
-        posterior,
-        spec,
-        rope=ROPE,
-        prob=0.95,
-        n_draws=N_DRAWS,
-        seed=seed_sequence(seed),
-        n_jobs=1,
-    )
-    rows = summarize_rows(
-        spec,
-        slices,
-        numbers,
-        observed=observe(spec, slices),
-        like_whole=posterior.answers.like_whole,
-        rope=ROPE,
-        prob=0.95,
-        n_draws=N_DRAWS,
-    )
     known = {key: place for place, key in enumerate(slices)}
     places = [known[row.key] for row in rows]
     truth, signs = truth[places], signs[places]
@@ -217,10 +295,14 @@ def _judge(
     planted = signs != 0
     # Slices that are equal have one truth and, pooled, one interval: it holds for all or for none.
     differ = truth != 0
+    named = np.array([row.disagrees for row in rows]) | (calls == signs)
+    equal = np.array([row.decision is Decision.EQUIVALENT for row in rows])
     return Judged(
         false=float(is_false.sum() / np.count_nonzero(~planted)),
         found=float((calls == signs)[planted].mean()) if planted.any() else None,
         covered=float(inside[differ].mean()) if differ.any() else None,
+        equivalent=float(equal[planted].mean()) if planted.any() else None,
+        named=float(named[planted].mean()) if planted.any() else None,
         wrong=float(is_false.sum() / called),
         expected=expected / called,
     )

@@ -15,8 +15,8 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import count_rows, group_rows
-from outperform.data.table import Table, place_rows
+from outperform.data.groups import group_rows
+from outperform.data.table import Table, count_rows, place_rows
 from verification import markdown
 
 SEED = 20_261_115

@@ -268,14 +268,14 @@ def plan() -> Figure:
 
 
 def more_data() -> Figure:
-    """Draw what was foretold and what came; `verification more-data` stores it."""
+    """Draw what was predicted and what came; `verification more-data` stores it."""
     stored = json.loads((Path(__file__).parent / "more_data.json").read_text(encoding="utf-8"))
     figure = new_figure(SLIM, 2.6)
     ax = figure.subplots()
     ax.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
     for (road, bins), filled in zip(stored.items(), (True, False), strict=True):
         ax.errorbar(
-            [one["foretold"] for one in bins],
+            [one["predicted"] for one in bins],
             [one["realised"] for one in bins],
             yerr=[2 * one["error"] for one in bins],
             color=DARK,
@@ -286,10 +286,33 @@ def more_data() -> Figure:
             elinewidth=0.8,
             label=road,
         )
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="foretold from a quarter", ylabel="decided by all")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted from a quarter", ylabel="decided by all")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def best() -> Figure:
+    """Draw P(best) and the leader's value, raw and pooled; `verification best` stores them."""
+    stored = json.loads((Path(__file__).parent / "best.json").read_text(encoding="utf-8"))
+    figure = new_figure(PAGE, 2.8)
+    left, right = figure.subplots(1, 2)
+    left.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
+    for name, face in (("raw", "white"), ("pooled", DARK)):
+        look = {"color": DARK, "marker": "o", "ms": 4.5, "mfc": face, "ls": "none"}
+        claimed, true, error = np.array(stored[name]["bins"]).T
+        left.errorbar(claimed, true, yerr=2 * error, elinewidth=0.8, label=name, **look)
+        worlds = stored[name]["too_high"]
+        places = np.arange(len(worlds))
+        right.plot([row[3] for row in worlds], places, **look)
+    left.set(xlim=(0, 1), ylim=(0, 1), xlabel="claimed P(best)", ylabel="came true")
+    left.legend(frameon=False, loc="upper left")
+    right.axvline(0, color=LIGHT, lw=0.7, zorder=0)
+    shown = [f"{row[0]} models, {row[1]:,} items, {row[2]:g}" for row in worlds]
+    right.set_yticks(places, shown)
+    right.invert_yaxis()
+    right.set_xlabel("leader's value too high by")
     return figure
 
 
@@ -495,9 +518,9 @@ def figure_sensitivity() -> Figure:
     news = op.datasets.load_news20()
     few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
     seen = op.Outcomes.from_labels(news.y_true[::20], few)
-    asked = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
+    options = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
     figure = new_figure(SLIM, 1.8)
-    op.compare(seen, *seen.models, **asked).sensitivity().plot(figure.subplots())
+    op.compare(seen, *seen.models, **options).sensitivity().plot(figure.subplots())
     return figure
 
 
@@ -683,6 +706,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "power": power,
     "plan": plan,
     "more-data": more_data,
+    "best": best,
     "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,

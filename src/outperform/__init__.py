@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -109,14 +109,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name on first use, so that importing the package costs next to nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'outperform' has no attribute {name!r}")
     home = _HOMES[name]
-    if not home:
-        return import_module(f"outperform.{name}")
-    return getattr(import_module(f"outperform.{home}"), name)
+    found = import_module(f"outperform.{home or name}")
+    globals()[name] = found if not home else getattr(found, name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

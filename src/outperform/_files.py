@@ -259,7 +259,7 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         raise DataError(str(error)) from error
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -268,11 +268,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise DataError(f"{name} is no number")
 
 
-def checksum(data: Mapping[str, Any]) -> str:
+def checksum(data: Mapping[str, object]) -> str:
     """Return the SHA-256 of plain values, whatever the order of keys and the spaces.
 
     Examples
@@ -284,13 +284,13 @@ def checksum(data: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def signed(data: Mapping[str, Any]) -> dict[str, Any]:
+def signed(data: Mapping[str, object]) -> dict[str, object]:
     """Return plain values with the checksum of all others as ``sha256``."""
     rest = {name: value for name, value in data.items() if name != "sha256"}
     return {**rest, "sha256": checksum(rest)}
 
 
-def is_signed(data: Mapping[str, Any]) -> bool:
+def is_signed(data: Mapping[str, object]) -> bool:
     """Return whether plain values have the checksum that fits them.
 
     Examples
@@ -301,7 +301,7 @@ def is_signed(data: Mapping[str, Any]) -> bool:
     return bool(data.get("sha256") == signed(data)["sha256"])
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as a message can quote it, whatever it is."""
     try:
         words = ascii(value)
@@ -310,7 +310,7 @@ def shown(value: Any) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
 
-def refuse(at: str, must: str, value: Any) -> DataError:
+def refuse(at: str, must: str, value: object) -> DataError:
     """Return the error for a value that is not what it must be."""
     return DataError(f"{at} must be {must}; got {shown(value)}")
 
@@ -318,7 +318,7 @@ def refuse(at: str, must: str, value: Any) -> DataError:
 # Checks
 
 
-def text(value: Any, at: str) -> str:
+def text(value: object, at: str) -> str:
     """Take text that every encoding of Unicode can hold."""
     if type(value) is not str:
         raise refuse(at, "text", value)
@@ -329,14 +329,14 @@ def text(value: Any, at: str) -> str:
     return value
 
 
-def digest(value: Any, at: str) -> str:
+def digest(value: object, at: str) -> str:
     """Take a SHA-256 in hexadecimal digits."""
     if type(value) is not str or not _DIGEST.fullmatch(value):
         raise refuse(at, "a SHA-256 of 64 lower-case hexadecimal digits", value)
     return value
 
 
-def truth_value(value: Any, at: str) -> bool:
+def truth_value(value: object, at: str) -> bool:
     """Take true or false."""
     if type(value) is not bool:
         raise refuse(at, "true or false", value)
@@ -353,7 +353,7 @@ def number(value: Any, at: str) -> float:
 def whole(low: int = 0, high: int = MOST) -> Check:
     """Take a whole number within limits."""
 
-    def check(value: Any, at: str) -> int:
+    def check(value: object, at: str) -> int:
         if type(value) is not int or not low <= value <= high:
             raise refuse(at, f"a whole number from {low} to {limit(high)}", value)
         return value
@@ -364,7 +364,7 @@ def whole(low: int = 0, high: int = MOST) -> Check:
 def one_of(*values: str) -> Check:
     """Take one of some words."""
 
-    def check(value: Any, at: str) -> str:
+    def check(value: object, at: str) -> str:
         if type(value) is not str or value not in values:
             raise refuse(at, f"one of {', '.join(map(repr, values))}", value)
         return value
@@ -375,7 +375,7 @@ def one_of(*values: str) -> Check:
 def list_of(check: Check) -> Check:
     """Take a list, each element of which passes a check."""
 
-    def check_all(value: Any, at: str) -> list[Any]:
+    def check_all(value: object, at: str) -> list[object]:
         return [check(one, f"{at}[{place}]") for place, one in enumerate(as_list(value, at))]
 
     return check_all
@@ -384,7 +384,7 @@ def list_of(check: Check) -> Check:
 def row_of(*checks: Check) -> Check:
     """Take a list with one element for each check."""
 
-    def check_all(value: Any, at: str) -> list[Any]:
+    def check_all(value: Any, at: str) -> list[object]:
         if len(as_list(value, at)) != len(checks):
             raise refuse(at, f"a list of {len(checks)}", value)
         pairs = zip(checks, value, strict=True)
@@ -397,7 +397,7 @@ def record(required: Mapping[str, Check], may_have: Mapping[str, Check] | None =
     """Take an object with just these fields."""
     known = {**required, **(may_have or {})}
 
-    def check(value: Any, at: str) -> dict[str, Any]:
+    def check(value: object, at: str) -> dict[str, object]:
         if not isinstance(value, Mapping):
             raise refuse(at or "the whole", "an object", value)
         inside = f"{at}." if at else ""
@@ -412,7 +412,7 @@ def record(required: Mapping[str, Check], may_have: Mapping[str, Check] | None =
     return check
 
 
-def as_list(value: Any, at: str) -> list[Any]:
+def as_list(value: object, at: str) -> list[Any]:
     """Take a list of anything."""
     if type(value) is not list:
         raise refuse(at, "a list", value)

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 
 Label: TypeAlias = str | int | bool
 """A class is text, a whole number or a truth value; nothing else."""
 
-Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
+SeedSequence: TypeAlias = np.random.SeedSequence
+Seed: TypeAlias = int | SeedSequence | np.random.Generator | np.random.RandomState | None
 
 
 class Distribution(Protocol):
@@ -90,6 +92,33 @@ class SparseMatrix(Protocol):
     def shape(self) -> tuple[int, ...]: ...
 
     def toarray(self) -> AnyArray: ...
+
+
+class SparseFloats(Protocol):
+    """What is used of scipy's ``csr_array`` of floats, which has no types of its own."""
+
+    data: FloatArray
+    indices: IntArray
+    dtype: np.dtype[np.float64]
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def __getitem__(self, rows: IntArray | slice) -> SparseFloats: ...
+
+    def __matmul__(self, vector: FloatArray) -> FloatArray: ...
+
+    def __mul__(self, factor: float) -> SparseFloats: ...
+
+    def power(self, n: int) -> SparseFloats: ...
+
+    def sum(self, axis: int) -> FloatArray: ...
+
+    def sum_duplicates(self) -> None: ...
+
+    def eliminate_zeros(self) -> None: ...
+
+    def toarray(self) -> FloatArray: ...
 
 
 MatrixLike: TypeAlias = "ArrayLike | IntoDataFrame | SparseMatrix"

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
+
+Spelling = Callable[[str, tuple[object, ...]], str]
+"""From a parameter and values that it may be given to how they are typed."""
+
+_SPELLING: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
 
 
 class OutperformError(Exception):
@@ -30,6 +37,38 @@ class UndefinedBayesFactor(OutperformError, ArithmeticError):
 
 class MissingExtra(OutperformError, ImportError):
     """A feature needs an optional dependency that is not installed."""
+
+
+@contextmanager
+def spelled(spelling: Spelling) -> Iterator[None]:
+    """Name parameters in this way, in all messages made meanwhile; else they are Python's."""
+    token = _SPELLING.set(spelling)
+    try:
+        yield
+    finally:
+        _SPELLING.reset(token)
+
+
+def param(name: str, *values: object) -> str:
+    """Return a parameter as a message names it, perhaps with values that it may be given.
+
+    Examples
+    --------
+    >>> param("rope"), param("rope="), param("prior=", "unit", "bootstrap")
+    ('rope', 'rope=', "prior='unit' or 'bootstrap'")
+    >>> with spelled(lambda name, values: " ".join([f"--{name}", *map(str, values)])):
+    ...     param("rope="), param("prior=", "unit")
+    ('--rope', '--prior unit')
+    """
+    spelling = _SPELLING.get()
+    if spelling is None:
+        return name + " or ".join(map(repr, values))
+    return spelling(name.removesuffix("="), values)
+
+
+def either(python: str, typed: str) -> str:
+    """Return what to do in Python, or what to type where parameters are options."""
+    return python if _SPELLING.get() is None else typed
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:

@@ -73,7 +73,7 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
 
     Examples
     --------
-    >>> finding("few_groups", n=12.0, least=30).message
+    >>> finding("few_groups/size", n=12.0, least=30).message
     'Effective number of groups: 12 (below 30); the interval may be too narrow.'
     """
     if key not in TEMPLATES:
@@ -201,7 +201,7 @@ failed_logs_skipped: warning; skip_failed
     {failed:,} of {n:,} logs are left out: {reasons}.
 right_or_wrong_as_gold: note or warning; correct
     The true labels in {column!r} of {table} are {labels}. If they say whether a model was right,
-    this file is no gold: read the files with correct={column!r}.
+    this file is no gold: name {column!r} as the column that says right or wrong.
 repeated_sources: warning or serious
     {copies}. If one is a copy, its items count twice: leave it out.
 repeated_rows: warning or serious; count
@@ -212,8 +212,8 @@ confusion_reordered: warning
 # The weights
 importance_weights: note; count
     The metric is that of the weighted population; the effective sample size is {n_effective:,.1f}
-    of {n:,} {units}, which widens the interval. If a row stands for several items, give count=
-    instead of a weight.
+    of {n:,} {units}, which widens the interval. If a row stands for several items, it has
+    a count and no weight.
 few_effective_items: warning; sample_weight
     Effective number of items: {n:.1f} (below {least}); the interval may be too narrow.
 # The question
@@ -261,6 +261,10 @@ few_slices: warning; by
 small_slices: note; by
     {small:,} of {n:,} slices have fewer than {least} items; what is said of them is mostly what the
     whole says.
+own_data_disagree: warning
+    In {found:,} of {n:,} slices the own items alone would be called better or worse, which the
+    other slices speak against: {slices}. Some are so by chance; compare the own interval, and get
+    more items where it matters.
 few_items/prior: warning
     The data hold only {items}; the prior outweighs them.
 few_items/bootstrap: warning
@@ -273,8 +277,8 @@ class_without_truth/left_out: note; labels
     {never_true}, so the average leaves {it} out.
 predicted_never_true: warning; labels
     {never_true}, so the average leaves {it} out, and predicting {it} is an error like any other.
-    {other} would average over {it} too, as 0, and say {values}; labels= decides what is averaged
-    over.
+    {other} would average over {it} too, as 0, and say {values}; name the classes that the
+    average should run over.
 undefined_in_data/nan: warning; metric
     The observed {metric} of {models} is 0/0 (NaN), because {why}; it {known}.
 undefined_in_data/zero: warning; metric
@@ -312,6 +316,9 @@ few_disagreements/prior: serious; prior
 few_disagreements/bootstrap: serious; prior
     The models disagree on only {items} and there is no prior to expect more, so the interval is too
     narrow to be believed; the decision {symbol} is withheld.
+few_disagreements/influence: serious; prior
+    The difference rests on {n:.3g} {units} in effect, so one of them may decide it; the decision
+    {symbol} is withheld.
 few_disagreements/no_width: serious; prior
     The interval has no width, because no weights of the data move the difference; the decision
     {symbol} is withheld.
@@ -344,12 +351,15 @@ few_errors_weigh_more: warning; prevalence
     {errors}. What is said of this prevalence rests on these few.
 repeated_ids/unknown: note; groups
     Column {column!r} repeats: {values:,} values in {rows:,} rows. If items of one value go wrong
-    together, read with groups={column!r}, which gives them one weight.
+    together, take {column!r} as groups, which gives them one weight.
 repeated_ids/known: warning or note; groups
     Column {column!r} repeats: {values:,} values in {rows:,} rows. If items of one value go wrong
-    together, read with groups={column!r}, which gives them one weight: the sd of {what} would be
+    together, take {column!r} as groups, which gives them one weight: the sd of {what} would be
     {grouped:.4f} instead of {sd:.4f}.
-few_groups: warning; groups
+few_groups/influence: warning; groups
+    Effective number of groups that carry the {what}: {n:.3g} (below {least}); the interval is
+    wider for it and may still be too narrow.
+few_groups/size: warning; groups
     Effective number of groups: {n:.3g} (below {least}); the interval may be too narrow.
 # The runs
 few_runs: warning
@@ -375,8 +385,8 @@ looks_left_out: note; labels
     {n} of the looks had no answer yet: {reasons}.
 classes_grew: warning; labels
     There were {before} classes at the first look and there are {now} now; the prior changed with
-    them, so the Bayes factors of the looks do not share one prior. Name all classes with labels=
-    from the beginning.
+    them, so the Bayes factors of the looks do not share one prior. Name all classes from the
+    beginning.
 stopped_by_decision: warning; stop
     The decision was looked at {n} times and taken when it was decided, which makes false decisions
     several times as frequent as one look would; stop by the width of the interval, or report how
@@ -406,7 +416,7 @@ prior_pull/unknown: warning; prior
     The mean is off what was observed by more than half a posterior sd: {means}.
 prior_pull/cells: warning; prior
     Every cell of {n} {classes} has a prior of its own, which outweighs the data of small {classes};
-    use prior={priors}.
+    use prior {priors}.
 decision_depends_on_prior/depends: warning; prior
     The decision {symbol} of {prior} depends on the prior: {says}. The data alone do not decide;
     report all of them.{pulls}
@@ -421,29 +431,28 @@ chain_not_converged: serious; engine
     target_accept nearer to 1, or use engine='direct'.
 monte_carlo_too_coarse/edge: warning; n_draws
     An end of the HDI is {gap:.2g} from an edge of the ROPE, within {errors:g} Monte Carlo errors
-    ({error:.2g}); draw more with n_draws= to settle the decision.
+    ({error:.2g}); draw more to settle the decision.
 monte_carlo_too_coarse/leaning: note; n_draws
     The midpoints of HDI and ROPE are {gap:.2g} apart, within {errors:g} Monte Carlo errors
     ({error:.2g}); which way the decision leans may be the draws' doing.
 monte_carlo_too_coarse/gate: warning or serious; n_draws
     An end of the HDI is {gap:.2g} from the edge of the ROPE that decides, within {errors:g} Monte
-    Carlo errors ({error:.2g}) of {n_draws:,} draws; others might judge otherwise. Draw more with
-    n_draws=, or get more items.
+    Carlo errors ({error:.2g}) of {n_draws:,} draws; others might judge otherwise. Draw more, or
+    get more items.
 monte_carlo_too_coarse/slices: note; n_draws
     In {found:,} of {n:,} slices an end of the HDI is so near an edge of the ROPE that another
-    {n_draws:,} draws might change the decision; draw more with n_draws=.
+    {n_draws:,} draws might change the decision; draw more.
 monte_carlo_too_coarse/pairs: note; n_draws
     In {found:,} of {n:,} pairs an end of the HDI is so near an edge of the ROPE ({pairs}) that
-    another {n_draws:,} draws might change the decision; draw more with n_draws=.
+    another {n_draws:,} draws might change the decision; draw more.
 monte_carlo_too_coarse/first: note; n_draws
     The means of {first} and {second} are {gap:.2g} apart, within {errors:g} Monte Carlo errors
     ({error:.2g}); which of them comes first may be the draws' doing.
 monte_carlo_too_coarse/prior: note; n_draws
     Whether the decision depends on {priors} cannot be told, as an end of an HDI is too near an edge
-    of the ROPE for so many draws; draw more with n_draws=.
+    of the ROPE for so many draws; draw more.
 monte_carlo_too_coarse/factor: warning; n_draws
-    The rule wants a larger Bayes factor than the draws can show ({factor}); draw more with
-    n_draws=.
+    The rule wants a larger Bayes factor than the draws can show ({factor}); draw more.
 nothing_observed: serious
     No item defines {metric} of {models}, so the prior alone would answer; get items of that class,
     or leave the check out.
@@ -467,8 +476,7 @@ kde_bayes_factor: warning
 # A plan
 plan_too_coarse: warning; n_simulations
     The simulation error of the number of items is {error:.0%} of it: the curve is flat where it
-    reaches the target, or few test sets were simulated; raise n_simulations=, or aim lower with
-    target=.
+    reaches the target, or few test sets were simulated; simulate more, or aim lower.
 """
 
 

@@ -204,7 +204,7 @@ def guessed_truths(
     others = np.tile(shares, (len(cells), 1))
     for model in range(2):
         others[places[~same], cells[~same, model]] = 0.0
-    sums = others.sum(axis=1, keepdims=True)
+    sums: FloatArray = others.sum(axis=1, keepdims=True)
     others = np.divide(others, sums, out=np.zeros_like(others), where=sums > 0)
     truths: FloatArray = others * np.where(same, 1 - _RIGHT, _NEITHER)[:, None]
     for model, right in enumerate((a_right, 1 - a_right)):
@@ -263,7 +263,7 @@ def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget:
     """
     if budget >= sizes.sum():
         return sizes.copy()
-    scale = needed.max(initial=0.0)
+    scale: float = needed.max(initial=0.0)
     # What nobody needs is shared out last, in proportion to size.
     wanted = needed / scale if scale > 0 else np.zeros(len(sizes))
     wanted = wanted + 1e-9 * sizes / sizes.max()

@@ -11,7 +11,8 @@ from outperform.errors import UsageError
 
 __all__ = ["told"]
 
-_LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
+LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
+"""Whom to tell."""
 
 
 @contextmanager
@@ -41,23 +42,18 @@ def told(progress: Progress) -> Iterator[None]:
             "progress must be a function of how much is done and how much there is; "
             f"got {progress!r}"
         )
-    token = _LISTENER.set(progress)
+    token = LISTENER.set(progress)
     try:
         yield
     finally:
-        _LISTENER.reset(token)
-
-
-def listener() -> Progress | None:
-    """Return whom to tell."""
-    return _LISTENER.get()
+        LISTENER.reset(token)
 
 
 @contextmanager
 def in_steps() -> Iterator[Progress | None]:
     """Yield whom to tell of the steps of this work; what happens within them is not told."""
-    token = _LISTENER.set(None)
+    token = LISTENER.set(None)
     try:
         yield token.old_value if token.old_value is not token.MISSING else None
     finally:
-        _LISTENER.reset(token)
+        LISTENER.reset(token)

@@ -19,8 +19,9 @@ import pytest
 
 import outperform as op
 from outperform.cli.app import COMMANDS
-from outperform.cli.exit_codes import in_options
+from outperform.cli.exit_codes import option
 from outperform.cli.main import main
+from outperform.errors import either, param, spelled
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "UPDATE_GOLDEN"
@@ -362,23 +363,33 @@ def test_completion_knows_the_commands():
 
 
 @pytest.mark.parametrize(
-    ("library", "command_line"),
+    ("parameter", "values", "python", "typed"),
     [
-        ("rope must be finite", "--rope must be finite"),
-        ('leave them out with on_null="drop"', "leave them out with --on-null drop"),
-        ("with pos_label='ham' or 'spam'", "with --pos-label ham or spam"),
-        ("name the class with pos_label=", "name the class with --pos-label"),
-        ("pos_label='a b'", "--pos-label 'a b'"),
-        ("no column 'n_draws' in draws.csv", "no column 'n_draws' in draws.csv"),
-        ("no column 'rope' in rope.csv", "no column 'rope' in rope.csv"),
-        ("say dialect={'header': False} (--no-header)", "say --no-header"),
-        ("the probabilities in theta_pos must", "the probabilities in --theta-pos must"),
-        ("give agreement in world, the share", "give --agreement, the share"),
-        (
-            "theta_pos, theta_neg and prevalence; got",
-            "--theta-pos, --theta-neg and --prevalence; got",
-        ),
+        ("rope", (), "rope", "--rope"),
+        ("pos_label=", (), "pos_label=", "--pos-label"),
+        ("on_null=", ("drop",), "on_null='drop'", "--on-null drop"),
+        ("pos_label=", ("ham", "spam"), "pos_label='ham' or 'spam'", "--pos-label ham or spam"),
+        ("pos_label=", ("a b",), "pos_label='a b'", "--pos-label 'a b'"),
+        ("n_draws=", (20_000,), "n_draws=20000", "--draws 20000"),
+        ("models=", (["bert", "a b"],), "models=['bert', 'a b']", "--of bert --of 'a b'"),
+        ("where=", ({"country": "DE"},), "where={'country': 'DE'}", "--where country=DE"),
+        ("dialect=", ({"header": False},), "dialect={'header': False}", "--no-header"),
+        ("dialect=", ({"encoding": "cp1252"},), "dialect={'encoding': 'cp1252'}",
+         "--encoding cp1252"),
+        ("paired=", (False,), "paired=False", "--unpaired"),
+        ("overwrite=", (True,), "overwrite=True", "--force"),
     ],
-)
-def test_messages_speak_of_options(library, command_line):
-    assert in_options(library) == command_line
+)  # fmt: skip
+def test_parameters_are_spelled_as_they_are_typed(parameter, values, python, typed):
+    assert param(parameter, *values) == python
+    with spelled(option):
+        assert param(parameter, *values) == typed
+        assert either("in Python", "typed") == "typed"
+    assert param(parameter, *values) == python
+
+
+def test_data_are_never_taken_for_parameters(tmp_path, capsys):
+    file = tmp_path / "rope= n_draws.csv"
+    file.write_text("label,a,b\n1,1,0\n", encoding="utf-8")
+    assert main(["compare", str(file), "--truth", "pos_label=", "--a", "a", "--b", "b"]) == 2
+    assert "no column 'pos_label='" in capsys.readouterr().err

@@ -6,6 +6,7 @@ the others may be refused, but only in the words of the command line.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shlex
@@ -16,8 +17,10 @@ import pytest
 import typer
 
 import outperform as op
+from outperform.cli import exit_codes
 from outperform.cli.app import app
 from outperform.cli.main import main
+from outperform.findings import TEMPLATES
 
 CLASSES = ("ham", "news", "spam")
 MODELS = ("bert", "gpt", "new", "old", "fifth", "sixth")
@@ -348,6 +351,47 @@ def test_it_works_or_is_refused_in_the_words_of_the_command_line(
         if code in (0, 1, 4):
             return
     pytest.fail(f"{command} can do nothing with {options}: {tried}")
+
+
+def test_every_option_that_a_message_names_is_one():
+    commands = typer.main.get_command(app).commands.values()
+    known = {word for command in commands for one in command.params for word in one.opts}
+    assert set(exit_codes._OPTIONS.values()) <= known
+
+
+SOURCE = Path(op.__file__).parent
+SPELLED = re.compile(rf"(?<![\w'\"(])(?:{'|'.join(exit_codes._OPTIONS)})=(?=[\s,;.'\"\d\[{{]|$)")
+
+
+LISTED = re.compile(r"(?:, | \| )\w+=")  # in a repr, or in a signature
+NOT_TOLD = {"datatree.py", "text.py"}  # no command reads a tree; XML has an encoding of its own
+
+
+def by_hand(node):
+    """Yield the texts in a module that are not left to ``param`` or ``either``."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("param", "either"):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    for inner in ast.iter_child_nodes(node):
+        yield from by_hand(inner)
+
+
+def test_no_message_spells_a_parameter_by_hand():
+    found = [
+        (path.name, words)
+        for path in SOURCE.rglob("*.py")
+        if "cli" not in path.parts and path.name not in NOT_TOLD
+        for words in by_hand(ast.parse(path.read_text(encoding="utf-8")))
+        if " " in words and SPELLED.search(words) and not LISTED.fullmatch(words)
+    ]
+    assert found == []
+
+
+def test_no_finding_spells_a_parameter():
+    assert [one.name for one in TEMPLATES.values() if SPELLED.search(one.text)] == []
 
 
 @pytest.mark.parametrize(

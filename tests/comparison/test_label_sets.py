@@ -164,6 +164,7 @@ def assert_same_distribution(found, wanted):
     assert abs(np.log(ratio)) < 5 * np.sqrt(0.5 / found.size + 0.5 / wanted.size)
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("metric", [one for one in PLAIN if one != "accuracy"])
 def test_draws_are_those_of_a_bootstrap_of_items(metric):
     y, a, b = items(n=80, n_labels=4, seed=3)
@@ -171,6 +172,7 @@ def test_draws_are_those_of_a_bootstrap_of_items(metric):
     assert_same_distribution(c.draws, bootstrap(metric, y, a, b))
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("metric", ["f1_samples", "f1_micro"])
 def test_draws_are_those_of_a_bootstrap_of_groups(metric):
     # The items of a group are the same, so that three of them know no more than one.

@@ -11,7 +11,7 @@ import pytest
 import outperform as op
 
 PACKAGE = Path(op.__file__).parent
-MOST_MODULES = 31
+MOST_MODULES = 22
 MOST_FRAMES = 10
 GAMMAS = ("fill_gammas", "gamma_sums", "log_gammas")
 

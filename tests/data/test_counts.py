@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from outperform.data.groups import as_counts, count_rows, total
+from outperform.data.table import as_counts, count_rows, total
 from outperform.errors import DataError
 
 BIG = 2**63 - 1

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import outperform as op
 from outperform import Outcomes
 from outperform._files import signed
-from outperform.data.label_sets import are_label_sets
+from outperform.data.labels import are_label_sets
 from outperform.data.sources import stand_beside
 from outperform.data.views import in_weights, matches, only
 from outperform.errors import DataError, UsageError

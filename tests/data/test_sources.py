@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.data.sources import CHANCE, DOUBLED, source_of, stand_beside
+from outperform.data.sources import DOUBLED, source_of, stand_beside
+from outperform.data.table import CHANCE
 from outperform.errors import DataError
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from outperform import Outcomes, Scores
 from outperform._files import signed
-from outperform.data.groups import read_weights
 from outperform.data.scores import arranged
 from outperform.data.sources import stand_beside
+from outperform.data.table import read_weights
 from outperform.data.views import in_weights
 from outperform.errors import DataError, UsageError
 

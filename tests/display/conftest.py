@@ -119,7 +119,7 @@ def facts():
         },
         "findings": [
             {"name": "default_rope", "level": "note", "message": "The ROPE is the default."},
-            {"name": "sparse", "level": "warning", "message": "12 cells hold no item."},
+            {"name": "sparse", "level": "warning", "message": "12 cells hold nothing."},
         ],
         "signature": "outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1",
     }

@@ -13,7 +13,7 @@ def test_it_says_what_the_text_says(read_html, facts):
         "nb_bern − nb_mult",
         "worse >99.985%, equivalent <0.015%, better <0.015%; ROPE ±0.01 (the default)",
         "BF10 > 4.1e+03 (interval null, from draws)",
-        "warning: 12 cells hold no item. [sparse]",
+        "warning: 12 cells hold nothing. [sparse]",
         facts["signature"],
     ):
         assert words in text

@@ -58,7 +58,7 @@ def test_the_paragraph(facts):
         "worse than nb_mult. For other widths of the ROPE the decision is: ≪ (worse) up to "
         "±0.0937, undecided (<) to ±0.1234, ≈ (equivalent) from there on. The data multiply the "
         "odds that the difference lies outside the ROPE rather than inside it by more than "
-        "4.1e+03: BF10 > 4.1e+03 (interval null, from draws). Caveat: 12 cells hold no item. "
+        "4.1e+03: BF10 > 4.1e+03 (interval null, from draws). Caveat: 12 cells hold nothing. "
         "Method: outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1"
     )
 
@@ -70,8 +70,8 @@ def test_the_short_paragraph(facts):
         "20,000 draws). For a region of practical equivalence (ROPE) of ±0.01 (the default), "
         "nb_bern is worse than nb_mult (≪): the HDI lies entirely below the ROPE. The "
         "probabilities that nb_bern is practically worse than, equivalent to and better than "
-        "nb_mult are above 99.985%, below 0.015% and below 0.015%. Caveat: 12 cells hold no "
-        "item."
+        "nb_mult are above 99.985%, below 0.015% and below 0.015%. Caveat: 12 cells hold "
+        "nothing."
     )
 
 

@@ -25,6 +25,7 @@ def model(name, said=None, p_best=0.1, **more):
         "observed": 0.8,
         "mean": 0.79,
         "sd": 0.02,
+        "raw": {"mean": 0.8},
         "hdi": {"low": 0.75, "high": 0.83, "prob": 0.95},
         "p_best": p_best,
         "p_practically_best": 0.5,

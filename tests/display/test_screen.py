@@ -26,7 +26,7 @@ def test_the_screen(facts):
         "≈ (equivalent) from there on",
         "Monte Carlo   error of the mean 5.4e-05",
         "data          7,532 items, 20 classes, paired, prior unit, 20,000 draws",
-        "warning: 12 cells hold no item. [sparse]",
+        "warning: 12 cells hold nothing. [sparse]",
         "note: The ROPE is the default. [default_rope]",
         "outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1",
     ]

@@ -106,7 +106,7 @@ def test_a_serious_finding_reaches_the_headline(facts):
     finding = {"name": "unstable_learner", "level": "serious", "message": "Folds disagree."}
     told = {**facts, "findings": [*facts["findings"], finding]}
     assert headline(told).endswith("ROPE ±0.01. Serious finding: unstable_learner.")
-    assert "Serious caveat: Folds disagree. Caveat: 12 cells hold no item." in paragraph(told)
+    assert "Serious caveat: Folds disagree. Caveat: 12 cells hold nothing." in paragraph(told)
 
 
 @pytest.mark.parametrize(

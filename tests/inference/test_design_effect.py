@@ -164,7 +164,7 @@ def test_the_sentence(seen):
     assert finding(c).level == "warning"
     assert finding(c).message == (
         "Column 'user_id' repeats: 100 values in 2,000 rows. If items of one value go wrong "
-        "together, read with groups='user_id', which gives them one weight: the sd of a − b "
+        "together, take 'user_id' as groups, which gives them one weight: the sd of a − b "
         f"would be {sd:.4f} instead of {c.sd:.4f}."
     )
 

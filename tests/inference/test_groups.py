@@ -126,6 +126,7 @@ def test_without_groups_everything_is_as_before(classes):
     assert np.array_equal(one.draws, two.draws)
 
 
+@pytest.mark.usefixtures("plain_weights")
 def test_the_spread_is_that_of_group_means():
     """With equal sizes the Bayesian bootstrap has variance Σ (d_g − d̄)² / (G (G + 1))."""
     group, a, b = clustered(np.random.default_rng(7), np.full(60, 12))
@@ -140,6 +141,7 @@ def test_the_spread_is_that_of_group_means():
     assert c.sd == pytest.approx(sd, rel=5 / np.sqrt(2 * 40_000))
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("metric", ["accuracy", "f1_macro", "matthews_corrcoef"])
 def test_items_that_are_copied_say_nothing_new(metric):
     truth, models, _ = labelled(np.random.default_rng(8), n=200)

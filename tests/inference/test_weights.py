@@ -158,6 +158,7 @@ def test_the_spread_is_that_of_the_sandwich():
     assert c.mean == pytest.approx(mean, abs=5 * c.mcse + sandwich / 30)
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("with_groups", [False, True])
 def test_it_is_the_plain_weighted_bootstrap(with_groups):
     truth, a, b, weights = items(n=60)
@@ -277,6 +278,7 @@ def test_scores_are_weighed_as_in_scikit_learn(metric, function):
     assert own.sd == pytest.approx(c.sd, rel=0.25)
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("with_groups", [False, True])
 def test_grades_are_the_plain_weighted_bootstrap(with_groups):
     rng = np.random.default_rng(11)

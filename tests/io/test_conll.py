@@ -131,11 +131,11 @@ def test_numbers_alone_do_not_make_conll_u(read):
         ("a O\nb c O\n", r"got 3 in line 2"),
         ("a\tO\nb\t\n", r"must have a value for 'tag'; line 2 has none"),
         ("a\tO\n\tO\n", r"must have a value for 'token'; line 2 has none"),
-        ("Zoë\tO\n".encode("latin-1"), r'line 1 has the byte 0xeb.*encoding="latin-1"'),
+        ("Zoë\tO\n".encode("latin-1"), r"line 1 has the byte 0xeb.*encoding=.latin-1."),
         ("a\tO\nZoë\tO\n".encode("cp1252"), "line 2 has the byte"),
-        ("a\tO\n".encode("utf-16"), 'its first bytes say encoding="utf-16"'),
-        ("a\tO\n".encode("utf-32"), 'its first bytes say encoding="utf-32"'),
-        ("a\tO\n".encode("utf-16-le"), 'has zero bytes.*encoding="utf-16"'),
+        ("a\tO\n".encode("utf-16"), "its first bytes say encoding='utf-16'"),
+        ("a\tO\n".encode("utf-32"), "its first bytes say encoding='utf-32'"),
+        ("a\tO\n".encode("utf-16-le"), "has zero bytes.*encoding='utf-16'"),
     ],
 )
 def test_what_cannot_be_read_is_refused(read, text, words):

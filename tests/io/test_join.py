@@ -94,7 +94,7 @@ def test_missing_and_surplus_ids_are_refused_with_five_examples(files):
     assert "'g'" not in message
     assert "has 1 ids" in message
     assert "'z'" in message
-    assert 'on_missing="drop"' in message
+    assert "on_missing='drop'" in message
 
 
 def test_the_common_ids_are_kept_if_asked_and_the_others_counted(files):

@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.data.pool import Pool
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.labelling import allocate, guessed_truths, interleave, least, needs
 
 CELLS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])

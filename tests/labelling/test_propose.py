@@ -11,7 +11,7 @@ import outperform as op
 from outperform.data.pool import Pool
 from outperform.errors import DataError, UsageError
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.labelling import allocate, guessed_truths, interleave, least, needs
 
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}
@@ -314,11 +314,11 @@ def test_how_many_more_labels_are_needed_knows_that_the_pool_ends():
     left = left_in_pool(c.spec, c.sd)
     apart = found.predictions["A"] != found.predictions["B"]
     assert left.most == int(150 * apart.sum() / apart[found.items[:150]].sum()) - 150
-    # What is foretold of the sd comes true, to a few per cent of what is a guess itself.
+    # What is predicted of the sd comes true, to a few per cent of what is a guess itself.
     for n in (300, 600, 150 + left.most):
-        foretold = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
-        assert after(found, truth, n).sd == pytest.approx(foretold, rel=0.1)
-    assert "more labelled items of the pool, beside the 150" in " ".join(str(c).split())
+        predicted = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
+        assert after(found, truth, n).sd == pytest.approx(predicted, rel=0.1)
+    assert "more labelled items of the pool, on top of the 150" in " ".join(str(c).split())
 
 
 def test_the_variance_that_stays_is_that_of_the_strata_shares():

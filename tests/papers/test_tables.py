@@ -58,13 +58,13 @@ def test_text_has_three_lines_a_row():
         "Took 0.0 s, 0.0 s of processor time.",
         "",
         "row                 mean  decision   flag",
-        "---  ----------  -------  -------  -----",
-        "x    published    −0.020        <",
-        "     ours        −0.0189        <",
-        "     difference  +0.0011     same",
-        "y    published     0.000        ≈",
-        "     ours         0.0000        >  close",
-        "     difference   0.0000    other",
+        "---  ----------  -------  --------  -----",
+        "x    published    −0.020         <",
+        "     ours        −0.0189         <",
+        "     difference  +0.0011      same",
+        "y    published     0.000         ≈",
+        "     ours         0.0000         >  close",
+        "     difference   0.0000     other",
     ]
 
 

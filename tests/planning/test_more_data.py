@@ -73,7 +73,7 @@ def test_every_undecided_comparison_says_it():
     printed = needed_to_decide(c)
     assert c.to_dict()["needed"] == printed._asdict()
     for text in (str(c), c.report(), c.to_html()):
-        assert "more items, beside the 800 that there are, would probably decide" in text
+        assert "more items, on top of the 800 so far, would probably decide" in text
     assert "more items" not in c.report(length="short")
 
 
@@ -98,13 +98,13 @@ def test_even_very_many_may_not_be_enough():
     assert 0.3 < needed.probability < 0.6
 
 
-def test_a_withheld_decision_foretells_nothing():
+def test_a_withheld_decision_predicts_nothing():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     c = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert needed_to_decide(c) is None
 
 
-def test_a_pool_whose_disagreements_are_all_labelled_foretells_nothing():
+def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
     # The pool's own counts are part of the answer, and labels do not make them more certain.
     generator = np.random.default_rng(5)
     truth = generator.integers(0, 2, 300)

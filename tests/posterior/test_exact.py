@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes, Prior, metrics
-from outperform.posterior.base import Sums, exact_difference, exact_value
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.base import Sums, build_posterior, exact_difference, exact_value
+from outperform.posterior.registry import get_prior
 
 ONE_DIRICHLET = Prior(rows=1.0, prevalence=4.0)
 # metric, prior, paired; all have an exact value, and those marked a difference too.

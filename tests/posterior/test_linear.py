@@ -65,6 +65,7 @@ METRICS = {
 }
 
 
+@pytest.mark.usefixtures("plain_weights")
 @pytest.mark.parametrize("metric", METRICS)
 def test_draws_are_a_plain_bootstrap_over_sentences(sentences, seen, same, metric):
     gold, a, b = sentences
@@ -85,6 +86,7 @@ def test_one_weight_a_sentence_is_wider_than_one_weight_a_span(seen):
     assert wide.a.sd > 1.15 * narrow.a.sd
 
 
+@pytest.mark.usefixtures("plain_weights")
 def test_one_type_keeps_the_weights_of_sentences(sentences, seen, same):
     gold, a, _ = sentences
     weights = np.random.default_rng(9).standard_exponential((len(gold), N_DRAWS))
@@ -146,6 +148,7 @@ def test_scaled_outcomes_scale_the_shapes(seen):
     assert bare.shapes.sum() == pytest.approx(seen.ungroup().n / 4)
 
 
+@pytest.mark.usefixtures("plain_weights")
 def test_a_scale_widens_as_its_root(seen):
     whole, quarter = (
         op.estimate(one, "a", random_state=2, n_draws=N_DRAWS) for one in (seen, scaled(seen, 0.25))
@@ -180,6 +183,7 @@ def test_the_bootstrap_over_sentences_has_no_closed_form(seen):
     assert c.bayes_factor is None
 
 
+@pytest.mark.usefixtures("plain_weights")
 def test_unpaired_sentences_are_weighed_apart(sentences, seen, same):
     gold, a, b = sentences
     rng = np.random.default_rng(20)

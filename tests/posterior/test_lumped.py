@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from outperform import metrics
-from outperform.posterior.base import exact_difference, exact_value
+from outperform.posterior.base import build_posterior, exact_difference, exact_value
 from outperform.posterior.dirichlet import draw_lumped
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 
 N_DRAWS = 20_000
 

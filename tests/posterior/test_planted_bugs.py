@@ -10,8 +10,9 @@ from outperform import Prior
 from outperform.data.views import count_of, emptied
 from outperform.posterior import base, dirichlet
 from outperform.posterior import sums as tally
+from outperform.posterior.base import build_posterior
 from outperform.posterior.dirichlet import DenseRows, dense_counts, flat, sparse_unit, unit_rows
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 
 N_DRAWS = 20_000
 

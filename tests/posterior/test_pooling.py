@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import outperform as op
 from outperform.errors import ResourceError, UsageError
 from outperform.posterior import slices
 from outperform.posterior.base import Prior
 from outperform.posterior.pooling import (
+    DOUBT,
     KAPPAS,
     LIKE_WHOLE,
     Centre,
+    Shrinkage,
     SlicedRows,
     learn_weights,
     log_likelihoods,
@@ -204,7 +209,7 @@ def many_classes(n_slices=60, n=300, n_classes=20):
 
 def test_cells_that_hardly_occur_elsewhere_do_not_make_slices_differ():
     posterior = pool_slices(many_classes(), prior=get_prior("unit"))
-    answers = posterior.answers
+    answers = posterior.learned
     assert answers.weights[:, KAPPAS >= 512].sum(axis=1).mean() > 0.8
     # Planted: every rare cell for itself.
     assert shrink(answers.rows).weights[:, KAPPAS >= 512].sum(axis=1).mean() < 0.2
@@ -342,3 +347,96 @@ def test_what_cannot_be_pooled_is_refused():
     posterior.n_classes = 200
     with pytest.raises(ResourceError, match="40,000 cells"):
         posterior.pieces(4_000, "confusion")
+
+
+# Doubt
+
+
+def brute_force(counts, learned, place, doubt, thetas):
+    """Integrate a rate of two cells by quadrature: a mixture of Betas times the binomial."""
+    others = np.delete(counts, place, axis=0).sum(axis=0)
+    shares = np.full(len(KAPPAS), 1 / (len(KAPPAS) - 1))
+    shares[LIKE_WHOLE] = 1.0
+    shares += np.delete(learned.weights, place, axis=0).sum(axis=0)
+    alike, apart = KAPPAS > 128, np.isin(KAPPAS, (8, 32))
+    if learned.weights[place, alike].sum() < 0.05:  # the others see it
+        doubt = 0.0
+    moved = doubt * shares[alike].sum()
+    shares[alike] *= 1 - doubt
+    shares[apart] += moved / 2
+    total = others.sum()
+    masses = np.array([total if np.isinf(k) else k * total / (k + total) for k in KAPPAS])
+    prior = sum(
+        share * stats.beta.pdf(thetas, *(1 + mass * others / total))
+        for share, mass in zip(shares, masses, strict=True)
+    )
+    posterior = prior * stats.binom.pmf(counts[place, 0], counts[place].sum(), thetas)
+    return posterior / posterior.sum()
+
+
+@pytest.mark.parametrize("doubt", [0.0, 0.3, DOUBT])
+def test_doubted_slices_are_those_of_quadrature(doubt):
+    generator = np.random.default_rng(2)
+    counts = generator.multinomial(40, [0.85, 0.15], size=20)
+    counts[0] = [24, 16]
+    rows = sliced(counts)
+    centre = Centre.of(rows, np.ones(len(rows.row_place)))  # the others count in full
+    logs = log_likelihoods(rows, centre)
+    learned = Shrinkage(rows=rows, centres=(centre,), weights=learn_weights(logs), logs=logs)
+    thetas = np.linspace(0, 1, 40_001)[1:-1]
+
+    def off(found):
+        shapes, worst = all_shapes(found), 0.0
+        for place in (0, 1, 2):
+            mass = brute_force(counts, learned, place, doubt, thetas)
+            for edge in (0.6, 0.75, 0.85):
+                betas = stats.beta.cdf(edge, shapes[place, :, 0], shapes[place, :, 1])
+                expected = mass[thetas <= edge].sum()
+                worst = max(worst, abs(found.weights[place] @ betas - expected))
+        return worst
+
+    # Learning stops when the weights of all slices move by less than 1e-4 of them.
+    assert off(learned.doubted(doubt)) < 1e-3
+    # Planted: twice the likelihood, and the doubt forgotten.
+    twice = replace(learned, weights=learned.doubted(doubt).weights * np.exp(logs - logs.max()))
+    twice = replace(twice, weights=twice.weights / twice.weights.sum(axis=1, keepdims=True))
+    assert off(twice) > 0.02
+    if doubt:
+        assert off(learned) > 0.02
+
+
+def test_without_doubt_slices_are_pooled_as_learned():
+    counts = np.random.default_rng(9).multinomial(200, EQUAL, size=300)
+    learned = shrink(sliced(counts))
+    np.testing.assert_allclose(learned.doubted(0.0).weights, learned.weights, atol=1e-3)
+    assert (learned.doubted().weights[:, LIKE_WHOLE] < learned.weights[:, LIKE_WHOLE]).all()
+    assert np.array_equal(all_shapes(learned.doubted()), all_shapes(learned))
+
+
+def test_doubt_is_only_about_being_like_the_whole():
+    """Where every slice differs there is nothing to doubt."""
+    generator = np.random.default_rng(8)
+    rates = generator.dirichlet(32 * np.array(EQUAL), size=400)
+    learned = shrink(sliced([generator.multinomial(300, one) for one in rates]))
+    means = (one.weights.mean(axis=0) for one in (learned.doubted(), learned))
+    np.testing.assert_allclose(*means, atol=0.02)
+
+
+def test_more_alike_slices_do_not_silence_one_that_differs():
+    odd = np.array([[37, 3, 13, 7]])
+
+    def of_odd(n_slices):
+        same = np.random.default_rng(n_slices).multinomial(60, EQUAL, size=n_slices)
+        learned = shrink(sliced(np.concatenate([odd, same])))
+        return [one.weights[0, KAPPAS > 128].sum() for one in (learned, learned.doubted())]
+
+    (few, few_doubted), (many, many_doubted) = of_odd(30), of_odd(3_000)
+    assert 0.1 < 2 * few < many
+    assert max(few_doubted, many_doubted) < 0.02
+
+
+def test_a_slice_alone_has_its_own_counts_and_the_prior():
+    counts = np.random.default_rng(3).multinomial(50, EQUAL, size=12)
+    learned = shrink(sliced(counts))
+    shapes = np.einsum("sg,sgc->sc", learned.alone().weights, all_shapes(learned))
+    np.testing.assert_array_equal(shapes, 1 + counts)

@@ -7,9 +7,9 @@ import pytest
 
 import outperform as op
 from outperform.errors import UsageError
-from outperform.posterior.base import Prior
+from outperform.posterior.base import Prior, build_posterior
 from outperform.posterior.predictive import certain, predictive
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 
 SEEN = op.Outcomes.from_counts(
     [1, 1, 1, 0, 0, 0], {"a": [1, 1, 0, 0, 0, 1], "b": [1, 0, 1, 0, 1, 0]}, [40, 6, 4, 80, 3, 7]

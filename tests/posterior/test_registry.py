@@ -7,8 +7,8 @@ import pytest
 
 from outperform import Outcomes, Prior
 from outperform.errors import UsageError
-from outperform.posterior.base import Independent, draw_values
-from outperform.posterior.registry import PRIORS, STRATA, build_posterior, get_prior
+from outperform.posterior.base import Independent, build_posterior, draw_values
+from outperform.posterior.registry import PRIORS, STRATA, get_prior
 
 
 def draw(posterior, n_draws, n_jobs):

@@ -9,10 +9,10 @@ from scipy.special import betainc, roots_jacobi
 
 from outperform import Outcomes
 from outperform.data.prevalence import Prevalence
-from outperform.posterior.base import Independent, Sums, draw_values
+from outperform.posterior.base import Independent, Sums, build_posterior, draw_values
 from outperform.posterior.dirichlet import sparse_unit
 from outperform.posterior.predictive import Reweighted, draw_shares, row_factors
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 
 N_DRAWS = 20_000
 SHARE = 0.02

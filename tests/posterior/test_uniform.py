@@ -9,8 +9,9 @@ from scipy.stats import beta, betaprime, dirichlet
 from outperform import Outcomes, Prior
 from outperform.data.views import count_of
 from outperform.errors import ResourceError
+from outperform.posterior.base import build_posterior
 from outperform.posterior.dirichlet import flat
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 
 
 @pytest.mark.parametrize("prior", ["uniform", "jeffreys", Prior(rows=[[2, 1], [1, 3]])])

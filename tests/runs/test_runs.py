@@ -10,7 +10,7 @@ import pytest
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UndefinedBayesFactor, UsageError
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 
 N = 600
 

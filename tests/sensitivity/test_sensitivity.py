@@ -287,7 +287,7 @@ def test_importance_weights_have_no_prior(two):
     found = own.sensitivity()
     assert found.priors == ("bootstrap",)
     assert set(found.left_out.values()) == {"it counts items and knows no importance weights"}
-    with pytest.raises(UsageError, match=r"prior 'mine': prior 'Prior\(rows=2.* counts doc"):
+    with pytest.raises(UsageError, match=r"prior 'mine': prior 'Prior\(rows=2.* counts items"):
         own.sensitivity(priors={"mine": 2.0})
 
 

@@ -33,10 +33,11 @@ def test_repetitions_do_not_depend_on_how_they_are_cut():
 
 
 def test_a_table_has_means_and_their_errors():
-    limit = next(one for one in limits.LIMITS if one.kind == "best")
-    noted = [limits.Best(0.4, 0.0, False), limits.Best(0.6, 1.0, False)]
+    limit = next(one for one in limits.LIMITS if one.kind == "level")
+    noted = [limits.Level(0.4, True, False, False), limits.Level(0.6, False, True, False)]
     tables = limits.tables({limit: noted})
     # sd of (0.4, 0.6) is 0.1, of (0, 1) is 0.5; over the root of two.
-    row = "| 10 | 400 | 0.005 | 50.0 ± 7.1 | 50.0 ± 35.4 | 0.0 ± 0.0 | 2 |"
-    assert tables["limits_best.md"].splitlines()[2] == row
-    assert set(tables) == {f"limits_{kind}.md" for kind in ("classes", "best", "slice", "level")}
+    shares = "50.0 ± 35.4 | 50.0 ± 35.4 | 0.0 ± 0.0"
+    row = f"| 100 | 0.97 | +0.500 ± 0.071 | {shares} | 2 |"
+    assert tables["limits_level.md"].splitlines()[2] == row
+    assert set(tables) == {f"limits_{kind}.md" for kind in ("classes", "slice", "level")}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from outperform.decision.ranks import rank_probabilities
+from outperform.posterior.base import build_posterior
 from outperform.posterior.dirichlet import SparseWeights, sparse_unit, unit
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 from verification import multiclass, programme
 from verification.calibration import Setting, calibrate
 from verification.claims import joint_claims, judge_claims, rank_claims

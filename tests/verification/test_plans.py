@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from verification import foretold, more_data, plans
-from verification.more_data import Foretold
+from verification.more_data import Predicted
 from verification.plans import WORLDS, Project
 
 
@@ -60,9 +60,9 @@ def test_what_does_not_hold_is_named():
     assert "| 101 | 1% | 100 | 80.0 ± 4.0 | 77 to 83 |" in plans.table(found(0.8))
 
 
-def test_bins_of_what_was_foretold():
+def test_bins_of_what_was_predicted():
     one, two = more_data.bins([0.1, 0.15, 0.9, 1.0], [False, True, True, True])
-    assert (one.n, one.foretold, one.realised) == (2, pytest.approx(0.125), 0.5)
+    assert (one.n, one.predicted, one.realised) == (2, pytest.approx(0.125), 0.5)
     assert (two.n, two.realised) == (2, 1.0)
 
 
@@ -86,11 +86,12 @@ def test_worlds_of_futures_are_believed_as_they_say():
     assert foretold.repeat(knows, 0, 8)[-1] == foretold.repeat(knows, 4, 8)[-1]
 
 
-def test_few_items_are_foretold_as_they_come():
+def test_few_items_are_predicted_as_they_come():
     # Of five items, the uniform prior is worth more than they are.
     world = replace(foretold.WORLDS[0], quarter=5)
     with_prior = [
-        foretold.foretold_and_came(world, np.random.default_rng([9, place])) for place in range(500)
+        foretold.predicted_and_came(world, np.random.default_rng([9, place]))
+        for place in range(500)
     ]
     said, came = zip(*(one for one in with_prior if one is not None), strict=True)
     error = np.std(came) / np.sqrt(len(came))
@@ -102,14 +103,14 @@ def test_forecasts_that_do_not_come_true_are_named():
         return {foretold.WORLDS[0]: [(0.5, place < came) for place in range(1_000)]}
 
     assert foretold.failures(found(520)) == []
-    assert "0.500 foretold, 0.600 came" in foretold.failures(found(600))[0]
+    assert "0.500 predicted, 0.600 came" in foretold.failures(found(600))[0]
     assert "| 1,000 | 50% | 52.0 ± 1.6 |" in foretold.table(found(520))
 
 
-def test_what_was_not_foretold_is_named(tmp_path):
+def test_what_was_not_predicted_is_named(tmp_path):
     def found(decided):
         return [
-            Foretold(pair="a − b", group=str(place), theory=0.5, simulated=0.5,
+            Predicted(pair="a − b", group=str(place), theory=0.5, simulated=0.5,
                      decided=place < decided)
             for place in range(100)
         ]  # fmt: skip
@@ -121,7 +122,7 @@ def test_what_was_not_foretold_is_named(tmp_path):
     assert '"printed"' in (tmp_path / "stored.json").read_text(encoding="utf-8")
 
 
-def test_a_quarter_is_foretold_and_revealed():
+def test_a_quarter_is_predicted_and_revealed():
     news = op.datasets.load_news20()
     part = np.random.default_rng(0).permutation(len(news.y_true))[:1_883]
     pair = more_data.PAIRS[4]

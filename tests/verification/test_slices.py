@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from verification import slices
-from verification.slice_tables import failures, table
-from verification.slices import EQUAL, PLANTED, SCATTERED, WORLDS
+from verification.slice_tables import failures, table, trades
+from verification.slices import EQUAL, FEW, PLANTED, SCATTERED, WORLDS
 
 
 def test_what_is_planted_costs_what_it_says():
@@ -15,7 +17,7 @@ def test_what_is_planted_costs_what_it_says():
         counts, truth, signs = slices.simulate(world, 100, np.random.default_rng(1))
         assert counts.shape == (100, 8)
         np.testing.assert_allclose(truth, world.loss * signs, atol=1e-9)
-        assert np.count_nonzero(signs) == 5
+        assert np.count_nonzero(signs) == int(100 * world.planted)
 
 
 def test_worlds_agree_and_are_right_as_often_as_they_say():
@@ -48,12 +50,42 @@ def test_most_of_the_planted_are_found():
 
 
 def test_what_does_not_hold_is_said():
-    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, wrong=0.1, expected=0.01)
-    good = slices.Judged(false=0.0, found=0.9, covered=0.95, wrong=0.0, expected=0.01)
-    assert len(failures({PLANTED[0]: (bad, good)})) == 2
+    rest = {"expected": 0.01, "named": 0.92}
+    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, equivalent=0.02, wrong=0.1, **rest)
+    good = slices.Judged(false=0.0, found=0.9, covered=0.95, equivalent=0.0, wrong=0.0, **rest)
+    assert len(failures({PLANTED[0]: (bad, good)})) == 3
     assert failures({PLANTED[0]: (good, bad), EQUAL[0]: (good, bad)}) == []
     text = table({PLANTED[0]: (good, bad)}, 1_000)
-    assert "| 0.00 | 90.0 | 95.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
+    assert "| 0.00 | 90.0 | 95.0 | 92.0 | 0.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
+
+
+def test_no_rule_finds_more_than_the_likelihood_ratio():
+    world = replace(FEW[0], items=20, loss=0.3)
+    right, bad = slices.rates(world), slices.plant(world, 0.5)[0]
+    generator = np.random.default_rng(1)
+
+    def ratios(rates):
+        counts = generator.multinomial(20, rates, size=100_000)
+        both_ways = [np.exp(counts @ np.log(one / right)) for one in (bad, bad[[0, 2, 1, 3]])]
+        return sum(both_ways)
+
+    for level in (0.001, 0.02):
+        edge = np.quantile(ratios(right), 1 - level)
+        found = ratios(bad)
+        # Counts are whole numbers: the rule lies between the calls above the edge and at it.
+        low, high = np.mean(found > edge * 1.001), np.mean(found > edge * 0.999)
+        assert low - 0.01 < slices.most_found(world, level) < high + 0.01
+    assert slices.most_found(world, 0.02) > slices.most_found(world, 0.001)
+
+
+def test_doubt_trades_equivalence_for_bad_slices():
+    traded = slices.trade((replace(FEW[1], planted=0.1), 200, 2))
+    assert [one.doubt for one in traded] == [*slices.DOUBTS, None]
+    assert traded[-2].found >= traded[0].found - 0.05
+    assert traded[-1].covered > 0.7
+    text = trades({FEW[1]: traded}, 200)
+    assert text.count("\n| ") == len(traded) + 2
+    assert "no rule finds more" in text
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def estimate(
 
     Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
     """
-    seen = asking.placed(read_seen(files, [of], reading, [metric]))
+    seen = asking.at_prevalence(read_seen(files, [of], reading, [metric]))
     with shown("drawing"):
         found = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
     write_result(found, writing)
@@ -110,7 +110,7 @@ def scorecard(
         return
     usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
     asked = usual if metrics is None else metrics.split(",")
-    seen = asking.placed(read_seen(files, [a, b], reading, asked))
+    seen = asking.at_prevalence(read_seen(files, [a, b], reading, asked))
     with shown("drawing"):
         card = op.scorecard(
             seen,
@@ -135,7 +135,7 @@ def compared(
     pricing: g.Pricing | None = None,
 ) -> Comparison:
     """Read two models and compare them."""
-    seen = asking.placed(read_seen(files, [a, b], reading, [metric]))
+    seen = asking.at_prevalence(read_seen(files, [a, b], reading, [metric]))
     with shown("drawing"):
         return op.compare(
             seen,
@@ -165,7 +165,7 @@ def rank(
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
-    seen = asking.placed(read_models(files, of, reading, metric))
+    seen = asking.at_prevalence(read_models(files, of, reading, metric))
     with shown("drawing"):
         found = op.rank(
             seen,
@@ -182,8 +182,7 @@ def read_models(
     files: list[str], of: list[str] | None, reading: g.Joined, metric: str | None
 ) -> Outcomes | Scores:
     """Read all models of one table, or one model a file."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
     if metric is not None and is_of_scores(metric):

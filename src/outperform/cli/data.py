@@ -13,7 +13,7 @@ import outperform as op
 from outperform.cli import exit_codes
 from outperform.cli import groups as g
 from outperform.cli import options as o
-from outperform.cli.exit_codes import in_options, say, shown
+from outperform.cli.exit_codes import say, shown
 from outperform.cli.groups import as_json, deliver
 from outperform.cli.inputs import needed_columns, prevalence_of, rope_of
 from outperform.errors import DataError, UsageError, unknown_name
@@ -40,7 +40,7 @@ def count(
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
-    asked = {**reading.asked(), **reading.dialect()}
+    asked = {**reading.arguments(), **reading.dialect()}
     with shown("counting"):
         seen = op.read(
             source,
@@ -218,7 +218,7 @@ def _say_new(monitor: Monitor, said: set[Finding | str]) -> None:
         once = finding if finding.name == "batches_not_counted" else finding.name
         if once not in said:
             said.add(once)
-            say(in_options(str(finding)))
+            say(str(finding))
 
 
 def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) -> int:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import time
 import traceback
-from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
+from outperform.errors import (
+    DataError,
+    MissingExtra,
+    OutperformError,
+    ResourceError,
+    UsageError,
+    spelled,
+)
 
 if TYPE_CHECKING:
     from outperform._typing import Progress
@@ -65,11 +70,14 @@ def judged(judgement: str) -> Judged:
 
 
 _OPTIONS = {
+    "a": "--a",
     "accuracies": "--accuracies",
     "agreement": "--agreement",
+    "b": "--b",
     "by": "--by",
     "candidate": "--candidate",
     "correct": "--correct",
+    "correlation": "--correlation",
     "count": "--count",
     "encoding": "--encoding",
     "format": "--read-as",
@@ -92,6 +100,7 @@ _OPTIONS = {
     "random_state": "--seed",
     "rope": "--rope",
     "sizes": "--sizes",
+    "stop": "--stop",
     "table": "--table",
     "target": "--target",
     "theta_neg": "--theta-neg",
@@ -100,74 +109,36 @@ _OPTIONS = {
     "weight": "--weight",
     "where": "--where",
 }
-_NAMES = "|".join(_OPTIONS)
-_GIVEN = re.compile(rf"\b({_NAMES})=(?:'([^']*)'|\"([^\"]*)\"|([\d.]+\d))")
-_WITHOUT = re.compile(rf"(?<!['\"\w-])({_NAMES})=(?=[\s,;.]|$)")
-_LISTED = re.compile(r"\bmodels=(\['[^\]]*'\])")
-_FIRST = re.compile(rf"^({_NAMES})(?= (?:must|as|\d))")
-# Words that nobody says by chance.
-_ANYWHERE = re.compile(
-    r"(?<!['\"\w-])(hdi_prob|n_draws|n_simulations|on_missing|on_null|pos_label|random_state|"
-    r"theta_neg|theta_pos)(?![\w='\"])"
-)
-_ENCODING = re.compile(r'dialect=\{"encoding": "([^"]*)"\}')
-_EITHER = re.compile(r"(--pos-label \S+ or )'(\w+)'$")
-_FIXED = {
-    "prior='unit', paired=False, or an array for the rows of one model's confusion matrix": (
-        "--prior unit"
-    ),
-    "dialect={'header': False} (--no-header)": "--no-header",
-    "divide them with by=, e.g. by=['country']": "count them with --by",
-    "pilot=, or world= with accuracies": "the file of a pilot, or --accuracies",
-    "and agreement, or with theta_pos,": "and --agreement, or --theta-pos,",
-    "theta_neg and prevalence; got": "--theta-neg and --prevalence; got",
-    "accuracies in world": "--accuracies",
-    "agreement in world": "--agreement",
-    "give all three of theta_pos, theta_neg and prevalence": "give all three of --theta-pos, "
-    "--theta-neg and --prevalence",
-    "name two models of the pilot with a= and b=": "name two models of the pilot with --a and --b",
-    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
-    "Correlation.fixed(0.2, 0.4)": "--correlation fixed needs two numbers that only the library "
-    "takes; use averaged, integrated or full",
-    "paired=False": "--unpaired",
-    "give one, such as ('width', 0.02)": "give one, such as --stop width=0.02",
-    "overwrite=True": "--force",
-    ": give None instead of y_true, or make Scores.from_values": "; leave --truth out",
-    "; give labels= with all classes that could have occurred": ", and a metric needs two",
-    ", or say dialect={'quote': None} if quotes are ordinary characters": "",
-}
+_DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
 
 
-def in_options(message: str) -> str:
-    """Name options instead of arguments, as in ``--pos-label spam`` for ``pos_label='spam'``.
+def option(name: str, values: tuple[object, ...] = ()) -> str:
+    """Return how a parameter is typed, perhaps with values that it may be given.
 
     Examples
     --------
-    >>> in_options("hdi_prob must lie between 0 and 1; got 95.0; did you mean 0.95?")
-    '--hdi-prob must lie between 0 and 1; got 95.0; did you mean 0.95?'
-    >>> in_options('leave these rows out with on_null="drop"')
-    'leave these rows out with --on-null drop'
+    >>> option("hdi_prob"), option("pos_label", ("ham", "not spam"))
+    ('--hdi-prob', "--pos-label ham or 'not spam'")
+    >>> option("models", (["bert", "gpt"],)), option("where", ({"country": "DE"},))
+    ('--of bert --of gpt', '--where country=DE')
+    >>> option("dialect", ({"encoding": "latin-1"},)), option("paired", (False,))
+    ('--encoding latin-1', '--unpaired')
     """
-    for words, instead in _FIXED.items():
-        message = message.replace(words, instead)
-    message = _ENCODING.sub(r"--encoding \1", _LISTED.sub(_models, message))
-    message = _EITHER.sub(r"\1\2", _GIVEN.sub(_option, message))
-    for pattern in (_WITHOUT, _FIRST, _ANYWHERE):
-        message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
-    return message
-
-
-def _models(found: re.Match[str]) -> str:
-    try:
-        names = literal_eval(found[1])
-    except (SyntaxError, ValueError):  # a name with a bracket in it
-        return found[0]
-    return " ".join(f"--of {shlex.quote(name)}" for name in names)
-
-
-def _option(found: re.Match[str]) -> str:
-    value = next(text for text in found.groups()[1:] if text is not None)
-    return f"{_OPTIONS[found[1]]} {shlex.quote(value)}"
+    word = _OPTIONS.get(name, name)
+    match name, values:
+        case _, ():
+            return word
+        case "paired", (False,):
+            return "--unpaired"
+        case "overwrite", (True,):
+            return "--force"
+        case "dialect", (dict() as pairs,):
+            return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())
+        case _, (dict() as pairs,):
+            return " ".join(f"{word} {shlex.quote(f'{key}={one}')}" for key, one in pairs.items())
+        case _, ([*several],):
+            return " ".join(f"{word} {shlex.quote(str(one))}" for one in several)
+    return f"{word} {' or '.join(shlex.quote(str(one)) for one in values)}"
 
 
 DEBUG = "OUTPERFORM_DEBUG"
@@ -187,7 +158,8 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            code = command(*arguments, **options)
+            with spelled(option):
+                code = command(*arguments, **options)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except KeyboardInterrupt:
@@ -197,7 +169,7 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
             leave(sys.stdout)
             code = CLOSED_PIPE
         except (OutperformError, OSError, MemoryError) as error:
-            say(in_options(str(error)) or type(error).__name__)
+            say(str(error) or type(error).__name__)
             code = code_of(error)
         except Exception as error:
             if os.environ.get(DEBUG):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from outperform.cli import exit_codes
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.compare import compared
-from outperform.cli.exit_codes import in_options, say, shown
+from outperform.cli.exit_codes import say, shown
 from outperform.cli.groups import deliver
 from outperform.cli.inputs import columns_there, label_of, read_outcomes, read_seen, rope_of
 from outperform.errors import UsageError
@@ -25,7 +24,7 @@ from outperform.errors import UsageError
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.gates.api import Check, Gate, Guard
+    from outperform.gates.api import Gate, Guard
 
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -48,7 +47,7 @@ class Requirement(StrEnum):
 
 
 class Allowed(StrEnum):
-    """What passes beside a pass."""
+    """What passes besides a pass."""
 
     UNDECIDED = "undecided"
 
@@ -142,7 +141,7 @@ def gate(
     if style is GateFormat.GITHUB and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
     seen = _read(files, candidate, baseline, reading, metric)
-    seen, arguments = asking.placed(seen), asking.arguments(seen)
+    seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
     if asking.seed is None:
         del arguments["random_state"]  # that of the library is fixed
     with shown("drawing"):
@@ -156,7 +155,6 @@ def gate(
             paired=not unpaired,
             **arguments,
         )
-    found = _in_options(found)
     allowed = allow is Allowed.UNDECIDED
     return _write(found, style, output, junit, allowed)
 
@@ -169,8 +167,7 @@ def _read(
     metric: str | None,
 ) -> Outcomes | Scores:
     """Read candidate and baseline: columns of one table, or files that are called like them."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
     if candidate is not None and candidate == baseline:
@@ -210,18 +207,6 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     return Guard(
         metric=metric, label=label_of(outcomes, label) if inner else None, rope=rope_of(rope)
     )
-
-
-def _in_options(found: Gate) -> Gate:
-    """Return a gate whose findings name options of the command line."""
-    return replace(found, checks=tuple(_check_in_options(check) for check in found.checks))
-
-
-def _check_in_options(check: Check) -> Check:
-    findings = tuple(
-        replace(one, message=in_options(one.message)) for one in check.comparison.findings
-    )
-    return replace(check, comparison=replace(check.comparison, findings=findings))
 
 
 def _write(

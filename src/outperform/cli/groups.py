@@ -58,8 +58,8 @@ class Ungrouped:
     encoding: o.Encoding = "utf-8"
     read_as: o.ReadAs = None
 
-    def asked(self) -> dict[str, Any]:
-        """Return what can be asked of one table."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read`` for one table."""
         return {
             "id": self.id,
             "correct": self.correct,
@@ -84,9 +84,9 @@ class OneTable(Ungrouped):
     weight: o.Weight = None
     groups: o.Groups = None
 
-    def asked(self) -> dict[str, Any]:
-        """Return what can be asked of one table."""
-        return {**Ungrouped.asked(self), "weight": self.weight, "groups": self.groups}
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read`` for one table."""
+        return {**Ungrouped.arguments(self), "weight": self.weight, "groups": self.groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +164,7 @@ class Asking(AskingRuns):
 
     prevalence: o.Prevalence = None
 
-    def placed(self, seen: Outcomes | Scores) -> Outcomes | Scores:
+    def at_prevalence(self, seen: Outcomes | Scores) -> Outcomes | Scores:
         """Return what was seen, at the class proportions that were given."""
         if self.prevalence is None:
             return seen

@@ -63,7 +63,7 @@ def read_table(
     """Read models from one table, or outcomes that ``count`` wrote."""
     from outperform.io.count_tables import holds_outcomes
 
-    asked = {**reading.asked(), "by": by or None}
+    asked = {**reading.arguments(), "by": by or None}
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
     if reading.truth is None and not reading.correct and holds_outcomes(source):
@@ -343,8 +343,7 @@ def read_seen(
     metrics: Sequence[str | None],
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
-    from outperform.metrics.registry import check_name
-    from outperform.metrics.score_registry import is_of_scores
+    from outperform.metrics.registry import check_name, is_of_scores
 
     for metric in metrics:
         check_name(metric)
@@ -362,7 +361,7 @@ def read_columns(
     sources: Sequence[str], columns: Sequence[str], reading: Joined, metric: str
 ) -> Scores:
     """Read scores from columns of one file."""
-    asked = reading.asked() | reading.dialect()
+    asked = reading.arguments() | reading.dialect()
     not_for_scores = ("correct", "count", "weight", "table", "query")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:

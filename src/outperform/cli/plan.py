@@ -65,9 +65,9 @@ class World:
     theta_neg: o.ThetaNeg = None
     prevalence: o.PositiveShare = None
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         """Return what the library takes."""
-        found: dict[str, Any] = {"agreement": self.agreement, "prevalence": self.prevalence}
+        found: dict[str, object] = {"agreement": self.agreement, "prevalence": self.prevalence}
         if self.accuracies is not None:
             found["accuracies"] = _numbers(self.accuracies, "--accuracies", 2)
         for name, text in (("theta_pos", self.theta_pos), ("theta_neg", self.theta_neg)):

@@ -33,8 +33,16 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
-from outperform.inference.score_spec import ScoreSpec, Spec, counted, make_spec
-from outperform.inference.spec import LabelSpec, elsewhere, make_label_spec, rope_for
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import (
+    LabelSpec,
+    Spec,
+    counted,
+    elsewhere,
+    make_label_spec,
+    make_spec,
+    rope_for,
+)
 from outperform.inference.views import of_one_class, true_codes
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

@@ -33,18 +33,22 @@ from outperform.errors import UsageError
 from outperform.findings import Finding
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference import engine as answering
+from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
-from outperform.inference.items import repeated_findings
-from outperform.inference.score_spec import Data, Spec, counted, data_of, make_spec, selected
 from outperform.inference.spec import (
-    chain_findings,
+    Data,
+    Spec,
+    counted,
+    data_of,
     draws_of,
     elsewhere,
     get_engine,
+    make_spec,
     refuse_counted,
     rope_for,
+    selected,
 )
-from outperform.inference.summary import seed_name, sign, summarize
+from outperform.inference.summary import chain_findings, seed_name, sign, summarize
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

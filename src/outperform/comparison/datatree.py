@@ -18,12 +18,12 @@ from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.engine import Answer
-from outperform.inference.score_spec import counted, make_spec
-from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.score_spec import ONCE
+from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
-from outperform.posterior.base import Prior
+from outperform.posterior.base import Prior, PriorModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
-from outperform.posterior.registry import STRATA, PriorModel, PyMCModel, get_prior
+from outperform.posterior.registry import STRATA, PyMCModel, get_prior
 from outperform.posterior.rng import child
 from outperform.results.base import verb_of
 from outperform.results.comparison import Comparison
@@ -89,7 +89,7 @@ def _has_a_name(spec: LabelSpec) -> bool:
         return False
 
 
-def _of_prior(prior: PriorModel) -> dict[str, Any] | str:
+def _of_prior(prior: PriorModel) -> dict[str, object] | str:
     if prior.shapes is None:
         return prior.name
     return {
@@ -198,7 +198,7 @@ def _n_chains(comparison: Comparison) -> int:
 
 def _drawn(
     xr: Any, names: tuple[str, str], values: FloatArray, differences: FloatArray, n_chains: int
-) -> Any:
+) -> object:
     by_chain = values.reshape(2, n_chains, -1)
     return xr.Dataset(
         {
@@ -214,10 +214,10 @@ def _drawn(
     )
 
 
-def _observed(xr: Any, comparison: Comparison, spec: LabelSpec | None) -> Any:
+def _observed(xr: Any, comparison: Comparison, spec: LabelSpec | None) -> object:
     values = np.array([comparison.a.observed, comparison.b.observed])
-    arrays: dict[str, Any] = {"value": ("classifier", values)}
-    coords: dict[str, Any] = {"classifier": list(comparison.names)}
+    arrays: dict[str, object] = {"value": ("classifier", values)}
+    coords: dict[str, object] = {"classifier": list(comparison.names)}
     if spec is not None and _has_confusion(spec.data):
         seen = spec.data
         tables = np.stack([seen.confusion(one) for one in seen.models])
@@ -278,7 +278,7 @@ def from_datatree(
     return found
 
 
-def _text(tree: Any) -> str:
+def _text(tree: object) -> str:
     text = getattr(tree, "attrs", {}).get(_KEPT)
     if not isinstance(text, str):
         raise DataError(

@@ -24,11 +24,11 @@ from outperform.crossval.folds import (
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
-from outperform.inference.spec import Counting, LabelSpec, Scale, make_label_spec
+from outperform.inference.score_spec import Counting, Scale
+from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.metrics.metric import Metric
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
@@ -78,8 +78,12 @@ class Correlation:
         known = [rho for rho in (self.rho1, self.rho2) if rho is not None]
         if len(known) != (2 if self.name == "fixed" else 0):
             raise UsageError(
-                "only the correlation 'fixed' takes rho1 and rho2, and it needs both; "
-                "e.g. Correlation.fixed(0.2, 0.4)"
+                either(
+                    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+                    "Correlation.fixed(0.2, 0.4)",
+                    f"{param('correlation=', 'fixed')} needs two numbers that only the library "
+                    "takes; use averaged, integrated or full",
+                )
             )
         if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
             raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")
@@ -210,9 +214,9 @@ def spread_of_repetitions(counts: FloatArray) -> float:
     >>> spread_of_repetitions(steady)
     0.0
     """
-    difference = counts[0] - counts[1] if len(counts) == 2 else counts[0]
-    expected = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
-    squares = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
+    difference: FloatArray = counts[0] - counts[1] if len(counts) == 2 else counts[0]
+    expected: FloatArray = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
+    squares: FloatArray = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
     seen = expected > 0
     n_classes, m = max(int(seen.any(axis=1).sum()), 1), counts.shape[3]
     return float((squares[seen] / expected[seen]).sum() / (n_classes * (m - 1)))
@@ -282,7 +286,7 @@ def bcv_compare(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -381,7 +385,7 @@ def bcv_estimate(
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep beside the exact numbers.
+        How many draws to keep along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name

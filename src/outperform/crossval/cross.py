@@ -34,8 +34,7 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
-from outperform.inference.spec import LabelSpec, make_label_spec, rope_for
+from outperform.inference.spec import LabelSpec, counted, make_label_spec, rope_for
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, n_workers, seed_sequence
 from outperform.progress import in_steps
@@ -51,9 +50,9 @@ class Task(NamedTuple):
 
 
 def predict_folds(
-    estimators: Sequence[Any],
-    x: Any,
-    y: Any,
+    estimators: Sequence[object],
+    x: object,
+    y: object,
     splits: Sequence[tuple[IntArray, IntArray]],
     *,
     n_jobs: int | None,
@@ -87,7 +86,7 @@ def _train(task: Task, estimator: Any, x_train: Any, y_train: Any, x_test: Any) 
     return task, estimator.predict(x_test)
 
 
-def check_estimator(estimator: Any, name: str) -> None:
+def check_estimator(estimator: object, name: str) -> None:
     """Refuse what cannot be trained."""
     if isinstance(estimator, type):
         raise UsageError(
@@ -100,7 +99,7 @@ def check_estimator(estimator: Any, name: str) -> None:
             raise UsageError(f"{name} must have fit and predict; {kind} has no {method}")
 
 
-def size_of(data: Any, name: str) -> int:
+def size_of(data: object, name: str) -> int:
     """Return how many items there are."""
     shape = getattr(data, "shape", None)
     if shape:
@@ -115,7 +114,7 @@ def check_jobs(n_jobs: int | None) -> None:
     n_workers(n_jobs)
 
 
-def take(data: Any, places: IntArray) -> Any:
+def take(data: Any, places: IntArray) -> object:
     """Return the items at some places, as the kind of container that they came in."""
     if hasattr(data, "iloc"):
         return data.iloc[places]
@@ -222,7 +221,7 @@ def cross_compare(
     splitter = BlockedTwoFold(3, random_state=child(seed, _SPLIT_STREAM)) if cv is None else cv
     splits = _splits(splitter, X, y, groups)
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
-    asked: dict[str, Any] = {
+    asked: dict[str, object] = {
         "metric": metric,
         "default_prior": "unit",
         "prior": prior,
@@ -254,12 +253,12 @@ def cross_compare(
         return beside_unpaired(blocked(plain, folds, treatment), folds, treatment, outcomes)
 
 
-def _class_names(a: Any, b: Any) -> tuple[str, str]:
+def _class_names(a: object, b: object) -> tuple[str, str]:
     names = [type(_last_step(one)).__name__ for one in (a, b)]
     return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 
 
-def _last_step(estimator: Any) -> Any:
+def _last_step(estimator: object) -> object:
     """Return the last step of a pipeline; any other estimator as it is."""
     steps = getattr(estimator, "steps", None)
     return steps[-1][-1] if isinstance(steps, list) and steps else estimator
@@ -276,7 +275,7 @@ def _ask(
 def _rehearse(
     outcomes: Sequence[Outcomes],
     rope: RopeLike | None,
-    asked: dict[str, Any],
+    asked: dict[str, object],
     seed: np.random.SeedSequence,
 ) -> None:
     """Ask as if both models were always right, to see before hours of training what is wrong."""
@@ -290,14 +289,14 @@ def _rehearse(
         engine.draw_view(alone, alone.view, n_draws=1, seed=seed)
 
 
-def _size(x: Any, y: Any) -> int:
+def _size(x: object, y: object) -> int:
     n, n_y = size_of(x, "X"), size_of(y, "y")
     if n != n_y:
         raise DataError(f"X has {n} items and y has {n_y}; they must be the same items")
     return n
 
 
-def _splits(cv: Any, x: Any, y: Any, groups: ColumnLike | None) -> list[tuple[Any, Any]]:
+def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list[tuple[Any, Any]]:
     if isinstance(cv, (str, bytes, type)) or not hasattr(cv, "split"):
         brief = isinstance(cv, (int, np.integer, str, type))
         came = repr(cv) if brief else f"a {type(cv).__name__}"
@@ -305,7 +304,7 @@ def _splits(cv: Any, x: Any, y: Any, groups: ColumnLike | None) -> list[tuple[An
     return list(cv.split(x, y, groups))
 
 
-def _tolerance(groups: ColumnLike | None, cv: Any) -> float | None:
+def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
     """Let halves and shared parts differ by the largest group, which cannot be split."""
     if groups is None:
         return None
@@ -315,9 +314,9 @@ def _tolerance(groups: ColumnLike | None, cv: Any) -> float | None:
 
 
 def _count(
-    y: Any,
-    splits: Sequence[tuple[Any, Any]],
-    predicted: Sequence[Sequence[Any]],
+    y: object,
+    splits: Sequence[tuple[object, Any]],
+    predicted: Sequence[Sequence[object]],
     *,
     names: tuple[str, str],
     scheme: Any,
@@ -336,7 +335,7 @@ def _count(
     return tuple(one.with_labels(labels) for one in found)
 
 
-def _unindexed(values: Any) -> Any:
+def _unindexed(values: object) -> Any:
     """Forget the index of pandas: what an estimator predicts is in the order of its rows."""
     return values.reset_index(drop=True) if hasattr(values, "reset_index") else values
 

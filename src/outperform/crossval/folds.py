@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import isqrt
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.groups import as_counts
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import as_counts
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, finding, listed
@@ -111,7 +111,7 @@ def _positive_types(spec: LabelSpec) -> list[int]:
     return [code_of(spec.data, label) for label in labels]
 
 
-def read_folds(rows: Any, *, counts: str, name: str) -> AnyArray:
+def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
     """Return tp, fp and fn of each fold, ``(3, 2m)``, or say what is wrong with the rows."""
     if counts not in COUNTS:
         raise UsageError(unknown_name("counts", counts, COUNTS))
@@ -128,13 +128,13 @@ def read_folds(rows: Any, *, counts: str, name: str) -> AnyArray:
         )
     if counts == "gold_predicted_correct":
         table = _from_gold(table, name)
-    tp, fp, fn = table.T
+    tp, fp, fn = table[:, 0], table[:, 1], table[:, 2]
     _check_repetitions(tp + fn, name)
     return np.stack([tp, fp, fn])
 
 
 def _from_gold(table: AnyArray, name: str) -> AnyArray:
-    gold, predicted, correct = table.T
+    gold, predicted, correct = table[:, 0], table[:, 1], table[:, 2]
     bad = np.flatnonzero((correct > gold) | (correct > predicted))
     if bad.size:
         row = int(bad[0])
@@ -148,7 +148,7 @@ def _from_gold(table: AnyArray, name: str) -> AnyArray:
 
 def _check_repetitions(gold: AnyArray, name: str) -> None:
     """Every repetition tests every item once, so its two folds hold all the gold."""
-    totals = gold[0::2] + gold[1::2]
+    totals: AnyArray = gold[0::2] + gold[1::2]
     for repetition, total in enumerate(totals):
         if total != totals[0]:
             raise DataError(
@@ -165,7 +165,8 @@ def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
             f"{names[0]} has {a.shape[1]} folds and {names[1]} has {b.shape[1]}; both models must "
             "be tested on the same folds"
         )
-    gold_a, gold_b = a[0] + a[2], b[0] + b[2]
+    gold_a: AnyArray = a[0] + a[2]
+    gold_b: AnyArray = b[0] + b[2]
     apart = np.flatnonzero(gold_a != gold_b)
     if apart.size:
         row = int(apart[0])
@@ -297,7 +298,7 @@ _MEND = "make the folds with op.BlockedTwoFold"
 
 
 def check_blocked(
-    splits: Sequence[tuple[Any, Any]], n: int, *, tolerance: float | None = None
+    splits: Sequence[tuple[object, object]], n: int, *, tolerance: float | None = None
 ) -> int:
     """Return the number of repetitions, or refuse folds that are not those of a blocked design.
 
@@ -334,7 +335,7 @@ def _refuse(must: str, came: str) -> NoReturn:
     raise DataError(f"blocked cross-validation needs {must}; {came}. To mend it, {_MEND}")
 
 
-def _half(first: tuple[Any, Any], second: tuple[Any, Any], n: int, index: int) -> Mask:
+def _half(first: tuple[object, object], second: tuple[object, object], n: int, index: int) -> Mask:
     """Return where the first training half of a repetition lies."""
     name = f"fold {2 * index + 1}"
     train, test = _mask(first[0], n, name), _mask(first[1], n, name)
@@ -357,7 +358,7 @@ def _half(first: tuple[Any, Any], second: tuple[Any, Any], n: int, index: int) -
     return train
 
 
-def _mask(indices: Any, n: int, name: str) -> Mask:
+def _mask(indices: object, n: int, name: str) -> Mask:
     array: IntArray = np.asarray(indices)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}")

@@ -17,6 +17,7 @@ from outperform._typing import (
     LabelsLike,
     MatrixLike,
     Seed,
+    SparseFloats,
 )
 from outperform.crossval.folds import blocks
 from outperform.data.labels import Column, read_column
@@ -46,16 +47,16 @@ class Units:
     """
 
     strata: IntArray  # (n_units,)
-    features: Any  # sparse, (n_units, n_features)
+    features: SparseFloats  # (n_units, n_features)
     movable: bool
 
 
-def item_units(classes: IntArray, balance: Any) -> Units:
+def item_units(classes: IntArray, balance: SparseFloats) -> Units:
     """Return units that are single items: classes agree within one, balance as well as it can."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
-def group_units(groups: IntArray, classes: IntArray, balance: Any) -> Units:
+def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> Units:
     """Return units that are whole groups, with their sizes, class counts and balance added up."""
     from scipy import sparse
 
@@ -103,11 +104,11 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
     return found
 
 
-def _scaled(matrix: Any) -> Any:
+def _scaled(matrix: object) -> SparseFloats:
     """Return sparse columns of one length whose squares add up to 1 together."""
     from scipy import sparse
 
-    features = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    features: SparseFloats = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     features.sum_duplicates()
     features.eliminate_zeros()
     length = np.sqrt(features.power(2).sum(axis=0))
@@ -136,7 +137,11 @@ def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntAr
 
 
 def _deal(
-    strata: IntArray, features: Any, n_blocks: int, width: int, generator: np.random.Generator
+    strata: IntArray,
+    features: SparseFloats,
+    n_blocks: int,
+    width: int,
+    generator: np.random.Generator,
 ) -> IntArray:
     """Deal units, which come by strata, in rounds of so many units for different blocks."""
     from scipy.optimize import linear_sum_assignment
@@ -159,7 +164,7 @@ def _deal(
     return found
 
 
-def _rounds(features: Any, width: int) -> Iterator[tuple[int, FloatArray]]:
+def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArray]]:
     """Yield the features of each round as dense rows; a chunk bounds the memory they take."""
     chunk = width * max(1, _CHUNK // (width * max(features.shape[1], 1)))
     for start in range(0, features.shape[0], chunk):
@@ -211,7 +216,7 @@ def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatAr
     return change.round(_DIGITS)
 
 
-def _block_sums(features: Any, found: IntArray, n_blocks: int) -> FloatArray:
+def _block_sums(features: object, found: IntArray, n_blocks: int) -> FloatArray:
     from scipy import sparse
 
     n = len(found)
@@ -396,7 +401,7 @@ class BlockedTwoFold:
         if not isinstance(self.stratify, (bool, np.bool_)):
             raise UsageError(f"stratify must be True or False; got {self.stratify!r}")
 
-    def _classes(self, y: Any, n: int) -> IntArray:
+    def _classes(self, y: object, n: int) -> IntArray:
         if not self.stratify or y is None or not _is_one_label_each(y):
             return np.zeros(n, dtype=np.int64)
         column = _column(y, n, name="y")
@@ -444,7 +449,7 @@ def _is_one_label_each(y: Any) -> bool:
     return isinstance(first, (str, bytes)) or not hasattr(first, "__len__")
 
 
-def _column(values: Any, n: int, *, name: str) -> Column:
+def _column(values: object, n: int, *, name: str) -> Column:
     if len(getattr(values, "shape", ())) == 2:
         values = np.asarray(values)[:, 0]
     column = read_column(values, name=name)
@@ -458,22 +463,24 @@ def _column(values: Any, n: int, *, name: str) -> Column:
     return replace(column, values=tuple(column.values[code] for code in order), codes=codes)
 
 
-def _read_balance(balance: Any, n: int) -> Any:
+def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloats:
     """Return the balance matrix as a sparse one, with no columns if there is none."""
     from scipy import sparse
 
+    empty: SparseFloats = sparse.csr_array((n, 0))
     if balance is None:
-        return sparse.csr_array((n, 0))
-    if not sparse.issparse(balance):
-        balance = np.asarray(balance)
-        balance = balance[:, None] if balance.ndim == 1 else balance
-    if len(balance.shape) != 2 or balance.shape[0] != n:
+        return empty
+    # scipy has no types that would tell its matrices from other values.
+    given = cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(balance)
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given[:, None]
+    if len(given.shape) != 2 or given.shape[0] != n:
         raise DataError(
-            f"balance must have one row for each of the {n} items in X; got shape {balance.shape}"
+            f"balance must have one row for each of the {n} items in X; got shape {given.shape}"
         )
-    if balance.dtype.kind not in "biuf":
-        raise DataError(f"balance must hold numbers; got values of type {balance.dtype}")
-    matrix = sparse.csr_array(balance, dtype=np.float64)
+    if given.dtype.kind not in "biuf":
+        raise DataError(f"balance must hold numbers; got values of type {given.dtype}")
+    matrix: SparseFloats = sparse.csr_array(given, dtype=np.float64)
     bad = matrix.data[~(np.isfinite(matrix.data) & (matrix.data >= 0))]
     if bad.size:
         raise DataError(

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
-from outperform.data.groups import as_counts, count_rows, group_codes, group_rows, read_weights
-from outperform.data.label_sets import are_label_sets, code_label_sets, is_matrix, prune_sets
+from outperform.data.groups import group_codes, group_rows
+from outperform.data.label_sets import code_label_sets, is_matrix, prune_sets
 from outperform.data.labels import (
     Column,
     align,
     align_rows,
+    are_label_sets,
     check_label,
     label_findings,
     read_column,
@@ -21,24 +22,32 @@ from outperform.data.labels import (
     unify,
 )
 from outperform.data.pool import count_pool, count_slices, labelled_rows, slice_column
-from outperform.data.sources import row_findings
 from outperform.data.spans import check_tag_lengths, count_spans, read_tags, span_cells
-from outperform.data.table import Table, place_rows, read_confusions, truth_findings
+from outperform.data.table import (
+    Table,
+    as_counts,
+    count_rows,
+    place_rows,
+    read_confusions,
+    read_weights,
+    row_findings,
+    truth_findings,
+)
 from outperform.data.tag_schemes import Scheme
 from outperform.data.views import check_labels, named, refuse_ids, same_length
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 
 Fields = dict[str, Any]
 
 
 def of_labels(
-    y_true: Any,
-    predictions: Any,
+    y_true: object,
+    predictions: object,
     *,
     labels: Sequence[Label] | None,
     weights: ColumnLike | None,
-    by: Mapping[str, Any] | None,
+    by: Mapping[str, object] | None,
     groups: ColumnLike | None,
 ) -> Fields:
     """Count label arrays of the same items."""
@@ -77,7 +86,7 @@ def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
-    """Refuse one label an item beside a truth that has several."""
+    """Refuse one label an item where the truth has several."""
     for name, values in predictions.items():
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
@@ -88,8 +97,8 @@ def _refuse_single(predictions: Mapping[str, Any]) -> None:
 
 
 def of_label_sets(
-    y_true: Any,
-    predictions: Any,
+    y_true: object,
+    predictions: object,
     *,
     labels: Sequence[Label] | None,
     weights: ColumnLike | None,
@@ -119,10 +128,10 @@ def of_label_sets(
 
 
 def of_pool(
-    y_true: Any,
-    predictions: Any,
+    y_true: object,
+    predictions: object,
     *,
-    which: Any,
+    which: object,
     labels: Sequence[Label] | None,
 ) -> Fields:
     """Count the labelled items of a pool, and the pool itself."""
@@ -149,7 +158,7 @@ def of_pool(
     }
 
 
-def _pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
+def _pool_columns(predictions: Mapping[str, object]) -> list[Column]:
     """Read the predictions of two models for the same pool."""
     if len(predictions) != 2:
         raise UsageError(f"a pool needs two models' predictions; got {list(predictions)}")
@@ -158,7 +167,7 @@ def _pool_columns(predictions: Mapping[str, Any]) -> list[Column]:
     return columns
 
 
-def code_pool(predictions: Mapping[str, Any], labels: tuple[Label, ...]) -> list[IntArray]:
+def code_pool(predictions: Mapping[str, object], labels: tuple[Label, ...]) -> list[IntArray]:
     """Return the codes of both models' predictions among labels."""
     columns, _ = unify(_pool_columns(align(named(predictions), beside={}).models))
     return _coded(columns, labels)
@@ -182,12 +191,12 @@ def _coded(columns: Sequence[Column], labels: tuple[Label, ...]) -> list[IntArra
 
 
 def of_counts(
-    truth: Any,
-    predictions: Any,
-    counts: Any,
+    truth: object,
+    predictions: object,
+    counts: object,
     *,
     labels: Sequence[Label] | None,
-    by: Mapping[str, Any] | None,
+    by: Mapping[str, object] | None,
     groups: ColumnLike | None,
 ) -> Fields:
     """Take a table that is already counted."""
@@ -205,7 +214,7 @@ def of_counts(
     return _with_findings(fields, rows.findings)
 
 
-def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Fields:
+def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | None) -> Fields:
     """Take one confusion matrix per model."""
     arrays = read_confusions(named(matrices))
     size = len(next(iter(arrays.values())))
@@ -226,7 +235,7 @@ def of_confusion(matrices: Mapping[str, Any], *, labels: Sequence[Label] | None)
     }
 
 
-def of_correct(correct: Any, *, groups: ColumnLike | None, weights: ColumnLike | None) -> Fields:
+def of_correct(correct: object, *, groups: ColumnLike | None, weights: ColumnLike | None) -> Fields:
     """Count items of which only right or wrong is known."""
     beside = {"groups": groups, "sample_weight": weights}
     rows = align(named(correct), what="correct", beside=beside)
@@ -250,7 +259,9 @@ def of_correct(correct: Any, *, groups: ColumnLike | None, weights: ColumnLike |
     return _of_rows({**fields, "kind": "correct"}, rows.findings)
 
 
-def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: ColumnLike | None) -> Fields:
+def of_spans(
+    gold: object, predictions: Mapping[str, object], *, groups: ColumnLike | None
+) -> Fields:
     """Count spans that agree to the letter."""
     rows = align(
         named(predictions), truth=gold, first="gold", what="spans", beside={"groups": groups}
@@ -260,8 +271,8 @@ def of_spans(gold: Any, predictions: Mapping[str, Any], *, groups: ColumnLike | 
 
 
 def of_tags(
-    gold: Any,
-    predictions: Mapping[str, Any],
+    gold: object,
+    predictions: Mapping[str, object],
     *,
     scheme: Scheme,
     strict: bool,
@@ -284,8 +295,8 @@ def of_tags(
     return _with_findings(fields, rows.findings + noticed)
 
 
-def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> Fields:
-    """Take counts of spans, None standing for "no span"."""
+def of_span_counts(truth: object, predictions: Mapping[str, object], counts: object) -> Fields:
+    """Take counts of spans, None for "no span"."""
     rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
     columns = [_cells(rows.truth, "truth")]
     columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
@@ -300,7 +311,7 @@ def of_span_counts(truth: Any, predictions: Mapping[str, Any], counts: Any) -> F
     return _with_findings(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
 
 
-def of_tp_fp_fn(counts: Mapping[str, Any], *, label: Label) -> Fields:
+def of_tp_fp_fn(counts: Mapping[str, object], *, label: Label) -> Fields:
     """Take true positives, false positives and false negatives of each model."""
     tables = []
     for model, triple in named(counts).items():
@@ -326,7 +337,7 @@ def _of_spans(
     }
 
 
-def _cells(values: Any, name: str) -> list[Any]:
+def _cells(values: object, name: str) -> list[Any]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise DataError(
             f"{name} must be a list with a type, or None, for each cell; got {values!r}"
@@ -334,7 +345,7 @@ def _cells(values: Any, name: str) -> list[Any]:
     return list(values)
 
 
-def _triple(triple: Any, model: str) -> tuple[int, int, int]:
+def _triple(triple: object, model: str) -> tuple[int, int, int]:
     values = as_counts(triple, name=f"counts of {model!r}")
     if values.shape != (3,):
         raise DataError(
@@ -343,14 +354,14 @@ def _triple(triple: Any, model: str) -> tuple[int, int, int]:
     return values[0], values[1], values[2]
 
 
-def _columns(first: str, truth: Any, predictions: Mapping[str, Any]) -> list[Column]:
+def _columns(first: str, truth: object, predictions: Mapping[str, object]) -> list[Column]:
     columns = [read_column(truth, name=first)]
     for name, values in predictions.items():
         columns.append(read_column(values, name=f"predictions of {name!r}"))
     return columns
 
 
-def _cell_counts(counts: Any, n_cells: int) -> AnyArray:
+def _cell_counts(counts: object, n_cells: int) -> AnyArray:
     weights = as_counts(counts)
     if weights.shape != (n_cells,):
         raise DataError(
@@ -383,7 +394,9 @@ def of_columns(
     codes = _coded(columns, ordered)
     slices = None
     if by and groups is not None:
-        raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+        raise UsageError(
+            f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
+        )
     if by and importance is not None:
         raise UsageError(
             "slices count items, so importance weights have no place in them yet; if rows stand "
@@ -444,14 +457,18 @@ def _counted(
     return Table(cells, sums, together)
 
 
-def _slices_beside(by: Mapping[str, Any] | None) -> dict[str, Any]:
+def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:
     """Return the columns that divide the rows, by what to call them."""
     if by is not None and not isinstance(by, Mapping):
-        raise UsageError(f"by must give the slices' columns by name, {{'day': …}}; got {by!r}")
+        raise UsageError(
+            f"{param('by')} must give the slices' columns by name, {{'day': …}}; got {by!r}"
+        )
     return {f"by[{name!r}]": values for name, values in (by or {}).items()}
 
 
-def _slice_columns(by: Mapping[str, Any] | None, aligned: Mapping[str, Any]) -> dict[str, Column]:
+def _slice_columns(
+    by: Mapping[str, object] | None, aligned: Mapping[str, object]
+) -> dict[str, Column]:
     return {name: slice_column(aligned[f"by[{name!r}]"], name=f"by[{name!r}]") for name in by or {}}
 
 

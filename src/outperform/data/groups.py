@@ -1,8 +1,8 @@
-"""Counting rows into sparse cells; groups of items that share one weight; importance weights."""
+"""Groups of items that share one weight, and importance weights as groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,151 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
-from outperform.errors import DataError
+from outperform.data.table import as_counts, count_rows, total
+from outperform.errors import DataError, param
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
-
-
-_INT64_MAX = 2**63 - 1
-
-
-def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
-    """Return counts as int64, or as Python integers where their sum needs more.
-
-    Examples
-    --------
-    >>> as_counts([3, 2.0]).tolist()
-    [3, 2]
-    """
-    array = _as_array(values, name=name)
-    if array.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))
-        if bad.size:
-            raise DataError(f"{name} must be whole numbers; got {array.flat[bad[0]].item()!r}")
-        array = np.array([int(value) for value in array.flat], dtype=object).reshape(array.shape)
-    if array.dtype.kind == "O":
-        array = _as_python_integers(array, name=name)
-    elif array.dtype.kind not in "iu":
-        raise DataError(f"{name} must be whole numbers; got values of type {array.dtype}")
-    if array.size and array.min() < 0:
-        raise DataError(f"{name} must not be negative; got {array.min()}")
-    if total(array) > _INT64_MAX:
-        return array.astype(object)
-    return array.astype(np.int64)
-
-
-def _as_array(values: Any, *, name: str) -> AnyArray:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-            # Beside one float numpy rounds a list's whole numbers from 2⁵³ on.
-            array = np.array(values, dtype=object)
-    except ValueError as error:
-        raise DataError(f"{name} must be a table of numbers with rows of one length") from error
-    return array
-
-
-def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
-    out = np.empty(array.shape, dtype=object)
-    for place, value in enumerate(array.flat):
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole and not (isinstance(value, float) and value.is_integer()):
-            raise DataError(f"{name} must be whole numbers; got {value!r}")
-        out.flat[place] = int(value)
-    return out
-
-
-def total(counts: AnyArray) -> int:
-    """Return the exact sum, whatever its size; effective counts, which are floats, add as such."""
-    if counts.dtype.kind == "f":
-        return counts.sum()  # type: ignore[no-any-return]
-    if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
-        return sum(int(value) for value in counts.flat)
-    return int(counts.sum(dtype=np.uint64 if counts.dtype.kind == "u" else np.int64))
-
-
-def count_rows(
-    codes: Sequence[IntArray], *, n_labels: int, weights: AnyArray | None = None
-) -> tuple[IntArray, AnyArray]:
-    """Count equal rows of codes; cells come out in lexicographic order.
-
-    Returns ``cells`` of shape ``(n_cells, n_columns)`` and their counts.
-    """
-    n_rows, n_columns = len(codes[0]), len(codes)
-    if n_labels**n_columns < 2**62:
-        keys = np.zeros(n_rows, dtype=np.int64)
-        for column in codes:
-            keys *= n_labels
-            keys += column
-        distinct, counts = _count_keys(keys, n_labels**n_columns, weights)
-        powers = n_labels ** np.arange(n_columns - 1, -1, -1, dtype=np.int64)
-        return distinct[:, None] // powers % n_labels, counts
-    rows = np.stack(codes, axis=1)
-    cells, inverse = np.unique(rows, axis=0, return_inverse=True)
-    counts = _sum_by(inverse, len(cells), weights)
-    return _nonzero(cells, counts)
-
-
-def _count_keys(keys: IntArray, n_keys: int, weights: AnyArray | None) -> tuple[IntArray, AnyArray]:
-    # A dense count is faster than sorting while the table is no larger than the data.
-    if weights is None and n_keys <= max(4 * keys.size, 1 << 16):
-        dense = np.bincount(keys, minlength=0)
-        distinct = np.flatnonzero(dense)
-        return distinct, dense[distinct]
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    return _nonzero(distinct, _sum_by(inverse, distinct.size, weights))
-
-
-def _sum_by(inverse: IntArray, size: int, weights: AnyArray | None) -> AnyArray:
-    if weights is None:
-        return np.bincount(inverse, minlength=size)
-    counts = np.zeros(size, dtype=weights.dtype)
-    np.add.at(counts, inverse, weights)
-    return counts
-
-
-def _nonzero(cells: IntArray, counts: AnyArray) -> tuple[IntArray, AnyArray]:
-    kept = np.flatnonzero(counts != 0)
-    return cells[kept], counts[kept]
-
-
-def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
-    """Return how much the item of each row matters, ``(n_rows,)``; None where all matter alike.
-
-    Whole numbers are read like any others; rows that stand for several items are counts.
-
-    Examples
-    --------
-    >>> read_weights([2, 0, 1], 3).tolist()
-    [2.0, 0.0, 1.0]
-    """
-    return None if weights is None else _numbers(weights, n_rows)
-
-
-def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
-    """Return weights as finite numbers, one a row, none below and not all of them zero."""
-    try:
-        given = np.asarray(weights)
-        numbers = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
-    words = given.flat if given.dtype.kind == "O" else ()
-    if given.dtype.kind not in "iufO" or any(isinstance(one, (str, bool)) for one in words):
-        raise DataError("sample_weight must be numbers; got text or truth values")
-    if numbers.shape != (n_rows,):
-        raise DataError(f"sample_weight must have {n_rows} values; got shape {numbers.shape}")
-    bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
-    if bad.size:
-        what = "not be negative" if np.isfinite(numbers[bad[0]]) else "be finite"
-        raise DataError(f"sample_weight must {what}; got {given[bad[0]]} in row {bad[0]}")
-    if not numbers.any():
-        raise DataError("sample_weight is zero everywhere; at least one item must count")
-    with np.errstate(over="ignore"):
-        sum_of_all = numbers.sum()
-    if not np.isfinite(sum_of_all):
-        raise DataError("sample_weight adds up to more than a float holds; divide it by its mean")
-    return numbers
 
 
 def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> float:
@@ -267,10 +127,10 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
     ([0, 1, 0], 2)
     """
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
-        raise DataError("groups must be a list with the group of each item")
+        raise DataError(f"{param('groups')} must be a list with the group of each item")
     if len(groups) != n_items:
         raise DataError(
-            f"groups must name one group per item: {n_items} items, {len(groups)} groups"
+            f"{param('groups')} must name one group per item: {n_items} items, {len(groups)} groups"
         )
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
         names, places = np.unique(groups, return_inverse=True)
@@ -282,7 +142,7 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
     try:
         found = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
-        raise DataError("groups must be names or numbers, one for each item") from error
+        raise DataError(f"{param('groups')} must be names or numbers, one for each item") from error
     missing = [code for group, code in codes.items() if _is_missing(group)]
     if missing:
         rows = [row for row, code in enumerate(found) if code in missing]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import pairwise
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.labels import check_label, column_names, is_frame, sort_labels
+from outperform.data.labels import (
+    check_label,
+    column_names,
+    is_collection,
+    is_frame,
+    is_indicator,
+    sort_labels,
+)
 from outperform.data.table import ClassCounts, Table
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
 """The distinct sets, each the sorted codes of its labels; in lexicographic order."""
@@ -35,45 +41,11 @@ class Coded(NamedTuple):
     codes: list[IntArray]
 
 
-def are_label_sets(values: Any) -> bool:
-    """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
-
-    Examples
-    --------
-    >>> are_label_sets(np.eye(3)), are_label_sets([{"a"}, set()]), are_label_sets(["a", "b"])
-    (True, True, False)
-    """
-    if hasattr(values, "tocsr"):
-        return True
-    if is_frame(values):
-        return _is_indicator(np.asarray(values))
-    n_axes = getattr(values, "ndim", 1)
-    if n_axes == 2:
-        return _is_indicator(np.asarray(values))
-    if n_axes != 1 or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sized):
-        return False
-    return len(values) > 0 and _is_collection(next(iter(values)))  # type: ignore[call-overload]
-
-
 def is_matrix(values: Any) -> bool:
     """Return whether a column of label sets is a matrix: dense, sparse, a frame or nested lists."""
     if hasattr(values, "tocsr") or is_frame(values) or getattr(values, "ndim", None) == 2:
         return True
     return _is_nested_indicator(values)
-
-
-def _is_indicator(array: AnyArray) -> bool:
-    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
-        return False
-    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
-        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
-    return bool(((array == 0) | (array == 1)).all())
-
-
-def _is_collection(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.ndim == 1
-    return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
 
 
 def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -> SetColumn:
@@ -104,7 +76,7 @@ def _is_nested_indicator(values: Any) -> bool:
         return False
     if any(isinstance(one, str) for row in values for one in row):
         return False
-    return _is_indicator(np.asarray(values))
+    return is_indicator(np.asarray(values))
 
 
 def _column_names(frame: Any, *, name: str) -> tuple[Label, ...]:
@@ -174,7 +146,7 @@ def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
     places: dict[tuple[int, ...], int] = {}
     found = []
     for row, item in enumerate(values):
-        if not _is_collection(item):
+        if not is_collection(item):
             raise DataError(
                 f"{name} must be a collection of labels for each item; row {row} (counted "
                 f"from 0) is {item!r}. No label is an empty set, one is a set of one; split "
@@ -201,7 +173,7 @@ def _in_order(
     """Sort the labels, and the sets of their codes."""
     ordered = sort_labels(set(labels))
     if len(ordered) != len(labels):
-        raise UsageError(f"labels must be distinct; got {list(labels)}")
+        raise UsageError(f"{param('labels')} must be distinct; got {list(labels)}")
     place = {label: code for code, label in enumerate(ordered)}
     moved, places = move_sets(sets, [place[label] for label in labels])
     return SetColumn(ordered, moved, places[codes])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,12 +29,12 @@ class Rows(NamedTuple):
 
 
 def align(
-    models: Mapping[str, Any],
+    models: Mapping[str, object],
     *,
-    truth: Any = None,
+    truth: object = None,
     first: str = "y_true",
     what: str = "predictions",
-    beside: Mapping[str, Any],
+    beside: Mapping[str, object],
 ) -> Rows:
     """Put the rows of all columns in the order of the truth, or of the first model without one.
 
@@ -95,7 +96,7 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
     return aligned, (finding("aligned_by_index", moved=listed(moved), first=leading),)
 
 
-def _has_index(values: Any) -> bool:
+def _has_index(values: object) -> bool:
     return hasattr(values, "iloc") and hasattr(getattr(values, "index", None), "get_indexer")
 
 
@@ -121,7 +122,7 @@ def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | Non
     return None if (places == np.arange(len(places))).all() else places
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -130,7 +131,7 @@ _MEND = "give them the same index, or pass .to_numpy() to compare by position"
 # Columns: by the names of a frame, of whichever library
 
 
-def is_frame(values: Any) -> bool:
+def is_frame(values: object) -> bool:
     """Return whether values are columns with names: a frame of pandas or polars, or Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape") and hasattr(values, "__len__")
 
@@ -158,29 +159,40 @@ def only_column(values: Any, *, name: str) -> Any:
     return column
 
 
-def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
-    """Return a matrix with a column for each class in the order of the classes.
+def are_label_sets(values: Any) -> bool:
+    """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
 
-    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
-    are classes, they are in this order already.
+    Examples
+    --------
+    >>> are_label_sets(np.eye(3)), are_label_sets([{"a"}, set()]), are_label_sets(["a", "b"])
+    (True, True, False)
     """
-    if not is_frame(values) or values.shape[1] == 1:
-        return only_column(values, name=name)
-    names, matrix = column_names(values, name=name), np.asarray(values)
-    known = {label if label in names else str(label): label for label in labels}
-    if set(known) == set(names):
-        return matrix[:, [names.index(one) for one in known]]
-    if names == list(range(len(names))):
-        return matrix
-    shown = ", ".join(repr(label) for label in labels)
-    spare = [one for one in names if one not in known]
-    lacking = [one for one in known if one not in names]
-    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
-    raise DataError(
-        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
-        "name classes that never occur in labels=, or pass .to_numpy() for columns in the order "
-        "of the classes"
-    )
+    if hasattr(values, "tocsr"):
+        return True
+    if is_frame(values):
+        return is_indicator(np.asarray(values))
+    n_axes = getattr(values, "ndim", 1)
+    if n_axes == 2:
+        return is_indicator(np.asarray(values))
+    if n_axes != 1 or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sized):
+        return False
+    return len(values) > 0 and is_collection(next(iter(values)))  # type: ignore[call-overload]
+
+
+def is_indicator(array: AnyArray) -> bool:
+    """Return whether an array is a matrix of zeros and ones."""
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
+        return False
+    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
+        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
+    return bool(((array == 0) | (array == 1)).all())
+
+
+def is_collection(value: Any) -> bool:
+    """Return whether a value holds several labels."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
 
 
 Kind = Literal["text", "int", "bool", "float"]
@@ -202,7 +214,7 @@ class Column:
 class _Codes(dict[Any, int]):
     """A dictionary that gives each new key the next code."""
 
-    def __missing__(self, key: Any) -> int:
+    def __missing__(self, key: object) -> int:
         code = self[key] = len(self)
         return code
 
@@ -214,7 +226,7 @@ def clear_positive(labels: Sequence[Label]) -> Label | None:
     return 1 if set(labels) == {0, 1} else None
 
 
-def read_column(values: Any, *, name: str) -> Column:
+def read_column(values: object, *, name: str) -> Column:
     """Read one column of labels; refuse what cannot be a class."""
     values = only_column(values, name=name)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
@@ -249,7 +261,7 @@ def read_column(values: Any, *, name: str) -> Column:
     )
 
 
-def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
+def _read_objects(values: Sequence[object] | AnyArray, *, name: str) -> Column:
     index = _Codes()
     codes = np.empty(len(values), dtype=np.int64)
     types: set[type] = set()
@@ -276,7 +288,7 @@ def _read_objects(values: Sequence[Any] | AnyArray, *, name: str) -> Column:
     return Column(name=name, kind=kind, values=tuple(distinct), codes=codes)
 
 
-def _chunks(values: Sequence[Any] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
+def _chunks(values: Sequence[object] | AnyArray) -> Iterator[tuple[int, Sequence[Any]]]:
     if isinstance(values, np.ndarray):
         for start in range(0, len(values), _CHUNK):
             yield start, values[start : start + _CHUNK].tolist()
@@ -294,7 +306,7 @@ def _kind(types: set[type]) -> Kind:
     return "float"
 
 
-def _check_types(types: set[type], chunk: Sequence[Any], start: int, *, name: str) -> None:
+def _check_types(types: set[type], chunk: Sequence[object], start: int, *, name: str) -> None:
     missing = {
         kind for kind in types if kind is type(None) or kind.__name__ in ("NAType", "NaTType")
     }
@@ -445,7 +457,7 @@ def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     return twins
 
 
-def check_label(value: Any, *, name: str) -> Label:
+def check_label(value: object, *, name: str) -> Label:
     """Return a single label as Python text, int or bool."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -31,7 +31,7 @@ from outperform.data.views import (
     refuse_pool,
     refuse_proportions,
 )
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
 if TYPE_CHECKING:
@@ -277,9 +277,10 @@ class Outcomes(Constructors):
         """
         if self.kind == "spans":
             raise UsageError(
-                "spans have no true negatives to be the rest; name the type with pos_label="
+                "spans have no true negatives to be the rest; name the type with "
+                f"{param('pos_label=')}"
             )
-        refuse_pool(self, "binarize() would mix them; name the class with pos_label=")
+        refuse_pool(self, "binarize() would mix them; name the positive class instead")
         refuse_lost_prevalence(self, "binarize()")
         chosen = code_of(self, label)
         if self.kind == "label_sets":
@@ -320,8 +321,8 @@ class Outcomes(Constructors):
         """Forget what was seen together; every span or item counts by itself."""
         if self.weighted:
             raise UsageError(
-                "these outcomes carry importance weights, which ungroup() would forget; "
-                "count again without groups= or without sample_weight="
+                "these outcomes carry importance weights, which ungroup() would forget; count "
+                f"again without {param('groups=')} or without sample_weight="
             )
         tables = tuple(Table(table.cells, table.counts) for table in self.tables)
         return replace(self, tables=tables)
@@ -342,7 +343,7 @@ class Outcomes(Constructors):
         ([('1',), ('2',)], 2)
         """
         if self.slices is None:
-            raise UsageError("these outcomes have no slices; divide them with by=")
+            raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
         return replace(self, tables=(table,), slices=None, _repeated=(), sources=())
 
@@ -352,7 +353,7 @@ class Outcomes(Constructors):
         Parameters
         ----------
         labels
-            The classes to add, beside those that are there.
+            The classes to add to those that are there.
         """
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)

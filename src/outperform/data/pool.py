@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.groups import as_counts, count_rows, total
 from outperform.data.labels import Column, read_column
-from outperform.data.table import Table, place_rows
+from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Pool:
 
         A stratum without a label has nothing to stand for it and is left out.
         """
-        counted = self.labelled(table, n_labels=n_labels).sum(axis=1)
+        counted: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         strata = self.strata_of(table.cells[:, 1:])
         worth = self.counts.astype(np.float64)[strata] / counted[strata]
         return Table(table.cells, table.counts.astype(np.float64) * worth)
@@ -99,7 +98,8 @@ class Pool:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
         """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
-        cells, counts = data["cells"], as_counts(data["counts"])
+        cells: IntArray = data["cells"]
+        counts = as_counts(data["counts"])
         if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
             raise DataError("a stratum of the pool needs a prediction of each model")
         if len(cells) != len(counts) or not counts.all():
@@ -115,7 +115,7 @@ class Pool:
     def check(self, table: Table, *, n_labels: int) -> None:
         """Refuse more labelled items than a stratum holds."""
         try:
-            labelled = self.labelled(table, n_labels=n_labels).sum(axis=1)
+            labelled: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         except KeyError as error:
             raise DataError(
                 f"a labelled item has a pair of predictions that no item of the pool has; {_WHOLE}"
@@ -192,7 +192,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     return y_true, places
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value
@@ -300,7 +300,8 @@ class Slices:
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
         """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
         by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
-        cells, counts = data["cells"], as_counts(data["counts"])
+        cells: IntArray = data["cells"]
+        counts = as_counts(data["counts"])
         if cells.shape != (len(counts), 1 + width):
             raise DataError("every cell of a slice needs one count")
         if not by or len(set(by)) != len(by):
@@ -317,7 +318,7 @@ class Slices:
         return cls(by=by, keys=keys, table=table)
 
 
-def slice_column(values: Any, *, name: str) -> Column:
+def slice_column(values: object, *, name: str) -> Column:
     """Read a column that divides the items; its values become text in their order.
 
     Examples

@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform._typing import FloatArray, Label
 from outperform.data.views import code_of
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import listed, quoted
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class Prevalence:
     distribution: Any = None
 
     @classmethod
-    def from_param(cls, value: Any, seen: Outcomes, *, positive: Label | None = None) -> Prevalence:
+    def from_param(
+        cls, value: object, seen: Outcomes, *, positive: Label | None = None
+    ) -> Prevalence:
         """Take shares, counts or a distribution, and check them against the classes.
 
         Parameters
@@ -84,9 +86,9 @@ class Prevalence:
         if hasattr(value, "items"):
             return _from_mapping(dict(value.items()), seen)
         raise UsageError(
-            "prevalence must be the share of the positive class, a mapping from classes to shares "
-            "or counts such as {'fraud': 20, 'ok': 980}, or a distribution with rvs(), such as "
-            f"scipy.stats.beta(20, 980); got {value!r}"
+            f"{param('prevalence')} must be the share of the positive class, a mapping from "
+            "classes to shares or counts such as {'fraud': 20, 'ok': 980}, or a distribution "
+            f"with rvs(), such as scipy.stats.beta(20, 980); got {value!r}"
         )
 
     @property
@@ -129,9 +131,11 @@ class Prevalence:
         shapes = data.get("shapes")
         given = tuple(map(float, data["shares"] if shapes is None else shapes))
         if len(data["shares"]) != len(data["labels"]) or len(given) != len(data["labels"]):
-            raise DataError("prevalence must have one share for each of its classes")
+            raise DataError(f"{param('prevalence')} must have one share for each of its classes")
         if not set(data["labels"]) <= set(labels) or sum(data["shares"]) > 1 + _TOLERANCE:
-            raise DataError("prevalence must be shares of the classes that sum to 1 or less")
+            raise DataError(
+                f"{param('prevalence')} must be shares of the classes that sum to 1 or less"
+            )
         return cls(
             labels=tuple(data["labels"]),
             shares=tuple(map(float, data["shares"])),
@@ -164,8 +168,8 @@ class Prevalence:
 def _one_class(positive: Label | None) -> Label:
     if positive is None:
         raise UsageError(
-            "one share needs a class that it is about; name it with pos_label=, or give a mapping "
-            "such as {'fraud': 0.02}"
+            f"one share needs a class that it is about; name it with {param('pos_label=')}, or "
+            "give a mapping such as {'fraud': 0.02}"
         )
     return positive
 
@@ -177,8 +181,8 @@ def _from_mapping(given: Mapping[Any, Any], seen: Outcomes) -> Prevalence:
         real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
         if not real or not 0 <= value < np.inf:
             raise UsageError(
-                f"prevalence must be shares or counts that are not negative; got {value!r} for "
-                f"class {label!r}"
+                f"{param('prevalence')} must be shares or counts that are not negative; got "
+                f"{value!r} for class {label!r}"
             )
     named = {seen.labels[code_of(seen, label)]: float(value) for label, value in given.items()}
     if len(named) < len(given):

@@ -9,34 +9,36 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, ModelsLike
-from outperform.data.groups import group_codes, read_weights, total
+from outperform.data.groups import group_codes
 from outperform.data.labels import (
     Column,
     align,
-    in_class_order,
+    column_names,
+    is_frame,
     only_column,
     read_column,
     sort_labels,
     unify,
 )
+from outperform.data.table import read_weights, total
 from outperform.data.views import check_labels, named
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
 
-def read_scores(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
+def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
     """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
     arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise DataError(f"models must score the same items in the same order; {shown}")
+        raise DataError(f"{param('models')} must score the same items in the same order; {shown}")
     if not min(lengths.values()):
         raise DataError("there are no scores; at least one item is needed")
     return arrays
 
 
-def _read(values: Any, *, name: str) -> FloatArray:
+def _read(values: object, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
     array = _as_floats(values, name)
@@ -55,7 +57,7 @@ def _read(values: Any, *, name: str) -> FloatArray:
     return array
 
 
-def _as_floats(values: Any, name: str) -> FloatArray:
+def _as_floats(values: object, name: str) -> FloatArray:
     try:
         array: AnyArray = np.asarray(values)
     except ValueError as error:
@@ -94,7 +96,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
         ordered = check_labels(labels, like=known)
         if not known <= set(ordered):
             missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
-            raise DataError(f"labels must name every class; y_true also has {missing}")
+            raise DataError(f"{param('labels')} must name every class; y_true also has {missing}")
     place = {label: code for code, label in enumerate(ordered)}
     codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
     return codes[column.codes], ordered, findings
@@ -102,6 +104,31 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
 _WORTH_MERGING = 16
+
+
+def _in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
+    """Return a matrix with a column for each class in the order of the classes.
+
+    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
+    are classes, they are in this order already.
+    """
+    if not is_frame(values) or values.shape[1] == 1:
+        return only_column(values, name=name)
+    names, matrix = column_names(values, name=name), np.asarray(values)
+    known = {label if label in names else str(label): label for label in labels}
+    if set(known) == set(names):
+        return matrix[:, [names.index(one) for one in known]]
+    if names == list(range(len(names))):
+        return matrix
+    shown = ", ".join(repr(label) for label in labels)
+    spare = [one for one in names if one not in known]
+    lacking = [one for one in known if one not in names]
+    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
+    raise DataError(
+        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
+        f"name classes that never occur in {param('labels=')}, or pass .to_numpy() for columns in "
+        "the order of the classes"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -194,7 +221,7 @@ class Scores:
         truth, ordered, findings = read_truth(rows.truth, labels)
         arrays = read_scores(
             {
-                model: in_class_order(values, ordered, name=f"scores of {model!r}")
+                model: _in_class_order(values, ordered, name=f"scores of {model!r}")
                 for model, values in rows.models.items()
             }
         )
@@ -208,7 +235,8 @@ class Scores:
             if array.ndim == 2 and array.shape[1] != len(ordered):
                 raise DataError(
                     f"scores of {name!r} must have a column for each of the {len(ordered)} "
-                    f"classes; got shape {array.shape}; name classes that never occur in labels="
+                    f"classes; got shape {array.shape}; name classes that never occur in "
+                    f"{param('labels=')}"
                 )
         made = cls(
             models=tuple(arrays),

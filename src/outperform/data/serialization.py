@@ -11,13 +11,13 @@ import numpy as np
 
 from outperform import _files as read
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import Groups, as_counts, count_rows
+from outperform.data.groups import Groups
 from outperform.data.label_sets import Sets
 from outperform.data.labels import sort_labels
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
 from outperform.data.sources import DOUBLED, Source, origins
-from outperform.data.table import Table, place_rows
+from outperform.data.table import Table, as_counts, count_rows, place_rows
 from outperform.errors import DataError
 from outperform.findings import Finding, Level, restored
 
@@ -61,7 +61,7 @@ def _codes(value: Any, at: str) -> IntArray:
     return np.array(value, dtype=np.int64).reshape(len(value), len(value[0]) if value else 0)
 
 
-def _fractions(value: Any, at: str) -> AnyArray:
+def _fractions(value: object, at: str) -> AnyArray:
     """Take a list of finite numbers above zero as an array of float64."""
     for place, one in enumerate(read.as_list(value, at)):
         if type(one) not in (float, int) or not 0 < one <= 1e308:
@@ -90,13 +90,13 @@ def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
 # The fields of a file, and what each must be.
 
 
-def _label(value: Any, at: str) -> Label:
+def _label(value: object, at: str) -> Label:
     if type(value) is bool:
         return value
     return read.text(value, at) if type(value) is str else read.whole(-_HUGE, _HUGE)(value, at)
 
 
-def _finding(value: Any, at: str) -> Finding:
+def _finding(value: object, at: str) -> Finding:
     name, level, message = read.row_of(read.text, read.one_of(*get_args(Level)), read.text)(
         value, at
     )
@@ -187,7 +187,7 @@ def to_dict(outcomes: Outcomes) -> OutcomesFacts:
     return cast("OutcomesFacts", read.signed(plain))
 
 
-def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+def from_dict(data: Mapping[str, object]) -> dict[str, Any]:
     """Return the fields of outcomes from what :func:`to_dict` gave, checked."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise DataError(f"these are not outcomes: the field 'format' must be {FORMAT!r}")
@@ -251,7 +251,7 @@ def _fields(
     }
 
 
-def _slices(data: Mapping[str, Any], tables: Sequence[Table], n_codes: int) -> Slices:
+def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -> Slices:
     """Put the slices back, and see that they add up to the whole."""
     slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
     whole = slices.whole(n_labels=n_codes)
@@ -264,7 +264,7 @@ def _slices(data: Mapping[str, Any], tables: Sequence[Table], n_codes: int) -> S
     return slices
 
 
-def _pool(data: Mapping[str, Any], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
+def _pool(data: Mapping[str, object], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
     """Put the pool back, and see that the table could have been chosen from it."""
     if len(tables) != 1 or kind != "classes" or tables[0].groups is not None:
         raise DataError("only paired classes without groups can come from a pool")
@@ -277,7 +277,7 @@ def _table(
     counts: AnyArray,
     n_labels: int,
     width: int,
-    groups: Mapping[str, Any] | None = None,
+    groups: Mapping[str, object] | None = None,
 ) -> Table:
     if not len(cells):  # a model of which nothing was counted
         cells = cells.reshape(0, width)
@@ -338,7 +338,7 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
 def _check_spans(tables: Sequence[Table], outside: int) -> None:
     for table in tables:
         types = np.where(table.cells == outside, -1, table.cells)
-        found = types.max(axis=1, initial=-1)
+        found: IntArray = types.max(axis=1, initial=-1)
         if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
             raise DataError("each cell of spans must be of one type")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
-from outperform.data.table import Table
+from outperform.data.table import CHANCE, Table
 from outperform.data.views import check_labels, n_codes, sharing_sets
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, counted, finding, listed
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import SourceFacts
 
 
-# What happens by chance less often than this is taken as a copy.
-CHANCE = 1e-6
 TWINS = "repeated_sources"
 DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; a gate does not pass with these
 _SHOWN = 3
@@ -155,34 +153,6 @@ def _names(group: Sequence[Source]) -> str:
         return f"{names[0]} was added {len(group)} times with the very same counts"
     named = listed([name or "arrays" for name in names], most=_SHOWN)
     return f"{named} hold the very same counts"
-
-
-def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
-    """Say that rows may have been repeated: every count is a multiple of one number g ≥ 2.
-
-    The chance of that is about g to the power of minus the number of cells, without those that a
-    balanced design fixes: one for each true class. Where groups say what belongs together,
-    repeated rows are weighed as they should be. Spans are rows of sentences.
-
-    Examples
-    --------
-    >>> import outperform as op
-    >>> truth, new, old = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1], [1, 0, 0, 0, 1, 1]
-    >>> seen = op.Outcomes.from_labels(truth * 100, {"new": new * 100, "old": old * 100})
-    >>> [one.name for one in seen.findings]
-    ['repeated_rows']
-    """
-    if kind == "spans" and table.groups is not None:
-        counts, fixed = table.groups.repeats, 1
-    elif table.groups is None or table.groups.weighted:
-        counts, fixed = table.counts, len(np.unique(table.cells[:, 0]))
-    else:
-        return ()
-    times = math.gcd(*counts.tolist())
-    if times < 2 or (len(counts) - fixed) * math.log(times) < -math.log(CHANCE) - 1e-9:
-        return ()
-    what = "set of spans" if kind == "spans" else "combination of truth and predictions"
-    return (finding("repeated_rows", what=what, times=times),)
 
 
 def refuse_unlike(one: Outcomes, other: Outcomes) -> None:

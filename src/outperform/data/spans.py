@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform._typing import IntArray, Label
-from outperform.data.groups import count_rows, group_codes, group_rows
+from outperform.data.groups import group_codes, group_rows
 from outperform.data.labels import check_label, sort_labels
-from outperform.data.table import Table, place_rows
+from outperform.data.table import Table, count_rows, place_rows
 from outperform.data.tag_schemes import ROLES_OF, Role, Scheme, Span
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding
@@ -105,7 +105,7 @@ class Counted(NamedTuple):
 
 
 def count_spans(
-    gold: Documents, predictions: Mapping[str, Documents], *, groups: Sequence[Any] | None
+    gold: Documents, predictions: Mapping[str, Documents], *, groups: Sequence[object] | None
 ) -> Counted:
     """Count spans that agree to the letter, and keep the documents together."""
     columns = {"gold": gold, **{f"spans of {name!r}": spans for name, spans in predictions.items()}}
@@ -232,7 +232,7 @@ def _same_length(columns: Mapping[str, Sized], what: str) -> None:
 
 
 def span_cells(
-    columns: Sequence[Sequence[Any]], read: Callable[[Any], Label]
+    columns: Sequence[Sequence[object]], read: Callable[[object], Label]
 ) -> tuple[tuple[Label, ...], list[IntArray]]:
     """Return the types of columns in which None means "no span", and the codes."""
     kinds = [[None if value is None else read(value) for value in column] for column in columns]

@@ -1,22 +1,165 @@
-"""One sparse table: cells of codes and how often each occurred; confusion matrices."""
+"""One sparse table: rows counted into cells of codes; counts, weights and confusion matrices."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, IntArray
-from outperform.data.groups import Groups, as_counts, count_rows, total
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.errors import DataError
 from outperform.findings import Finding, finding
 
-_INT64_MAX = np.iinfo(np.int64).max
+if TYPE_CHECKING:
+    from outperform.data.groups import Groups
+
+_INT64_MAX = 2**63 - 1
+# What happens by chance less often than this is taken as a copy.
+CHANCE = 1e-6
 Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
+
+
+def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
+    """Return counts as int64, or as Python integers where their sum needs more.
+
+    Examples
+    --------
+    >>> as_counts([3, 2.0]).tolist()
+    [3, 2]
+    """
+    array = _as_array(values, name=name)
+    if array.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))
+        if bad.size:
+            raise DataError(f"{name} must be whole numbers; got {array.flat[bad[0]].item()!r}")
+        array = np.array([int(value) for value in array.flat], dtype=object).reshape(array.shape)
+    if array.dtype.kind == "O":
+        array = _as_python_integers(array, name=name)
+    elif array.dtype.kind not in "iu":
+        raise DataError(f"{name} must be whole numbers; got values of type {array.dtype}")
+    if array.size and array.min() < 0:
+        raise DataError(f"{name} must not be negative; got {array.min()}")
+    if total(array) > _INT64_MAX:
+        return array.astype(object)
+    return array.astype(np.int64)
+
+
+def _as_array(values: Any, *, name: str) -> AnyArray:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+            # Beside one float numpy rounds a list's whole numbers from 2⁵³ on.
+            array = np.array(values, dtype=object)
+    except ValueError as error:
+        raise DataError(f"{name} must be a table of numbers with rows of one length") from error
+    return array
+
+
+def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
+    out = np.empty(array.shape, dtype=object)
+    for place, value in enumerate(array.flat):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole and not (isinstance(value, float) and value.is_integer()):
+            raise DataError(f"{name} must be whole numbers; got {value!r}")
+        out.flat[place] = int(value)
+    return out
+
+
+def total(counts: AnyArray) -> int:
+    """Return the exact sum, whatever its size; effective counts, which are floats, add as such."""
+    if counts.dtype.kind == "f":
+        return counts.sum()  # type: ignore[no-any-return]
+    if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
+        return sum(int(value) for value in counts.flat)
+    return int(counts.sum(dtype=np.uint64 if counts.dtype.kind == "u" else np.int64))
+
+
+def count_rows(
+    codes: Sequence[IntArray], *, n_labels: int, weights: AnyArray | None = None
+) -> tuple[IntArray, AnyArray]:
+    """Count equal rows of codes; cells come out in lexicographic order.
+
+    Returns ``cells`` of shape ``(n_cells, n_columns)`` and their counts.
+    """
+    n_rows, n_columns = len(codes[0]), len(codes)
+    if n_labels**n_columns < 2**62:
+        keys = np.zeros(n_rows, dtype=np.int64)
+        for column in codes:
+            keys *= n_labels
+            keys += column
+        distinct, counts = _count_keys(keys, n_labels**n_columns, weights)
+        powers = n_labels ** np.arange(n_columns - 1, -1, -1, dtype=np.int64)
+        return distinct[:, None] // powers % n_labels, counts
+    rows = np.stack(codes, axis=1)
+    cells, inverse = np.unique(rows, axis=0, return_inverse=True)
+    counts = _sum_by(inverse, len(cells), weights)
+    return _nonzero(cells, counts)
+
+
+def _count_keys(keys: IntArray, n_keys: int, weights: AnyArray | None) -> tuple[IntArray, AnyArray]:
+    # A dense count is faster than sorting while the table is no larger than the data.
+    if weights is None and n_keys <= max(4 * keys.size, 1 << 16):
+        dense = np.bincount(keys, minlength=0)
+        distinct = np.flatnonzero(dense)
+        return distinct, dense[distinct]
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    return _nonzero(distinct, _sum_by(inverse, distinct.size, weights))
+
+
+def _sum_by(inverse: IntArray, size: int, weights: AnyArray | None) -> AnyArray:
+    if weights is None:
+        return np.bincount(inverse, minlength=size)
+    counts = np.zeros(size, dtype=weights.dtype)
+    np.add.at(counts, inverse, weights)
+    return counts
+
+
+def _nonzero(cells: IntArray, counts: AnyArray) -> tuple[IntArray, AnyArray]:
+    kept = np.flatnonzero(counts != 0)
+    return cells[kept], counts[kept]
+
+
+def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
+    """Return how much the item of each row matters, ``(n_rows,)``; None where all matter alike.
+
+    Whole numbers are read like any others; rows that stand for several items are counts.
+
+    Examples
+    --------
+    >>> read_weights([2, 0, 1], 3).tolist()
+    [2.0, 0.0, 1.0]
+    """
+    return None if weights is None else _numbers(weights, n_rows)
+
+
+def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
+    """Return weights as finite numbers, one a row, none below and not all of them zero."""
+    try:
+        given = np.asarray(weights)
+        numbers = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
+    words = given.flat if given.dtype.kind == "O" else ()
+    if given.dtype.kind not in "iufO" or any(isinstance(one, (str, bool)) for one in words):
+        raise DataError("sample_weight must be numbers; got text or truth values")
+    if numbers.shape != (n_rows,):
+        raise DataError(f"sample_weight must have {n_rows} values; got shape {numbers.shape}")
+    bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
+    if bad.size:
+        what = "not be negative" if np.isfinite(numbers[bad[0]]) else "be finite"
+        raise DataError(f"sample_weight must {what}; got {given[bad[0]]} in row {bad[0]}")
+    if not numbers.any():
+        raise DataError("sample_weight is zero everywhere; at least one item must count")
+    with np.errstate(over="ignore"):
+        sum_of_all = numbers.sum()
+    if not np.isfinite(sum_of_all):
+        raise DataError("sample_weight adds up to more than a float holds; divide it by its mean")
+    return numbers
 
 
 class ClassCounts(NamedTuple):
@@ -103,12 +246,7 @@ class Table:
         """Return effective counts, each this many times what was counted."""
         groups = self.groups
         if groups is not None:
-            groups = Groups(
-                pattern=groups.pattern,
-                cell=groups.cell,
-                times=groups.times,
-                repeats=groups.repeats.astype(np.float64) * factor,
-            )
+            groups = replace(groups, repeats=groups.repeats.astype(np.float64) * factor)
         return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
 
     def in_weights(self) -> Table:
@@ -196,6 +334,34 @@ def place_rows(rows: IntArray, cells: IntArray) -> IntArray:
         raise KeyError("a row is not among the cells")
     places: IntArray = order[found]
     return places
+
+
+def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
+    """Say that rows may have been repeated: every count is a multiple of one number g ≥ 2.
+
+    The chance of that is about g to the power of minus the number of cells, without those that a
+    balanced design fixes: one for each true class. Where groups say what belongs together,
+    repeated rows are weighed as they should be. Spans are rows of sentences.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> truth, new, old = [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 1], [1, 0, 0, 0, 1, 1]
+    >>> seen = op.Outcomes.from_labels(truth * 100, {"new": new * 100, "old": old * 100})
+    >>> [one.name for one in seen.findings]
+    ['repeated_rows']
+    """
+    if kind == "spans" and table.groups is not None:
+        counts, fixed = table.groups.repeats, 1
+    elif table.groups is None or table.groups.weighted:
+        counts, fixed = table.counts, len(np.unique(table.cells[:, 0]))
+    else:
+        return ()
+    times = math.gcd(*counts.tolist())
+    if times < 2 or (len(counts) - fixed) * math.log(times) < -math.log(CHANCE) - 1e-9:
+        return ()
+    what = "set of spans" if kind == "spans" else "combination of truth and predictions"
+    return (finding("repeated_rows", what=what, times=times),)
 
 
 def read_confusions(matrices: Mapping[str, Any]) -> dict[str, AnyArray]:

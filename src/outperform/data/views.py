@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import total
 from outperform.data.label_sets import join_sets
 from outperform.data.labels import (
     Column,
@@ -20,7 +19,8 @@ from outperform.data.labels import (
     sort_labels,
 )
 from outperform.data.pool import Pool
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.data.table import total
+from outperform.errors import DataError, UsageError, param, unknown_name
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
@@ -35,7 +35,7 @@ _FEW_LABELS = 0.1  # of the different values, in the truth
 _HARDLY_ANY = 0.05  # of the rows
 
 
-def named(columns: Any) -> Mapping[str, Any]:
+def named(columns: object) -> Mapping[str, Any]:
     """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")
@@ -64,17 +64,19 @@ def same_length(columns: Sequence[Column]) -> None:
 def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
     """Return distinct labels of the type of the data, in which True is 1."""
     if isinstance(labels, (str, bytes)):
-        raise UsageError(f"labels must be a list of classes; got {labels!r}")
+        raise UsageError(f"{param('labels')} must be a list of classes; got {labels!r}")
     checked = tuple(check_label(label, name="labels") for label in labels)
     if not checked or len(set(checked)) != len(checked):
-        raise UsageError(f"labels must be distinct classes; got {list(labels)}")
+        raise UsageError(f"{param('labels')} must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
     if kinds == {bool, int}:
         as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
         return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"labels must be of the type of the data; got a mixture of {names}")
+        raise DataError(
+            f"{param('labels')} must be of the type of the data; got a mixture of {names}"
+        )
     return checked
 
 
@@ -126,7 +128,7 @@ class Values(NamedTuple):
 
 
 def compare_values(
-    values: Sequence[Any], codes: IntArray, labels: Sequence[Any], counts: AnyArray | None
+    values: Sequence[object], codes: IntArray, labels: Sequence[object], counts: AnyArray | None
 ) -> Values:
     """Compare the values of a column, whose rows stand for ``counts``, with labels."""
     known = {str(label) for label in labels if label is not None}
@@ -344,8 +346,8 @@ def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
     a, b = outcomes.models
     if pool.models != (b,):
         raise UsageError(
-            f"the pool must have the predictions of {a!r} as truth and {b!r} as its only "
-            f"model, e.g. read(source, truth={a!r}, models=[{b!r}]); got {list(pool.models)}"
+            f"the pool must have the predictions of {a!r} as truth and {b!r} as its only model, "
+            f"e.g. {param('truth=', a)}, {param('models=', [b])}; got {list(pool.models)}"
         )
 
 

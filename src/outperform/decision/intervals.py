@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from outperform._typing import FloatArray
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 
 # The fit looks at a quarter of the possible positions to each side of the minimum:
 # wide enough to average noise away, narrow enough for a quartic to follow the curve.
@@ -89,10 +89,11 @@ def check_prob(prob: float) -> float:
     number = isinstance(prob, (int, float, np.floating)) and not isinstance(prob, bool)
     if number and 1 < prob < 100:
         raise UsageError(
-            f"hdi_prob must lie between 0 and 1; got {prob}; did you mean {prob / 100:g}?"
+            f"{param('hdi_prob')} must lie between 0 and 1; got {prob}; did you mean "
+            f"{prob / 100:g}?"
         )
     if not number or not 0 < prob < 1:
-        raise UsageError(f"hdi_prob must lie strictly between 0 and 1; got {prob!r}")
+        raise UsageError(f"{param('hdi_prob')} must lie strictly between 0 and 1; got {prob!r}")
     return float(prob)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, Distribution, FloatArray
+from outperform._typing import AnyArray, Distribution, FloatArray, IntArray
 from outperform.decision.intervals import SHORTEST_NOISE, Interval
 from outperform.decision.rope import Rope, mean_error
 
@@ -214,7 +214,7 @@ def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
     """
     n = ordered.shape[1]
     span = min(int(np.ceil(prob * n)), n) - 1
-    start = (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1)
+    start: IntArray = (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1)
     rows = np.arange(len(ordered))
     return Ends(
         low=ordered[rows, start],
@@ -257,7 +257,7 @@ def spreads_rows(draws: FloatArray) -> Spreads:
     array([0.0237])
     """
     n = draws.shape[1]
-    mean = draws.mean(axis=1)
+    mean: FloatArray = draws.mean(axis=1)
     squares = np.square(draws - mean[:, None])
     variance = squares.mean(axis=1)
     error = np.divide(

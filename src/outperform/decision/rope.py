@@ -12,7 +12,7 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray, RopeLike
 from outperform.decision.intervals import Interval
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 
 DEFAULT_HALF_WIDTH = 0.01
 # Of a metric from 0 to 1 nobody means half of it by "too small to matter", but perhaps per cent.
@@ -62,13 +62,16 @@ class Rope:
         if rope is None:
             if bounds is None or bounds[0] < -1 or bounds[1] > 1:
                 raise UsageError(
-                    "this metric is not within [-1, 1], so there is no default ROPE; "
-                    "give rope=, the largest difference that does not matter, in the metric's units"
+                    "this metric is not within [-1, 1], so there is no default ROPE; give "
+                    f"{param('rope=')}, the largest difference that does not matter, in the "
+                    "metric's units"
                 )
             return cls(low=-DEFAULT_HALF_WIDTH, high=DEFAULT_HALF_WIDTH, default=True)
         low, high = _ends(rope)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-            raise UsageError(f"rope must be finite and go from low to high; got {rope!r}")
+            raise UsageError(
+                f"{param('rope')} must be finite and go from low to high; got {rope!r}"
+            )
         if bounds is not None:
             _refuse_wide(rope, low, high, bounds)
         return cls(low=low, high=high)
@@ -108,19 +111,21 @@ def _refuse_wide(
         hint += f"; did you mean {meant}?"
     if wide > span:
         raise UsageError(
-            f"rope {rope!r} is wider than any difference of this metric (at most {span:g}); {hint}"
+            f"{param('rope')} {rope!r} is wider than any difference of this metric (at most "
+            f"{span:g}); {hint}"
         )
     both_ways = low < 0 < high and narrow >= _TOO_WIDE_BOTH_WAYS
     if in_units and both_ways and wide >= _TOO_WIDE:
         raise UsageError(
-            f"rope {rope!r} holds nearly every difference of a metric from {bounds[0]:g} to "
-            f"{bounds[1]:g}, so any two models would be equivalent; {hint}"
+            f"{param('rope')} {rope!r} holds nearly every difference of a metric from "
+            f"{bounds[0]:g} to {bounds[1]:g}, so any two models would be equivalent; {hint}"
         )
 
 
 def _ends(rope: Any) -> tuple[float, float]:
     message = (
-        f"rope must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); got {rope!r}"
+        f"{param('rope')} must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); got "
+        f"{rope!r}"
     )
     if isinstance(rope, (str, bytes, bool)):
         raise UsageError(message)
@@ -133,7 +138,7 @@ def _ends(rope: Any) -> tuple[float, float]:
         raise UsageError(message) from error
     if half < 0:
         raise UsageError(
-            f"rope as one number is a half-width and must not be negative; got {rope!r}"
+            f"{param('rope')} as one number is a half-width and must not be negative; got {rope!r}"
         )
     return -half, half
 
@@ -213,7 +218,7 @@ def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     0.0237
     """
     worth = draws.size if n_effective is None else n_effective
-    squares = np.square(draws - draws.mean())
+    squares: FloatArray = np.square(draws - draws.mean())
     variance = float(squares.mean())
     if variance == 0.0:
         return 0.0

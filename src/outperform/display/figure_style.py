@@ -198,7 +198,7 @@ KEY = "{hdi}, ● mean, ◇ observed"
 
 
 def draw_interval(
-    ax: Axes, facts: Facts, level: float, *, width: float = 3.0, colour: Any = None
+    ax: Axes, facts: Facts, level: float, *, width: float = 3.0, colour: object = None
 ) -> None:
     """Draw the HDI as a bar, the mean as a dot on it and the observed value as a diamond."""
     colour = ink(ax) if colour is None else colour
@@ -256,7 +256,7 @@ class Shape:
 
 
 def read_shape(
-    draws_or_density: Any, *, window: tuple[float, float] | None = None, name: str = "draws"
+    draws_or_density: object, *, window: tuple[float, float] | None = None, name: str = "draws"
 ) -> Shape:
     """Return the outline of draws, or of a pair of a grid and the density on it.
 
@@ -285,7 +285,7 @@ def read_shape(
     return _histogram(draws, window)
 
 
-def _density(grid: Any, height: Any) -> Shape:
+def _density(grid: object, height: object) -> Shape:
     x, y = (np.asarray(part, dtype=np.float64) for part in (grid, height))
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise UsageError(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray
 from outperform.display import figure_style, numbers
 from outperform.display.figure_style import KEY, draw_interval
-from outperform.errors import UsageError, require
+from outperform.errors import UsageError, param, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _UNDECIDED = "0.5"
 
 
 def draw_forest(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, object]],
     *,
     names: tuple[object, object] = ("A", "B"),
     metric: str | None = None,
@@ -114,7 +114,7 @@ def _draw_row(ax: Axes, row: Mapping[str, Any], place: int, size: float) -> None
     )
 
 
-def _label_rows(ax: Axes, rows: Sequence[Mapping[str, Any]], size: float) -> None:
+def _label_rows(ax: Axes, rows: Sequence[Mapping[str, object]], size: float) -> None:
     keys = figure_style.names(row["key"] for row in rows)
     for text in ax.set_yticks(range(len(rows)), keys) and ax.get_yticklabels():
         text.set(fontsize=size, **figure_style.LITERAL)
@@ -210,7 +210,7 @@ def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
     if not 2 <= len(labels) <= _MOST:
         raise UsageError(
             f"a confusion matrix of 2 to {_MOST} classes can be drawn, but {len(labels)} came; "
-            "name the classes to show with labels="
+            f"name the classes to show with {param('labels=')}"
         )
     return values
 

@@ -17,7 +17,7 @@ from outperform.errors import UsageError
 Align = Literal["left", "right"]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return str(value)
 
 
@@ -249,7 +249,7 @@ def json_value(value: object) -> object:
     return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def uniform(values: Sequence[Any]) -> list[Any]:
+def uniform(values: Sequence[object]) -> list[Any]:
     """Return values of one type, as columnar frames want them.
 
     Examples

@@ -167,7 +167,7 @@ def draw_factor(
     prior: ArrayLike | tuple[ArrayLike, ArrayLike],
     *,
     facts: Facts,
-    null: Mapping[str, Any],
+    null: Mapping[str, object],
     ax: Axes | None = None,
 ) -> Axes:
     """Draw prior and posterior of the difference on a logarithmic scale, and both nulls.
@@ -236,7 +236,7 @@ def factor_window(facts: Facts) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _shape_within(prior: Any, window: tuple[float, float]) -> Shape:
+def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
     if isinstance(prior, tuple):
         return read_shape(prior)
     shape = read_shape(prior, window=window, name="draws of the prior")
@@ -287,7 +287,7 @@ def _draw_densities(ax: Axes, null: Mapping[str, Any], floor: float) -> None:
     ax.plot([0], [max(after, floor)], "o" if after > floor else "v", mfc=colour, **edge)
 
 
-def _write_meaning(ax: Axes, facts: Facts, null: Mapping[str, Any]) -> None:
+def _write_meaning(ax: Axes, facts: Facts, null: Mapping[str, object]) -> None:
     text = "\n".join([*_of_interval(facts, null), *_of_point(null)])
     ax.text(
         0.0, 1.03, text, transform=ax.transAxes, va="bottom", linespacing=1.25, **figure_style.TINY
@@ -318,7 +318,7 @@ def _of_point(null: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _odds(factor: Mapping[str, Any], null: str, other: str) -> str:
+def _odds(factor: Mapping[str, object], null: str, other: str) -> str:
     """Say which claim the data made likelier, and how much."""
     written = numbers.bayes_factor(factor)
     direction, relation, *rest = written.split(" ")

@@ -420,21 +420,21 @@ def more_items(needed: Facts, facts: Facts) -> str:
     Examples
     --------
     >>> print(more_items({"n": 2312, "probability": 0.8, "most": 90_000}, {"n": 900}))
-    About 2,400 more items, beside the 900 that there are, would probably decide it (80%).
+    About 2,400 more items, on top of the 900 so far, would probably decide it (80%).
     >>> print(more_items({"n": None, "probability": 0.431, "most": 90_000}, {"n": 900}))
-    Even 90,000 more items, beside the 900 that there are, would decide it with a probability
+    Even 90,000 more items, on top of the 900 so far, would decide it with a probability
     of 43% only.
     """
     unit = facts.get("unit") or "items"
     noun = "items" if unit == "items" else for_text(unit)
     if "n_pool" in facts:
         noun = "labelled items of the pool"
-    beside = f"more {noun}, beside the {numbers.count(facts['n'])} that there are,"
+    more = f"more {noun}, on top of the {numbers.count(facts['n'])} so far,"
     chance = f"{100 * needed['probability']:.0f}%"
     if needed["n"] is None:
         most = numbers.count(numbers.two_figures(needed["most"]))
-        return f"Even {most} {beside} would decide it with a probability of {chance} only."
+        return f"Even {most} {more} would decide it with a probability of {chance} only."
     return (
-        f"About {numbers.count(numbers.two_figures(needed['n']))} {beside} would probably decide "
+        f"About {numbers.count(numbers.two_figures(needed['n']))} {more} would probably decide "
         f"it ({chance})."
     )

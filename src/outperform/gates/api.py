@@ -12,7 +12,7 @@ from outperform.comparison.api import answer_spec, compare, two_models
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
     Judgement,
@@ -47,7 +47,7 @@ _THIN = ("few_disagreements",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A metric that must not get worse, beside the one that the gate is about.
+    """A metric that must not get worse, besides the one that the gate is about.
 
     Parameters
     ----------
@@ -389,9 +389,9 @@ def _refuse_idle(found: Comparison, require: Require) -> None:
     bounds, edge = found.spec.metric.bounds, edge_of(found, require)
     if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
         raise UsageError(
-            f"rope must leave room for a difference: none of {found.metric} can be beyond "
-            f"{edge:+g}, so every model would get the same answer; give it in the metric's units, "
-            "e.g. 0.01"
+            f"{param('rope')} must leave room for a difference: none of {found.metric} can be "
+            f"beyond {edge:+g}, so every model would get the same answer; give it in the metric's "
+            "units, e.g. 0.01"
         )
 
 

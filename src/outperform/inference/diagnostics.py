@@ -9,23 +9,21 @@ from dataclasses import replace
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import effective_size
+from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.views import count_of, in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide, margin
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import (
-    FEW_GROUPS,
     FEW_ITEMS,
     matching_findings,
     often,
     unit_findings,
 )
 from outperform.inference.items import undefined_findings
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import LabelSpec
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import items_of, probabilities, tied_share
 from outperform.metrics.score_metrics import LEAST_PROBABILITY
 
@@ -42,8 +40,7 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     yield from spec.findings
     if spec.n < FEW_ITEMS:
         yield finding("few_items/bootstrap", items=counted(spec.n, "items"))
-    n_even = _even_groups(spec)
-    yield from unit_findings(n_even, weighted=spec.n_groups is None)
+    yield from unit_findings(spec)
     if spec.metric.reads == "ranking":
         yield from _few_of_a_class(spec)
         yield from _ties(spec)
@@ -67,15 +64,6 @@ def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:
 def _is_a_cost(name: str) -> bool:
     words = re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower())
     return any(word in _COSTS or word.removesuffix("s") in _COSTS for word in words)
-
-
-def _even_groups(spec: ScoreSpec) -> float:
-    """Return how many groups of equal size they are worth: (Σ size)² / Σ size²."""
-    if spec.n_effective is not None:
-        return spec.n_effective
-    if spec.n_groups is None:
-        return FEW_GROUPS
-    return effective_size(spec.units.sums(np.ones(spec.view.n_rows)))
 
 
 def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
@@ -175,9 +163,9 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
     """Count the items of each class that the metric sees go wrong."""
     table, positive = spec.view.select([model]).tables[0], spec.positive
-    truth, predicted = table.cells.T
+    truth, predicted = table.cells[:, 0], table.cells[:, 1]
     # Against the rest, what one of the others is taken for matters only if it is the class.
-    wrong = (
+    wrong: BoolArray = (
         truth != predicted if positive is None else (truth == positive) != (predicted == positive)
     )
     kept = table.without(~wrong)
@@ -204,7 +192,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
     view, pool = spec.view, spec.view.pool
     if pool is None:
         return
-    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     sizes = pool.counts.astype(np.float64)
     apart = pool.apart
     yield finding(
@@ -214,7 +202,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
         n_apart=sizes[apart].sum(),
         others=labelled[~apart].sum(),
     )
-    unseen = labelled == 0
+    unseen: BoolArray = labelled == 0
     if not unseen.any():
         return
     share = float(sizes[unseen].sum() / sizes.sum())
@@ -245,10 +233,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
             "few_items/prior" if spec.prior.proper else "few_items/bootstrap",
             items=counted(spec.n, spec.unit),
         )
-    groups = spec.view.groups
-    n_groups = FEW_GROUPS if groups is None else groups.n_even / spec.counting.times
-    weighted = spec.n_groups is None and spec.data.weighted
-    yield from unit_findings(n_groups, weighted=weighted)
+    yield from unit_findings(spec)
     yield from pool_findings(spec)
     yield from _class_findings(spec)
     yield from _undefined(spec)
@@ -352,8 +337,8 @@ def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
 
 
 _WHO_ELSE = {
-    "classes": "scikit-learn without labels=",
-    "label_sets": "scikit-learn without labels=",
+    "classes": "scikit-learn without named labels",
+    "label_sets": "scikit-learn without named labels",
     "spans": "seqeval",
 }
 

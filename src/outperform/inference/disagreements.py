@@ -2,42 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.groups import total
+from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.table import total
 from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, counted, finding, quoted
-from outperform.inference.items import item_values
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import LabelSpec
+from outperform.inference import engine
+from outperform.inference.items import item_values, spreads
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import predicted_codes, true_codes
 
 FEW_ITEMS = 10
 FEW_GROUPS = 30
+# Of normal influences, thirty groups count as ten: their fourth moment is three.
+FEW_CARRYING = 10
 
 
-def unit_findings(n_even: float, *, weighted: bool) -> Iterator[Finding]:
-    """Yield a finding where what is weighed is worth few units of equal size.
+def unit_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield a finding where few groups carry what is asked, or few weighted items are left."""
+    worth = spec.n_effective
+    if spec.n_groups is None and worth is not None:
+        if worth < FEW_GROUPS:
+            yield finding("few_effective_items", n=worth, least=FEW_GROUPS)
+        return
+    n_even = _even_groups(spec)
+    if n_even is None:
+        return
+    carrying = engine.n_carrying(spec)
+    if carrying is not None and 0 < carrying < FEW_CARRYING:
+        what = "difference" if len(spec.data.models) > 1 else spec.metric.label
+        yield finding("few_groups/influence", what=what, n=carrying, least=FEW_CARRYING)
+    elif n_even < FEW_GROUPS:
+        yield finding("few_groups/size", n=n_even, least=FEW_GROUPS)
+
+
+def _even_groups(spec: Spec) -> float | None:
+    """Return how many groups of equal size they are worth, (Σ size)² / Σ size²; None without."""
+    if isinstance(spec, ScoreSpec):
+        grouped = spec.n_groups is not None
+        return effective_size(spec.units.sums(np.ones(spec.view.n_rows))) if grouped else None
+    groups = spec.view.groups
+    return None if groups is None else groups.n_even / spec.counting.times
+
+
+_MUCH = 1.2  # times the sd
+
+
+def repeated_findings(
+    spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
+) -> Iterator[Finding]:
+    """Yield ``repeated_ids`` for the column that would change the sd most.
 
     Parameters
     ----------
-    n_even
-        How many of equal size the groups, or the weighted items, are worth.
-    weighted
-        Whether it is importance weights that make items uneven, not groups.
+    spec
+        What was asked.
+    sd
+        Of the posterior, of what is said of the models.
+    models
+        The places of A and B in the spec, or of one model.
     """
-    if n_even >= FEW_GROUPS:
+    if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
         return
-    yield finding("few_effective_items" if weighted else "few_groups", n=n_even, least=FEW_GROUPS)
+    found = [
+        (spread, column)
+        for column in spec.data._repeated
+        if (spread := spreads(spec, column, models)) is not None
+    ]
+    if not found:
+        return
+    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
+    names = " − ".join(spec.view.models[place] for place in models)
+    name, values, rows = column.column, column.n_values, column.n_rows
+    if np.isnan(grouped):
+        yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
+        return
+    yield finding(
+        "repeated_ids/known",
+        level="warning" if grouped > _MUCH * apart else "note",
+        column=name,
+        values=values,
+        rows=rows,
+        what=names,
+        grouped=grouped,
+        sd=sd,
+    )
 
 
 def often(times: int) -> str:
@@ -101,7 +161,7 @@ Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 def allow(
     spec: Spec, decision: Decision, hdi: Interval, rope: Rope, pair: tuple[int, int] = (0, 1)
 ) -> tuple[Decision, Finding | None]:
-    """Return the decision that the data allow, and ``few_disagreements`` if they are few."""
+    """Return the decision as far as the data allow it, and the finding if few items differ."""
     if not decision.decided and is_tie(spec, rope, pair):
         decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(spec, decision, hdi, pair)
@@ -159,7 +219,7 @@ def disagreement_finding(
     # Without a prior nothing that was seen may move the difference, however often they disagree.
     still = equal and hdi.width == 0 and not spec.prior.proper
     if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
-        return None
+        return _few_carrying(spec, decision, pair)
     expected = prior_disagreement(spec)
     withheld = (equal and expected < 1) or (decision.decided and expected == 0)
     one, two = (spec.data.models[place] for place in pair)
@@ -175,6 +235,20 @@ def disagreement_finding(
             symbol=decision.symbol,
         )
     return finding("few_disagreements/few", items=items) if apart else _never(spec)
+
+
+def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
+    """Return what withholds a decision on label sets or spans that rests on few of them.
+
+    An average over labels or types gives one item of a rare one the weight of many others.
+    """
+    of_items = isinstance(spec, LabelSpec) and spec.data.kind in ("spans", "label_sets")
+    if not of_items or not decision.decided:
+        return None
+    n = engine.n_carrying(spec, pair)
+    if n is None or n >= FEW_CARRYING:
+        return None
+    return finding("few_disagreements/influence", n=n, units=_unit(spec), symbol=decision.symbol)
 
 
 def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:

@@ -5,21 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
+from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import count_of, emptied, in_weights, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
-from outperform.errors import DataError, ResourceError, UsageError
-from outperform.inference.items import draw_means, draw_scores, observed_means, observed_scores
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import ONCE, Choices, LabelSpec
+from outperform.errors import DataError, ResourceError, UsageError, param
+from outperform.inference.items import (
+    draw_means,
+    draw_scores,
+    observed_means,
+    observed_scores,
+    weighed_means,
+)
+from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, unit_influence
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
-from outperform.posterior.base import Posterior, Sums, draw_values, exact_difference, exact_value
+from outperform.posterior.base import (
+    Drawn,
+    Independent,
+    Posterior,
+    Sums,
+    build_posterior,
+    draw_values,
+    exact_difference,
+    exact_value,
+)
+from outperform.posterior.bootstrap import Influence, influence
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
 from outperform.posterior.predictive import Reweighted, row_factors
@@ -31,8 +47,8 @@ from outperform.posterior.pymc.sampling import (
     model_of,
     sample,
 )
-from outperform.posterior.registry import build_posterior
 from outperform.posterior.rng import child, shuffled
+from outperform.posterior.sums import LinearWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +81,8 @@ def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
     if undefined.any():
         spec = specs[int(undefined.argmax())]
         raise DataError(
-            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and "
-            f"prior {spec.prior.name!r} expects no other; use another metric or prior='unit'"
+            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and prior "
+            f"{spec.prior.name!r} expects no other; use another metric or {param('prior=', 'unit')}"
         )
 
 
@@ -93,8 +109,8 @@ def answer_by_chain(
 def _draws_of_chain(n_draws: int, n_chains: int) -> int:
     if n_draws < 100 * n_chains:
         raise UsageError(
-            f"n_draws must be at least {100 * n_chains}, 100 for each of {n_chains} chains; "
-            f"got {n_draws}"
+            f"{param('n_draws')} must be at least {100 * n_chains}, 100 for each of {n_chains} "
+            f"chains; got {n_draws}"
         )
     return -(-n_draws // n_chains)
 
@@ -124,14 +140,14 @@ _PRIOR_SEED = 20_160_717
 _NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
 
 
-def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
+def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     """Return a sensible number of draws, or say why it is not one; 20,000 by default."""
     if n_draws is None and name == "n_draws":
         return _DRAWS
     if isinstance(n_draws, float) and n_draws.is_integer():
         n_draws = int(n_draws)
     if not isinstance(n_draws, (int, np.integer)) or isinstance(n_draws, bool) or n_draws < 100:
-        raise UsageError(f"{name} must be a whole number of at least 100; got {n_draws!r}")
+        raise UsageError(f"{param(name)} must be a whole number of at least 100; got {n_draws!r}")
     if n_draws > _MOST_DRAWS:
         gigabytes = n_draws * 16 / 1e9
         raise ResourceError(
@@ -143,7 +159,9 @@ def check_draws(n_draws: Any, *, name: str = "n_draws") -> int:
 def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
-    """Answer specs that share a view, a prior and scales from one set of draws."""
+    """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
+    if len(specs) > 1 and weighs_units(specs[0]):
+        return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
     of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
     if of_scores:
         drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
@@ -198,7 +216,7 @@ def _answer_at(
     if first.measured.per_item:
         drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
         return [_answer_of(values) for values in drawn]
-    posterior = _posterior(first, view)
+    posterior = _posterior(first, view, counted=first.view)
     n_models = len(first.view.models)
     values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     refuse_undefined(values, specs)
@@ -274,13 +292,89 @@ def _values(
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes) -> Posterior:
-    """Return the posterior of a view, at other class proportions if these were given."""
+def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Posterior:
+    """Return the posterior of a view, at other class proportions if these were given.
+
+    ``counted`` is the same before it was scaled: units that are worth less are as many.
+    """
     posterior = build_posterior(view, spec.prior)
+    if weighs_units(spec):
+        whole = build_posterior(view if counted is None else counted, spec.prior)
+        for part, own in zip(_weights_of(posterior), _weights_of(whole), strict=True):
+            moved = _moved(spec, own)
+            part.df = None if moved is None else moved.df(spec.counting.times)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence
     return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
+
+
+def weighs_units(spec: Spec) -> bool:
+    """Return whether groups, sentences or label sets have weights, of which few may matter."""
+    if isinstance(spec, ScoreSpec) or spec.prior.name != "bootstrap":
+        return isinstance(spec, ScoreSpec) and spec.n_groups is not None
+    spans = spec.data.kind == "spans" and spec.view.groups is not None
+    return spec.n_groups is not None or spans or spec.view.kind == "label_sets"
+
+
+def _weights_of(posterior: Posterior) -> list[LinearWeights]:
+    parts = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
+    return [part for part in parts if isinstance(part, LinearWeights)]
+
+
+def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
+    """Return how far each unit moves the metric of the models that it weighs."""
+
+    def measured(drawn: list[Drawn]) -> FloatArray:
+        first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
+        values = np.empty((len(drawn), first.shape[-1]))
+        measure(drawn, [spec], values)
+        return values
+
+    def elsewhere(actual: FloatArray) -> FloatArray:
+        assert spec.view_prevalence is not None
+        prevalence, codes = spec.view_prevalence
+        return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
+
+    scale = None if spec.view_prevalence is None else elsewhere
+    with np.errstate(invalid="ignore"):
+        return influence(part, spec.measured.needs, measured, scale=scale)
+
+
+def influences(spec: Spec) -> list[Influence]:
+    """Return how far each unit moves the models' values: paired ones together, others apart.
+
+    None where every item has a weight of its own, or where leaving out each would take too long.
+    """
+    if not weighs_units(spec):
+        return []
+    if isinstance(spec, ScoreSpec):
+        apart = [list(spec.prepared)] if spec.paired else [[one] for one in spec.prepared]
+        found = [unit_influence(ready, np.ones(spec.units.n)) for ready in apart]
+    elif spec.measured.per_item:
+        found = [unit_influence(*means) for means in weighed_means(spec, spec.view)]
+    else:
+        posterior = build_posterior(spec.view, spec.prior)
+        found = [_moved(spec, part) for part in _weights_of(posterior)]
+    return [one for one in found if one is not None]
+
+
+def n_carrying(spec: Spec, models: Sequence[int] | None = None) -> float | None:
+    """Return how many units carry the metric, or what sets models apart in it; None if unknown.
+
+    0 where nothing moves it.
+    """
+    found = influences(spec)
+    if not found:
+        return None
+    if len(found) == 1:
+        n = found[0].effective(models)
+    else:  # models with units of their own
+        chosen = found if models is None else [found[place] for place in models]
+        squares = np.concatenate([np.square(one.moved[0]) for one in chosen])
+        repeats = np.concatenate([one.repeats for one in chosen])
+        n = 1.0 if np.isnan(squares).any() else effective_size(squares, repeats)
+    return n / spec.counting.times
 
 
 def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:

@@ -13,9 +13,9 @@ from outperform.data.groups import Groups, RepeatedId
 from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
-from outperform.errors import ResourceError
+from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
-from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.score_spec import ScoreSpec, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
@@ -73,9 +73,15 @@ def _draw(
 ) -> FloatArray:
     # A user's function need not bear several threads at once.
     n_jobs = 1 if spec.metric.function is not None else n_jobs
-    units, shapes = spec.units.n, spec.shapes
+    moved = None if spec.n_groups is None else unit_influence(ready, np.ones(spec.units.n))
     return draw_prepared(
-        ready, n_units=units, shapes=shapes, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+        ready,
+        n_units=spec.units.n,
+        shapes=spec.shapes,
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=n_jobs,
+        df=None if moved is None else moved.df(),
     )
 
 
@@ -87,6 +93,7 @@ def draw_prepared(
     n_draws: int,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
+    df: float | None = None,
 ) -> FloatArray:
     """Draw weights of units and evaluate all that is prepared on each; a row each."""
 
@@ -107,6 +114,7 @@ def draw_prepared(
         n_draws=n_draws,
         seed=seed,
         n_jobs=n_jobs,
+        df=df,
     )
 
 
@@ -133,8 +141,8 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
         raise ResourceError(
             f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
-            f"about {hours:,.0f} hours; n_draws={enough} takes some minutes, and the interval of "
-            "so many items needs no more draws than that of few"
+            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and the "
+            "interval of so many items needs no more draws than that of few"
         )
 
 
@@ -193,43 +201,47 @@ def draw_means(
     n_jobs: int | None,
 ) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
+    drawn = []
+    effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
+    counted = weighed_means(spec, spec.view if effective else view)
+    for place, (means, own) in enumerate(zip(weighed_means(spec, view), counted, strict=True)):
+        moved = unit_influence(own.ready, own.shapes)
+        drawn.append(
+            draw_prepared(
+                means.ready,
+                n_units=len(means.shapes),
+                shapes=None if (means.shapes == 1).all() else means.shapes,
+                n_draws=n_draws,
+                seed=seed if view.paired else child(seed, place),
+                n_jobs=n_jobs,
+                df=None if moved is None else moved.df(spec.counting.times),
+            )
+        )
+    return np.clip(np.concatenate(drawn), 0.0, 1.0)
+
+
+class Means(NamedTuple):
+    """Means over the items of one table, one of each model in it, and what is weighed."""
+
+    ready: list[WeightedMean]
+    shapes: FloatArray
+
+
+def weighed_means(spec: LabelSpec, view: Outcomes) -> list[Means]:
+    """Return the means of paired models together, or each model's own."""
     values = item_values(spec)
-    if view.paired:
-        return _draw_means(view.tables[0], values, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    return np.concatenate(
-        [
-            _draw_means(table, [one], n_draws=n_draws, seed=child(seed, place), n_jobs=n_jobs)
-            for place, (table, one) in enumerate(zip(view.tables, values, strict=True))
-        ]
-    )
+    apart = [values] if view.paired else [[one] for one in values]
+    return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
 
 
-def _draw_means(
-    table: Table,
-    values: Sequence[FloatArray],
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> FloatArray:
+def _means(table: Table, values: Sequence[FloatArray]) -> Means:
     groups = table.groups
     if groups is None:
-        units, shapes = Units(len(table.counts)), table.counts
-        means = [WeightedMean(one, units) for one in values]
-    else:
-        units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
-        shapes = groups.repeats
-        means = [WeightedMean(one[groups.cell], units) for one in values]
-
-    drawn = draw_prepared(
-        means,
-        n_units=units.n,
-        shapes=None if (shapes == 1).all() else shapes.astype(np.float64),
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
-    return np.clip(drawn, 0.0, 1.0, out=drawn)
+        units = Units(len(table.counts))
+        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
+    units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
+    means = [WeightedMean(one[groups.cell], units) for one in values]
+    return Means(means, groups.repeats.astype(np.float64))
 
 
 # Each step is a small share of its class.
@@ -309,50 +321,6 @@ def _of_function(
     values = spec.measured.evaluate(ahead.reshape(n_classes, n_classes, -1), spec.classes)
     slopes: FloatArray = (values[1:] - values[0]) / steps
     return np.asarray(slopes[which.ravel()])
-
-
-_MUCH = 1.2  # times the sd
-
-
-def repeated_findings(
-    spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
-) -> Iterator[Finding]:
-    """Yield ``repeated_ids`` for the column that would change the sd most.
-
-    Parameters
-    ----------
-    spec
-        What was asked.
-    sd
-        Of the posterior, of what is said of the models.
-    models
-        The places of A and B in the spec, or of one model.
-    """
-    if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
-        return
-    found = [
-        (spread, column)
-        for column in spec.data._repeated
-        if (spread := spreads(spec, column, models)) is not None
-    ]
-    if not found:
-        return
-    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
-    names = " − ".join(spec.view.models[place] for place in models)
-    name, values, rows = column.column, column.n_values, column.n_rows
-    if np.isnan(grouped):
-        yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
-        return
-    yield finding(
-        "repeated_ids/known",
-        level="warning" if grouped > _MUCH * apart else "note",
-        column=name,
-        values=values,
-        rows=rows,
-        what=names,
-        grouped=grouped,
-        sd=sd,
-    )
 
 
 class Spreads(NamedTuple):
@@ -445,8 +413,8 @@ def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
     """
     view, pool = spec.view, spec.view.pool
     assert pool is not None
-    labelled = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
-    n_apart = labelled[pool.apart].sum()
+    labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
+    n_apart: float = labelled[pool.apart].sum()
     if n_apart == 0:
         return None
     times = pool.counts[pool.apart].astype(np.float64).sum() / n_apart

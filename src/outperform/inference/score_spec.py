@@ -1,45 +1,121 @@
-"""The specification of scores, checked once; and which data a metric reads."""
+"""What every specification holds, and that of scores, checked once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, ColumnLike, FloatArray, Label, MetricLike
+from outperform._typing import AnyArray, FloatArray, Label, MetricLike
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores, arranged
 from outperform.data.views import code_of
-from outperform.errors import DataError, UsageError
-from outperform.findings import finding
-from outperform.inference.spec import ONCE, BaseSpec, Choices, Counting, LabelSpec, make_label_spec
-from outperform.inference.views import chosen_metric, count_apart, prepare
+from outperform.errors import DataError, UsageError, either, param
+from outperform.findings import Finding, finding
+from outperform.inference.views import count_apart, prepare
+from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
     AreaUnderCurve,
     AveragePrecision,
     Prepared,
     Ranking,
     Units,
+    WeightedMean,
 )
 from outperform.metrics.score_registry import ScoreMetric
+from outperform.posterior.base import PriorModel
+from outperform.posterior.bootstrap import Influence, jackknife
 from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, PriorLike, PriorModel, get_prior
+from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 
 _ROUNDING = 1e-6
+# Leaving out more units than this would take longer than the comparison itself; so many values
+# of positive items are looked up at a time.
+_MOST_LEFT_OUT, _AT_ONCE = 5_000, 1 << 20
+
+
+class Scale(NamedTuple):
+    """What one counted item is worth, and with what probability it is worth that."""
+
+    factor: float
+    share: float
+
+
+class Counting(NamedTuple):
+    """How often each item was counted, and what each of these counts is worth."""
+
+    times: int = 1
+    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
+
+
+ONCE = Counting()
+
+
+class Choices(NamedTuple):
+    """What the user chose and did not choose, so that it can be asked again."""
+
+    prior: PriorModel | None
+    paired: bool
+    labels: tuple[Label, ...] | None
+    pos_label: Label | None
+    engine: PyMC | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BaseSpec:
+    """What is asked of which data, be they labels or scores; everything in it has been checked.
+
+    Parameters
+    ----------
+    data
+        What was seen of the models in question, as it was given.
+    view
+        The same, as the metric reads it.
+    metric
+        What was asked for.
+    positive
+        The code of the positive class, where the metric has one.
+    pos_label
+        Its label.
+    choices
+        What the user chose.
+    prior
+        The statistical assumption.
+    findings
+        Findings that come from the question itself.
+    classes
+        Codes of the classes averaged over; None for all.
+    counting
+        How often each item was counted, and what a count is worth.
+    """
+
+    data: Outcomes | Scores
+    view: Outcomes | Scores
+    metric: Metric | ScoreMetric
+    positive: int | None
+    pos_label: Label | None
+    choices: Choices
+    prior: PriorModel
+    findings: tuple[Finding, ...]
+    classes: tuple[int, ...] | None = None
+    counting: Counting = ONCE
 
 
 def check_kind(scores: Scores, metric: ScoreMetric) -> None:
     """Refuse scores that a metric cannot read."""
     if metric.reads == "grade" and scores.truth is not None:
         raise UsageError(
-            f"metric {metric.name!r} is for grades, which have no truth: give None instead of "
-            "y_true, or make Scores.from_values"
+            f"metric {metric.name!r} is for grades, which have no truth"
+            + either(
+                ": give None instead of y_true, or make Scores.from_values",
+                f"; leave {param('truth')} out",
+            )
         )
     if metric.reads in ("ranking", "probability") and scores.truth is None:
         raise UsageError(
@@ -70,7 +146,9 @@ def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) 
     """Return the positive class: named, or True, or 1; None where all classes count alike."""
     if scores.truth is None or metric.reads == "anything":
         if pos_label is not None:
-            raise UsageError(f"metric {metric.name!r} has no positive class; leave pos_label out")
+            raise UsageError(
+                f"metric {metric.name!r} has no positive class; leave {param('pos_label')} out"
+            )
         return None
     if metric.reads == "probability" and scores.values[0].ndim == 2 and len(scores.labels) > 2:
         _refuse_positive(metric, pos_label)
@@ -84,8 +162,8 @@ def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) 
 def _refuse_positive(metric: ScoreMetric, pos_label: Label | None) -> None:
     if pos_label is not None:
         raise UsageError(
-            f"{metric.name} over several classes has no positive class; leave pos_label out, or "
-            "give the probability of that class alone"
+            f"{metric.name} over several classes has no positive class; leave {param('pos_label')} "
+            "out, or give the probability of that class alone"
         )
 
 
@@ -100,11 +178,11 @@ def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int
     if len(labels) > 2:
         raise UsageError(
             f"metric {metric.name!r} is for one class against the rest and there are "
-            f"{len(labels)}; name the one that the scores are for with pos_label="
+            f"{len(labels)}; name the one that the scores are for with {param('pos_label=')}"
             + (", or give one probability a class" if metric.reads == "probability" else "")
         )
-    shown = " or ".join(repr(label) for label in labels)
-    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={shown}")
+    named = param("pos_label=", *labels)
+    raise UsageError(f"name the positive class of {metric.name!r} with {named}")
 
 
 def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
@@ -114,7 +192,7 @@ def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
         lacking = "positive" if not is_positive.any() else "negative"
         raise DataError(
             f"{metric.name} compares positive and negative items, and no item is "
-            f"{lacking}; check pos_label={scores.labels[code]!r} and y_true"
+            f"{lacking}; check {param('pos_label=', scores.labels[code])} and y_true"
         )
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 2 and array.shape[1] > 2:
@@ -163,6 +241,26 @@ class ScoreSpec(BaseSpec):
     metric: ScoreMetric
 
     @property
+    def n(self) -> int:
+        """The number of items."""
+        return self.data.n
+
+    @property
+    def unit(self) -> str:
+        """What the number of items counts, in words."""
+        return "items"
+
+    @property
+    def n_pool(self) -> int | None:
+        """How many items the labelled ones were chosen from; None if they were not."""
+        return None
+
+    @property
+    def costs(self) -> metrics.Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return None
+
+    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.choices.paired and len(self.data.models) > 1
@@ -193,11 +291,14 @@ class ScoreSpec(BaseSpec):
         """What to say of the size of a ROPE where there is no default; None where there is."""
         if self.metric.score == "log_loss":
             return (
-                ", e.g. rope=0.01: a log loss lower by 0.01 gives what is true a probability that "
-                "is 1% higher, as a geometric mean"
+                f", e.g. {param('rope=', 0.01)}: a log loss lower by 0.01 gives what is true a "
+                "probability that is 1% higher, as a geometric mean"
             )
         if self.metric.score == "brier_score" and self.metric.bounds[1] - self.metric.bounds[0] > 1:
-            return ", e.g. rope=0.01; over several classes a Brier score runs from 0 to 2"
+            return (
+                f", e.g. {param('rope=', 0.01)}; over several classes a Brier score runs from 0 "
+                "to 2"
+            )
         if self.metric.score == "mean" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
@@ -207,7 +308,7 @@ class ScoreSpec(BaseSpec):
             if hundredth > 0:
                 return (
                     f" in the units of the scores; these run from {low:g} to {high:g}, and a "
-                    f"hundredth of that is rope={hundredth:.2g}"
+                    f"hundredth of that is {param('rope=', float(f'{hundredth:.2g}'))}"
                 )
         return None
 
@@ -246,20 +347,6 @@ class ScoreSpec(BaseSpec):
         return np.asarray(self.view.truth == self.positive)
 
 
-Spec: TypeAlias = LabelSpec | ScoreSpec
-"""A spec about counted labels, or about scores."""
-
-
-def counted(spec: Spec) -> LabelSpec:
-    """Return a spec about counted labels as what it is, or say that scores have no classes."""
-    if isinstance(spec, LabelSpec):
-        return spec
-    raise UsageError(
-        f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
-        "labels for classes and confusion matrices"
-    )
-
-
 def make_score_spec(
     scores: Scores,
     *,
@@ -273,8 +360,8 @@ def make_score_spec(
     chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
-            f"prior {chosen.name!r} is for labels; scores are weighed item by item, "
-            "so leave prior out or use prior='bootstrap'"
+            f"prior {chosen.name!r} is for labels; scores are weighed item by item, so "
+            f"leave prior out or use {param('prior=', 'bootstrap')}"
         )
     asked = metrics.get_score(metric)
     check_kind(scores, asked)
@@ -315,86 +402,28 @@ def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
     return metric.bounds
 
 
-Data = Outcomes | Scores
+def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence | None:
+    """Return how far each unit moves what is prepared; None where that would take too long."""
+    from scipy.sparse import csr_array, identity
 
+    means = [one for one in ready if isinstance(one, WeightedMean)]
+    if len(means) == len(ready):  # the sums of values, and of weights
+        units = means[0].units
+        sums = [units.sums(one.values) for one in means]
+        sums.append(units.sums(np.ones(len(means[0].values))))
+        return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
+    ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
+    if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
+        return None
+    workers = [one.worker() for one in ranked]
+    pieces = 1 + len(repeats) * len(ranked[0].ranking.positives) // _AT_ONCE
 
-def make_spec(
-    data: Data,
-    *,
-    metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
-    default_prior: str,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
-    counting: Counting = ONCE,
-    engine: PyMC | None = None,
-) -> Spec:
-    """Ask counted labels, or scores, whichever these are."""
-    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
-    rest: dict[str, Any] = {
-        "prior": prior,
-        "paired": paired,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
-    if isinstance(data, Scores):
-        if engine is not None:
-            raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
-        if not metrics.is_of_scores(metric):
-            raise refuse_labels_metric(metric, graded=data.truth is None)
-        return make_score_spec(data, metric=metric, **rest)
-    if metrics.is_of_scores(metric):
-        name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
-        raise UsageError(
-            f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
-            "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
-        )
-    return make_label_spec(
-        data,
-        metric=metric,
-        default_prior=default_prior,
-        counting=counting,
-        engine=engine,
-        **rest,
-    )
+    # Without any weight, items at the top have no precision.
+    least = _ROUNDING**2 if isinstance(ranked[0], AveragePrecision) else 0.0
 
+    def evaluate(left: FloatArray) -> FloatArray:
+        parts = np.array_split(np.maximum(left.T, least), pieces)
+        return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
 
-def data_of(
-    y_true: Any,
-    columns: Mapping[str, Any],
-    *,
-    metric: MetricLike | None,
-    labels: Sequence[Label] | None,
-    sample_weight: ColumnLike | None,
-    groups: ColumnLike | None,
-) -> Data:
-    """Count labels, or keep scores, as the metric reads them."""
-    rows: dict[str, Any] = {
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
-    if not metrics.is_of_scores(metric):
-        if y_true is None:
-            raise refuse_labels_metric(metric, graded=True)
-        metrics.check_name(
-            metric, metrics.names() + metrics.set_names() + metrics.score_names(graded=False)
-        )
-        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
-    if y_true is None:
-        return Scores.from_values(columns, **rows)
-    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
-
-
-def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
-    """Return some models of what was seen, named in the call."""
-    if not all(isinstance(one, str) for one in models):
-        what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
-        names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
-        raise UsageError(
-            f"with {what}, name the model{many if len(models) == 2 else ''}, "
-            f"e.g. {verb}({what}, {names})"
-        )
-    if len(set(models)) != len(models):
-        raise UsageError(f"the two models must differ; got {models[0]!r} twice")
-    return data.select(list(models))
+    with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
+        return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)

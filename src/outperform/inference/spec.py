@@ -1,18 +1,28 @@
-"""The specification of labels, checked once: data, metric, prior, engine."""
+"""The specification of labels, checked once; and which one a metric asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from outperform import metrics
-from outperform._typing import Label, MetricLike, PrevalenceLike, RopeLike
+from outperform._typing import ColumnLike, Label, MetricLike, PrevalenceLike, RopeLike
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError, unknown_name
-from outperform.findings import Finding, clauses, counted, finding
+from outperform.errors import UsageError, param, unknown_name
+from outperform.findings import Finding, finding
+from outperform.findings import counted as n_of
+from outperform.inference.score_spec import (
+    ONCE,
+    BaseSpec,
+    Choices,
+    Counting,
+    ScoreSpec,
+    make_score_spec,
+    refuse_labels_metric,
+)
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -22,9 +32,9 @@ from outperform.inference.views import (
     refuse_unseen,
 )
 from outperform.metrics.metric import Metric
-from outperform.metrics.score_registry import ScoreMetric
-from outperform.posterior.pymc.sampling import Chain, PyMC
-from outperform.posterior.registry import PRIORS, STRATA, PriorLike, PriorModel, get_prior
+from outperform.posterior.base import PriorModel
+from outperform.posterior.pymc.sampling import PyMC
+from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
 
 INDEPENDENT_DRAWS = 20_000
 ENGINES = ("direct", "pymc")
@@ -67,117 +77,11 @@ def refuse_chain(
         what = f"prior {prior.name!r}"
         if not (measured.per_item or table.weighted):
             others = "" if table.kind == "label_sets" else ", 'hierarchical'"
-            instead = f", or one of prior='uniform', 'jeffreys', 'unit'{others}"
+            instead = f", or one of {param('prior=', 'uniform')}, 'jeffreys', 'unit'{others}"
     elif elsewhere:
         what = "other class proportions"
     if what is not None:
         raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
-
-
-def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
-    """Yield what the chains of A, of B and of the difference say of themselves."""
-    if not chains:
-        return
-    last = chains[-1]
-    yield finding(
-        "chain_diagnostics",
-        sampler=last.sampler,
-        rhat=last.rhat,
-        ess=last.ess,
-        n_draws=last.n_draws,
-        divergences=counted(last.divergences, "divergences"),
-        mcse=last.mcse,
-    )
-    faults = dict.fromkeys(fault for one in chains for fault in one.faults)
-    if faults:
-        yield finding("chain_not_converged", faults=clauses(faults))
-
-
-class Scale(NamedTuple):
-    """What one counted item is worth, and with what probability it is worth that."""
-
-    factor: float
-    share: float
-
-
-class Counting(NamedTuple):
-    """How often each item was counted, and what each of these counts is worth."""
-
-    times: int = 1
-    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
-
-
-ONCE = Counting()
-
-
-class Choices(NamedTuple):
-    """What the user chose and did not choose, so that it can be asked again."""
-
-    prior: PriorModel | None
-    paired: bool
-    labels: tuple[Label, ...] | None
-    pos_label: Label | None
-    engine: PyMC | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BaseSpec:
-    """What is asked of which data, be they labels or scores; everything in it has been checked.
-
-    Parameters
-    ----------
-    data
-        What was seen of the models in question, as it was given.
-    view
-        The same, as the metric reads it.
-    metric
-        What was asked for.
-    positive
-        The code of the positive class, where the metric has one.
-    pos_label
-        Its label.
-    choices
-        What the user chose.
-    prior
-        The statistical assumption.
-    findings
-        Findings that come from the question itself.
-    classes
-        Codes of the classes averaged over; None for all.
-    counting
-        How often each item was counted, and what a count is worth.
-    """
-
-    data: Outcomes | Scores
-    view: Outcomes | Scores
-    metric: Metric | ScoreMetric
-    positive: int | None
-    pos_label: Label | None
-    choices: Choices
-    prior: PriorModel
-    findings: tuple[Finding, ...]
-    classes: tuple[int, ...] | None = None
-    counting: Counting = ONCE
-
-    @property
-    def n(self) -> int:
-        """The number of items."""
-        return self.data.n // self.counting.times
-
-    @property
-    def unit(self) -> str:
-        """What the number of items counts, in words."""
-        return "items"
-
-    @property
-    def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
-        return None
-
-    @property
-    def costs(self) -> metrics.Costs | None:
-        """What each pair of truth and prediction costs, in the order of the classes; or None."""
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +107,11 @@ class LabelSpec(BaseSpec):
     metric: Metric
     measured: Metric
     view_prevalence: ViewPrevalence | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return self.data.n // self.counting.times
 
     @property
     def unit(self) -> str:
@@ -259,6 +168,20 @@ class LabelSpec(BaseSpec):
         if form is not None and "tn" in form.parts and self.view.n_classes > 2:
             return None  # the negatives are several classes, each with a share of its own
         return form
+
+
+Spec: TypeAlias = LabelSpec | ScoreSpec
+"""A spec about counted labels, or about scores."""
+
+
+def counted(spec: Spec) -> LabelSpec:
+    """Return a spec about counted labels as what it is, or say that scores have no classes."""
+    if isinstance(spec, LabelSpec):
+        return spec
+    raise UsageError(
+        f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
+        "labels for classes and confusion matrices"
+    )
 
 
 def make_label_spec(
@@ -318,6 +241,89 @@ def make_label_spec(
     )
 
 
+Data = Outcomes | Scores
+
+
+def make_spec(
+    data: Data,
+    *,
+    metric: MetricLike | None,
+    prior: PriorLike | PriorModel | None,
+    default_prior: str,
+    paired: bool,
+    labels: Sequence[Label] | None,
+    pos_label: Label | None,
+    counting: Counting = ONCE,
+    engine: PyMC | None = None,
+) -> Spec:
+    """Ask counted labels, or scores, whichever these are."""
+    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
+    rest: dict[str, Any] = {
+        "prior": prior,
+        "paired": paired,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
+    if isinstance(data, Scores):
+        if engine is not None:
+            raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
+        if not metrics.is_of_scores(metric):
+            raise refuse_labels_metric(metric, graded=data.truth is None)
+        return make_score_spec(data, metric=metric, **rest)
+    if metrics.is_of_scores(metric):
+        name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
+        raise UsageError(
+            f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
+            "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
+        )
+    return make_label_spec(
+        data,
+        metric=metric,
+        default_prior=default_prior,
+        counting=counting,
+        engine=engine,
+        **rest,
+    )
+
+
+def data_of(
+    y_true: Any,
+    columns: Mapping[str, Any],
+    *,
+    metric: MetricLike | None,
+    labels: Sequence[Label] | None,
+    sample_weight: ColumnLike | None,
+    groups: ColumnLike | None,
+) -> Data:
+    """Count labels, or keep scores, as the metric reads them."""
+    rows: dict[str, Any] = {
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    if not metrics.is_of_scores(metric):
+        if y_true is None:
+            raise refuse_labels_metric(metric, graded=True)
+        metrics.check_name(metric, graded=False)
+        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
+    if y_true is None:
+        return Scores.from_values(columns, **rows)
+    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
+
+
+def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
+    """Return some models of what was seen, named in the call."""
+    if not all(isinstance(one, str) for one in models):
+        what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
+        names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
+        raise UsageError(
+            f"with {what}, name the model{many if len(models) == 2 else ''}, "
+            f"e.g. {verb}({what}, {names})"
+        )
+    if len(set(models)) != len(models):
+        raise UsageError(f"the two models must differ; got {models[0]!r} twice")
+    return data.select(list(models))
+
+
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike, *, default_prior: str) -> LabelSpec:
     """Ask the same of outcomes at other class proportions; one share is of the positive class."""
     positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
@@ -334,8 +340,8 @@ def rope_for(spec: Any, rope: RopeLike | None) -> Rope:
     """Return the ROPE of a spec; where there is no default, say how to choose one."""
     if rope is None and spec.rope_hint is not None:
         raise UsageError(
-            f"{spec.metric.name!r} has no default ROPE; give rope=, the largest difference "
-            f"that does not matter{spec.rope_hint}"
+            f"{spec.metric.name!r} has no default ROPE; give {param('rope=')}, the largest "
+            f"difference that does not matter{spec.rope_hint}"
         )
     return Rope.from_param(rope, bounds=spec.metric.bounds)
 
@@ -388,7 +394,7 @@ def _refuse_prior_of_items(metric: Metric, prior: PriorModel) -> None:
     if metric.per_item and prior.proper:
         raise UsageError(
             f"{metric.name!r} is a mean over items, and prior {prior.name!r} takes an "
-            "item's labels apart; leave prior out, or use prior='bootstrap'"
+            f"item's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
         )
 
 
@@ -432,7 +438,7 @@ def _importance(table: Outcomes) -> tuple[Finding, ...]:
 
 
 def _apart(n_groups: int, prior: PriorModel) -> Finding:
-    return finding("groups_ignored", prior=prior.name, groups=counted(n_groups, "groups"))
+    return finding("groups_ignored", prior=prior.name, groups=n_of(n_groups, "groups"))
 
 
 def _pair(view: Outcomes, prior: PriorModel, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,10 +21,10 @@ from outperform.decision.exact_hdi import exact_hdi
 from outperform.decision.intervals import Interval, equal_tailed, narrowest
 from outperform.decision.rope import Decision, Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
-from outperform.findings import Finding
+from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import ScoreSpec, Spec
-from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.score_spec import ONCE, ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 
@@ -95,6 +96,25 @@ def n_effective(draws: FloatArray, chain: Chain | None) -> float:
 def chain_facts(chain: Chain | None) -> OfChain:
     """Return what a chain says of itself as plain values, if one drew."""
     return {} if chain is None else {"chain": chain.to_dict()}
+
+
+def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
+    """Yield what the chains of A, of B and of the difference say of themselves."""
+    if not chains:
+        return
+    last = chains[-1]
+    yield finding(
+        "chain_diagnostics",
+        sampler=last.sampler,
+        rhat=last.rhat,
+        ess=last.ess,
+        n_draws=last.n_draws,
+        divergences=counted(last.divergences, "divergences"),
+        mcse=last.mcse,
+    )
+    faults = dict.fromkeys(fault for one in chains for fault in one.faults)
+    if faults:
+        yield finding("chain_not_converged", faults=clauses(faults))
 
 
 def interval_facts(interval: Interval) -> IntervalFacts:

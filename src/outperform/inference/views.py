@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, FloatArray, IntArray, Label, MetricLike
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label, MetricLike
 from outperform.data.labels import clear_positive
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import code_of, matches, only
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, either, param
 from outperform.metrics.custom import Called
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
@@ -29,7 +29,7 @@ from outperform.metrics.score_metrics import (
     log_losses,
 )
 from outperform.metrics.score_registry import ScoreMetric
-from outperform.posterior.registry import PriorModel
+from outperform.posterior.base import PriorModel
 
 
 def true_codes(outcomes: Outcomes) -> IntArray:
@@ -92,7 +92,8 @@ def chosen_metric(
         if data.truth is None:
             return "mean"
         raise UsageError(
-            f"name the metric of these scores with metric=, one of {', '.join(_OF_TRUTH)}"
+            f"name the metric of these scores with {param('metric=')}, one of "
+            f"{', '.join(_OF_TRUTH)}"
         )
     if data.kind == "correct":
         return "accuracy"
@@ -225,7 +226,8 @@ def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> L
         use = f"use {', '.join(map(repr, averages))}, or "
         raise UsageError(
             f"metric {metric.name!r} is for one label and there are {outcomes.n_classes}; "
-            f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with pos_label="
+            f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with "
+            f"{param('pos_label=')}"
         )
     return outcomes.labels[0 if pos_label is None else code_of(outcomes, pos_label)]
 
@@ -255,7 +257,7 @@ def _right_or_wrong(metric: Metric) -> Metric:
     if metric.name not in ("accuracy", "f1_micro", "precision_micro", "recall_micro"):
         raise UsageError(
             f"only right or wrong is known of these outcomes, so {metric.name!r} cannot be "
-            "computed; use metric='accuracy'"
+            f"computed; use {param('metric=', 'accuracy')}"
         )
     return metrics.get("recall")
 
@@ -281,10 +283,10 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
         raise UsageError(
             f"metric {metric.name!r} is for one class and there are {len(labels)}; use "
             f"{metric.name + '_macro'!r}, {metric.name + '_micro'!r} or "
-            f"{metric.name + '_weighted'!r}, or name the class with pos_label="
+            f"{metric.name + '_weighted'!r}, or name the class with {param('pos_label=')}"
         )
-    names = " or ".join(repr(label) for label in labels)
-    raise UsageError(f"name the positive class of {metric.name!r} with pos_label={names}")
+    named = param("pos_label=", *labels)
+    raise UsageError(f"name the positive class of {metric.name!r} with {named}")
 
 
 def _averaged(
@@ -306,8 +308,11 @@ def _averaged(
 def _refuse_one_class(outcomes: Outcomes) -> None:
     if outcomes.n_classes < 2:
         raise DataError(
-            f"only the class {outcomes.labels[0]!r} occurs; "
-            "give labels= with all classes that could have occurred"
+            f"only the class {outcomes.labels[0]!r} occurs"
+            + either(
+                "; give labels= with all classes that could have occurred",
+                ", and a metric needs two",
+            )
         )
 
 
@@ -370,7 +375,7 @@ def refuse_unseen(
             raise DataError(
                 f"no item of {name} is of class {', '.join(map(repr, unseen))}, which has a "
                 f"share at_prevalence(), and prior {prior.name!r} knows nothing of it; add "
-                "items of the class, or use a proper prior such as prior='unit'"
+                f"items of the class, or use a proper prior such as {param('prior=', 'unit')}"
             )
 
 
@@ -457,7 +462,7 @@ def _apart(
         a, b = (_standing(rankings[place], view.n_rows) for place in pair)
         return np.asarray((a != b).any(axis=0))
     if metric.function is not None:
-        differs = view.values[pair[0]] != view.values[pair[1]]
+        differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
     a, b = (values_of(metric, view, place, positive) for place in pair)
     return np.asarray(a != b)

@@ -399,7 +399,7 @@ def damage(file: File, what: str) -> Iterator[None]:
         ) from error
 
 
-def _known(schema: Any, asked: Sequence[int], read: ReadBatches, engine: Engine) -> list[int]:
+def _known(schema: object, asked: Sequence[int], read: ReadBatches, engine: Engine) -> list[int]:
     """Return the columns whose type the engine knows."""
     found = list(asked)
     try:
@@ -453,7 +453,7 @@ def _batches(file: File, columns: Sequence[int]) -> Iterator[Any]:
                 yield reader.get_batch(number)
 
 
-def _opened(file: File, stream: Any, options: Any) -> Any:
+def _opened(file: File, stream: object, options: object) -> Any:
     # Not mapped into memory: a file that gets shorter meanwhile must not end the process.
     ipc = pyarrow().ipc
     opener = ipc.open_stream if _is_stream(file) else ipc.open_file

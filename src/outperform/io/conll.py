@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 
 # Only these, because a no-break or an ideographic space may be a token.
 _BLANKS = re.compile(r"[ \t]+")
@@ -110,7 +110,7 @@ def _text(name: str, encoding: str) -> str:
     if "\0" in text:
         raise DataError(
             f"{name} must be text in {encoding}, but has zero bytes; it may be another kind of "
-            'file, or in an encoding such as encoding="utf-16"'
+            f"file, or in an encoding such as {param('encoding=', 'utf-16')}"
         )
     return text.removeprefix(_MARK)
 
@@ -119,9 +119,12 @@ def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeErro
     line = data.count(b"\n", 0, error.start) + 1
     marked = next((other for mark, other in _MARKS if data.startswith(mark)), None)
     hint = (
-        f'its first bytes say encoding="{marked}"'
+        f"its first bytes say {param('encoding=', marked)}"
         if marked
-        else 'give the encoding it was written in, e.g. encoding="latin-1" or encoding="cp1252"'
+        else (
+            f"give the encoding it was written in, e.g. {param('encoding=', 'latin-1')} or "
+            f"{param('encoding=', 'cp1252')}"
+        )
     )
     return (
         f"{name} must be text in {encoding}, but line {line} has the byte "

@@ -1,4 +1,4 @@
-"""What is asked of one table, and its count inside the engine."""
+"""What to count in one table, and its count inside the engine."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from outperform.data.groups import RepeatedId
 from outperform.data.outcomes import Outcomes
-from outperform.errors import DataError, OutperformError
+from outperform.errors import DataError, OutperformError, param
 from outperform.io import group_by
 from outperform.io.columnar import Column, Scan, names_an_owner
 from outperform.io.engine import Engine
@@ -52,7 +52,7 @@ def not_counts(name: str, table: str, number: int = 0, example: object = None) -
         f"counts say how many items a row stands for: whole numbers, none below 0; column "
         f"{name!r} of {table} "
         + (f"has {shown} in {number} rows" if number else "has others")
-        + f"; if it says how much an item matters, give weight={name!r}"
+        + f"; if it says how much an item matters, give {param('weight=', name)}"
     )
 
 
@@ -77,9 +77,9 @@ class Repeats(NamedTuple):
         return self.n_values >= _LEAST_VALUES and often
 
 
-def candidates(families: Mapping[str, str], asked: TableQuery) -> list[str]:
+def candidates(families: Mapping[str, str], query: TableQuery) -> list[str]:
     """Return the columns to look at: called like an owner, of ids, and without another role."""
-    taken = {*asked.keys, asked.id, asked.count}
+    taken = {*query.keys, query.id, query.count}
     return [
         name
         for name, family in families.items()
@@ -91,7 +91,7 @@ def candidates(families: Mapping[str, str], asked: TableQuery) -> list[str]:
 
 def beside(
     seen: Outcomes,
-    asked: TableQuery,
+    query: TableQuery,
     *,
     repeats: Callable[[], Mapping[str, Repeats]],
     count: Callable[[TableQuery], Outcomes],
@@ -107,7 +107,7 @@ def beside(
         coarsest = sorted(known, key=lambda name: known[name].n_values)[:_MOST_COLUMNS]
         for name in coarsest:
             with suppress(DataError):
-                together = count(replace(asked, groups=name, id=None, by=()))
+                together = count(replace(query, groups=name, id=None, by=()))
                 numbers = known[name]._asdict()
                 found.append(RepeatedId(column=name, outcomes=together, **numbers))
     return replace(seen, _repeated=tuple(found)) if found else seen
@@ -125,27 +125,27 @@ _COUNTS = {
 }
 
 
-def count(table: Table, asked: TableQuery, engine: Engine) -> Outcomes:
+def count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
-    seen = _count(table, asked, engine)
+    seen = _count(table, query, engine)
     size = sum(os.path.getsize(scan.file.path) for scan in table.scans)
-    if asked.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
+    if query.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
         return seen
     return beside(
         seen,
-        asked,
-        repeats=lambda: _repeats(table, asked, engine),
+        query,
+        repeats=lambda: _repeats(table, query, engine),
         count=lambda also: _count(table, also, engine),
     )
 
 
-def _repeats(table: Table, asked: TableQuery, engine: Engine) -> dict[str, Repeats]:
+def _repeats(table: Table, query: TableQuery, engine: Engine) -> dict[str, Repeats]:
     """Return how often the ids that nobody asked for occur."""
     families = {name: table.family(name) for name in table.names if table.is_alike(name)}
-    names = candidates(families, asked)
+    names = candidates(families, query)
     if not names:
         return {}
-    inner = table.select(names, where=asked.where)
+    inner = table.select(names, where=query.where)
     distinct = ", ".join(f"count(DISTINCT k{place})" for place in range(len(names)))
     ((n_rows, *found),) = engine.fetch(
         f"SELECT count(*), {distinct} FROM ({inner.sql})", inner.parameters
@@ -153,52 +153,52 @@ def _repeats(table: Table, asked: TableQuery, engine: Engine) -> dict[str, Repea
     return {name: Repeats(n_rows, values) for name, values in zip(names, found, strict=True)}
 
 
-def _count(table: Table, asked: TableQuery, engine: Engine) -> Outcomes:
+def _count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     """Count equal rows of truth and predictions."""
-    for name in asked.columns:
+    for name in query.columns:
         check_family(table, name)
-    _refuse_fractions(table, asked, engine)
-    if asked.id is not None:
-        refuse_repeated_ids(table, asked.id, asked.where, engine)
-    number = "count(*)" if asked.count is None else _summed(table, asked, engine)
-    counts = () if asked.count is None else (asked.count,)
-    inner = table.select((*asked.keys, *counts), where=asked.where)
-    keys = [f"k{place}" for place in range(len(asked.keys))]
+    _refuse_fractions(table, query, engine)
+    if query.id is not None:
+        refuse_repeated_ids(table, query.id, query.where, engine)
+    number = "count(*)" if query.count is None else _summed(table, query, engine)
+    counts = () if query.count is None else (query.count,)
+    inner = table.select((*query.keys, *counts), where=query.where)
+    keys = [f"k{place}" for place in range(len(query.keys))]
     found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
     if not len(found.counts):
-        raise DataError(f"{table.name} has no rows" + (" left after where" if asked.where else ""))
+        raise DataError(f"{table.name} has no rows" + (" left after where" if query.where else ""))
     columns = [
         Coded(group_by.decode(one.values, table.family(name), name=name), one.codes)
-        for one, name in zip(found.columns, asked.keys, strict=True)
+        for one, name in zip(found.columns, query.keys, strict=True)
     ]
     return group_by.settle(
         Grouped(columns, found.counts),
-        asked,
+        query,
         table=table.name,
         findings=table.findings,
-        first=lambda name, fault: _first_place(table, asked, name, fault, engine),
+        first=lambda name, fault: _first_place(table, query, name, fault, engine),
     )
 
 
 def _first_place(
-    table: Table, asked: TableQuery, name: str, fault: group_by.Fault, engine: Engine
+    table: Table, query: TableQuery, name: str, fault: group_by.Fault, engine: Engine
 ) -> str:
     return next(
         (
             f", the first in row {row} of {scan.file.name} (counted from 1)"
             for scan in table.scans
-            if (row := _first_row(scan, name, fault, asked, engine))
+            if (row := _first_row(scan, name, fault, query, engine))
         ),
         "",
     )
 
 
 def _first_row(
-    scan: Scan, name: str, fault: group_by.Fault, asked: TableQuery, engine: Engine
+    scan: Scan, name: str, fault: group_by.Fault, query: TableQuery, engine: Engine
 ) -> int | None:
-    inner = numbered(scan, name, asked.where)
+    inner = numbered(scan, name, query.where)
     column = Column("k0", scan.column(name).family)
-    empty = asked.truth is None
+    empty = query.truth is None
     test = is_missing(column, empty=empty) if fault == "missing" else is_strange(column)
     ((row,),) = engine.fetch(
         f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", inner.parameters
@@ -224,12 +224,12 @@ def is_missing(column: Column, *, empty: bool) -> str:
     return " OR ".join(tests)
 
 
-def _refuse_fractions(table: Table, asked: TableQuery, engine: Engine) -> None:
+def _refuse_fractions(table: Table, query: TableQuery, engine: Engine) -> None:
     """Look for scores before they are counted one by one."""
-    names = [name for name in asked.columns if table.family(name) == "fractions"]
-    if not names or asked.truth is None:
+    names = [name for name in query.columns if table.family(name) == "fractions"]
+    if not names or query.truth is None:
         return
-    inner = table.select(names, where=asked.where)
+    inner = table.select(names, where=query.where)
     tests = ", ".join(
         f"any_value(k{place}) FILTER (WHERE isfinite(k{place}) AND k{place} <> trunc(k{place}))"
         for place in range(len(names))
@@ -240,13 +240,13 @@ def _refuse_fractions(table: Table, asked: TableQuery, engine: Engine) -> None:
     )
 
 
-def _summed(table: Table, asked: TableQuery, engine: Engine) -> str:
+def _summed(table: Table, query: TableQuery, engine: Engine) -> str:
     """Return the expression that adds up the counts, once all of them are whole numbers."""
-    name = str(asked.count)
+    name = str(query.count)
     whole = _COUNTS.get(table.family(name))
     if whole is None or len({scan.column(name).family for scan in table.scans}) > 1:
         raise DataError(not_counts(name, table.name))
-    inner = table.select((name,), where=asked.where)
+    inner = table.select((name,), where=query.where)
     number, example = engine.fetch(
         f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
         f"WHERE ({whole.format('k0')}) IS NULL",
@@ -254,7 +254,7 @@ def _summed(table: Table, asked: TableQuery, engine: Engine) -> str:
     )[0]
     if number:
         raise DataError(not_counts(name, table.name, number, example))
-    return f"sum({whole.format(f'k{len(asked.keys)}')})"
+    return f"sum({whole.format(f'k{len(query.keys)}')})"
 
 
 def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
@@ -274,7 +274,7 @@ def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -
         raise DataError(repeated_ids(table.name, name, rows - distinct, examples))
 
 
-def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[Any, ...]]) -> str:
+def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[object, ...]]) -> str:
     """Return the sentence for ids that occur more than once."""
     shown = ", ".join(f"{one!r} ({times} times)" for one, times in examples)
     return (

@@ -16,7 +16,7 @@ from outperform._typing import AnyArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.serialization import FORMAT
 from outperform.data.sources import read_from
-from outperform.errors import DataError, OutperformError, UsageError, unknown_name
+from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
 from outperform.io.formats import Dialect
@@ -26,7 +26,7 @@ from outperform.io.text_files import read_records
 _JSON = Dialect(format="jsonl")
 
 
-def holds_outcomes(source: Any) -> bool:
+def holds_outcomes(source: object) -> bool:
     """Return whether a source is a file of counted outcomes, or a folder or list of them."""
     if isinstance(source, (list, tuple)):
         return bool(source) and all(map(holds_outcomes, source))
@@ -40,7 +40,7 @@ def holds_outcomes(source: Any) -> bool:
         return _is_shard(files[0])
 
 
-def read_shards(source: Any, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+def read_shards(source: object, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
     """Add up the outcomes of all files, in whatever order they come."""
     with workspace() as folder:
         files = find_files(source, _JSON, folder=folder)
@@ -84,7 +84,7 @@ def _chosen(whole: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -
     if not isinstance(models, Mapping):
         return whole.select(models)
     if not models:
-        raise UsageError("models must name at least one model")
+        raise UsageError(f"{param('models')} must name at least one model")
     return replace(whole.select(list(models.values())), models=tuple(models))
 
 
@@ -108,7 +108,7 @@ class LabelledMatrix:
 
 
 def read_confusion(
-    source: Any, *, separator: str | None = None, encoding: str = "utf-8"
+    source: object, *, separator: str | None = None, encoding: str = "utf-8"
 ) -> LabelledMatrix:
     r"""Read one confusion matrix: rows are the truth, columns the predictions.
 
@@ -138,7 +138,7 @@ def read_confusion(
     return _matrix(name, records)
 
 
-def read_confusions(sources: Mapping[str, Any], **options: Any) -> Outcomes:
+def read_confusions(sources: Mapping[str, object], **options: Any) -> Outcomes:
     r"""Read one confusion matrix for each model, all of the same classes.
 
     Parameters

@@ -19,6 +19,7 @@ from outperform.errors import (
     MissingExtra,
     OutperformError,
     UsageError,
+    param,
     require,
     unknown_name,
 )
@@ -123,7 +124,7 @@ def _refuse_acting(query: str, connection: Any) -> None:
         raise UsageError(
             f"a query must only read; {name} is a function that does not come with PostgreSQL "
             "itself, so it may do anything. If you trust it, make a view of the query and read "
-            "that with table="
+            f"that with {param('table=')}"
         )
     raise UsageError(
         f"a query must only read, and give the same rows each time; PostgreSQL says of {name} "
@@ -196,15 +197,15 @@ def known_database(source: Any, *, table: str | None, query: str | None) -> Data
     if found is None:
         if named:
             raise UsageError(
-                "table= and query= are for databases: a file of SQLite or DuckDB, or an address "
-                f"such as 'postgresql://…'; got {type(source).__name__}"
+                f"{param('table=')} and {param('query=')} are for databases: a file of SQLite or "
+                f"DuckDB, or an address such as 'postgresql://…'; got {type(source).__name__}"
             )
         return None
     if table is not None and query is not None:
         raise UsageError("name a table or give a query, not both")
     for what, value in (("table", table), ("query", query)):
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise UsageError(f"{what} must be text; got {value!r}")
+            raise UsageError(f"{param(what)} must be text; got {value!r}")
     return Database(scheme=found[0], address=found[1], table=table, query=query)
 
 
@@ -340,7 +341,9 @@ def _table(asked: str | None, rows: Sequence[tuple[str, str]], home: str) -> tup
     }
     if asked is None:
         shown = ", ".join(map(repr, list(known)[:20]))
-        raise UsageError(f"name the table, e.g. table='preds', or give a query; tables: {shown}")
+        raise UsageError(
+            f"name the table, e.g. {param('table=', 'preds')}, or give a query; tables: {shown}"
+        )
     if asked not in known:
         raise UsageError(unknown_name("table", asked, known))
     return known[asked]

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from outperform._typing import AnyArray
 from outperform.errors import MissingExtra, OutperformError, ResourceError, require
-from outperform.progress import listener
+from outperform.progress import LISTENER
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
@@ -47,7 +47,7 @@ class Engine:
         return self._ask(lambda: self.connection.execute(query).fetchnumpy())
 
     def _ask(self, ask: Callable[[], T], *, told: bool = False) -> T:
-        progress = listener() if told else None
+        progress = LISTENER.get() if told else None
 
         def tell() -> None:
             if progress is not None and (percent := int(self.connection.query_progress())) > 0:

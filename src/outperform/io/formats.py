@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, BinaryIO, TypedDict, cast
+from typing import BinaryIO, TypedDict, cast
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 from outperform.errors import DataError, UsageError, require, unknown_name
@@ -94,7 +94,7 @@ class _Limited(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: object) -> int:
         number: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
         self._left -= number
         if self._left < 0:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from outperform.data.groups import as_counts
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import as_counts
 from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
@@ -71,67 +71,67 @@ def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
     return Frame(plan=plan, columns=columns, name=name, in_memory=isinstance(found, nw.DataFrame))
 
 
-def count_frame(frame: Frame, asked: TableQuery) -> Outcomes:
+def count_frame(frame: Frame, query: TableQuery) -> Outcomes:
     """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
-    seen = _count(frame, asked)
-    if asked.groups is not None or not frame.in_memory:  # a plan may take long to run again
+    seen = _count(frame, query)
+    if query.groups is not None or not frame.in_memory:  # a plan may take long to run again
         return seen
     return beside(
         seen,
-        asked,
-        repeats=lambda: _repeats(frame, asked),
+        query,
+        repeats=lambda: _repeats(frame, query),
         count=lambda also: _count(frame, also),
     )
 
 
-def _repeats(frame: Frame, asked: TableQuery) -> dict[str, Repeats]:
+def _repeats(frame: Frame, query: TableQuery) -> dict[str, Repeats]:
     """Return how often the ids that nobody asked for occur."""
     import narwhals.stable.v2 as nw
 
-    names = candidates({name: one.family for name, one in frame.columns.items()}, asked)
+    names = candidates({name: one.family for name, one in frame.columns.items()}, query)
     with _faults(frame.name), quiet():
         n_rows = frame.plan.select(n=nw.len()).collect()["n"].to_list()[0]
         if not names or n_rows > MOST_ROWS:
             return {}
         distinct = {f"k{place}": nw.col(name).n_unique() for place, name in enumerate(names)}
-        found = _kept(frame, names, asked.where).select(n=nw.len(), **distinct).collect()
+        found = _kept(frame, names, query.where).select(n=nw.len(), **distinct).collect()
     numbers = {name: int(found[f"k{place}"].to_list()[0]) for place, name in enumerate(names)}
     rows = int(found["n"].to_list()[0])
     return {name: Repeats(rows, values) for name, values in numbers.items()}
 
 
-def _count(frame: Frame, asked: TableQuery) -> Outcomes:
+def _count(frame: Frame, query: TableQuery) -> Outcomes:
     """Count equal rows of truth and predictions, with one GROUP BY that the library plans."""
     import narwhals.stable.v2 as nw
 
-    for name in asked.columns:
+    for name in query.columns:
         if frame.column(name).family == "other":
             raise no_label(frame.column(name), name, frame.name)
     with _faults(frame.name), quiet():
-        others = (name for name in (asked.id, asked.count) if name is not None)
-        plan = _kept(frame, (*asked.keys, *others), asked.where)
-        _refuse_scores(plan, frame, asked)
-        if asked.id is not None:
-            _refuse_repeated(plan, asked.id, frame.name)
-        number = nw.len() if asked.count is None else _summed(plan, frame, asked.count)
-        found = _counted(plan, frame, asked, number)
+        others = (name for name in (query.id, query.count) if name is not None)
+        plan = _kept(frame, (*query.keys, *others), query.where)
+        _refuse_scores(plan, frame, query)
+        if query.id is not None:
+            _refuse_repeated(plan, query.id, frame.name)
+        number = nw.len() if query.count is None else _summed(plan, frame, query.count)
+        found = _counted(plan, frame, query, number)
     if not found.counts.any():
-        raise DataError(f"{frame.name} has no rows" + (" left after where" if asked.where else ""))
+        raise DataError(f"{frame.name} has no rows" + (" left after where" if query.where else ""))
     return group_by.settle(
         found,
-        asked,
+        query,
         table=frame.name,
     )
 
 
-def _counted(plan: LazyFrame[Any], frame: Frame, asked: TableQuery, number: Expr) -> Grouped:
+def _counted(plan: LazyFrame[Any], frame: Frame, query: TableQuery, number: Expr) -> Grouped:
     """Return the labels of each column and how often they occur together."""
     import narwhals.stable.v2 as nw
 
     # Columns go by place, so that no name of theirs is in the way of the count.
-    places = {f"k{place}": name for place, name in enumerate(asked.keys)}
+    places = {f"k{place}": name for place, name in enumerate(query.keys)}
     keys = [_value(frame, name).alias(place) for place, name in places.items()]
-    summed = [] if asked.count is None else [nw.col(asked.count).alias("w")]
+    summed = [] if query.count is None else [nw.col(query.count).alias("w")]
     counts = plan.select(*keys, *summed).group_by(*places).agg(number.alias("n"))
     found = counts.head(group_by.MOST_CELLS + 1).collect()
     columns = [
@@ -196,7 +196,7 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
     return plan
 
 
-def _test(column: Column, name: str, value: Any, frame: str) -> Expr:
+def _test(column: Column, name: str, value: object, frame: str) -> Expr:
     import narwhals.stable.v2 as nw
 
     values = list(value) if isinstance(value, SEVERAL) else [value]
@@ -240,12 +240,12 @@ def _value(frame: Frame, name: str) -> Expr:
     return nw.col(name)
 
 
-def _refuse_scores(plan: LazyFrame[Any], frame: Frame, asked: TableQuery) -> None:
+def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> None:
     """Look for scores before they are counted one by one, and for objects of several types."""
     import narwhals.stable.v2 as nw
 
-    names = [name for name in asked.columns if frame.column(name).family == "fractions"]
-    if names and asked.truth is not None:
+    names = [name for name in query.columns if frame.column(name).family == "fractions"]
+    if names and query.truth is not None:
         values = [_value(frame, name) for name in names]
         found = plan.select(
             *(
@@ -258,7 +258,7 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, asked: TableQuery) -> Non
             {name: [one] for name, one in worst.items() if isinstance(one, float) and one == one},
             [],
         )
-    for name in asked.columns:
+    for name in query.columns:
         if frame.column(name).family == "json":
             values = plan.select(name).drop_nulls().collect()[name].to_list()
             _refuse_mixture(set(map(type, values)), name, frame.name)
@@ -342,7 +342,7 @@ def _plain(series: Any, column: Column, name: str, frame: str) -> list[Any]:
     return values
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 

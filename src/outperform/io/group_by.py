@@ -13,12 +13,12 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
-from outperform.data.groups import as_counts, total
 from outperform.data.labels import Column, read_column
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
+from outperform.data.table import as_counts, total
 from outperform.data.views import compare_values
-from outperform.errors import DataError, ResourceError, UsageError
+from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io.engine import Engine, EngineFault
 
@@ -48,7 +48,7 @@ class Grouped(NamedTuple):
     counts: AnyArray  # (n_rows,)
 
 
-def coded(values: Sequence[Any]) -> Coded:
+def coded(values: Sequence[object]) -> Coded:
     """Give each distinct value a code.
 
     Examples
@@ -62,7 +62,7 @@ def coded(values: Sequence[Any]) -> Coded:
 
 
 def group(
-    source: str, parameters: Sequence[Any], *, keys: Sequence[str], number: str, engine: Engine
+    source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
 ) -> Grouped:
     """Count equal rows of a FROM clause inside the engine, and fetch codes instead of values."""
     named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
@@ -107,7 +107,7 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
     if n_cells > MOST_CELLS:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
-            "are all of these columns labels? Name those of the models with models="
+            f"are all of these columns labels? Name those of the models with {param('models=')}"
         )
 
 
@@ -149,7 +149,7 @@ def _loaded(value: str | None, name: str) -> Any:
     return None if isinstance(found, float) and math.isnan(found) else found
 
 
-def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) -> None:
+def refuse_scores(columns: Mapping[str, Sequence[object]], truth: Sequence[object]) -> None:
     """Refuse text that is all numbers with fractions, unless these are the true classes too."""
     classes = set(truth)
     for name, values in columns.items():
@@ -168,20 +168,19 @@ def refuse_scores(columns: Mapping[str, Sequence[Any]], truth: Sequence[Any]) ->
 
 
 def refuse_no_models(
-    labels: Mapping[str, Coded], counts: AnyArray, asked: TableQuery, table: str
+    labels: Mapping[str, Coded], counts: AnyArray, query: TableQuery, table: str
 ) -> None:
     """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
     (truth, actual), *models = labels.items()
     found = {
         name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
     }
-    is_id = "if it identifies items, give id={0!r}"
     ids = [name for name, one in found.items() if one.may_be_ids]
-    if asked.named:
+    if query.named:
         ids = [name for name in ids if found[name].look_like_ids]
         if ids:
             why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-            raise UsageError(f"{why}, which a model predicts; {is_id.format(ids[0])}")
+            raise UsageError(f"{why}, which a model predicts; {_as_id(ids[0])}")
         _refuse_truth_of_ids(labels, counts)
         return
     odd = [name for name, one in found.items() if name in ids or one.hold_no_label]
@@ -189,15 +188,20 @@ def refuse_no_models(
         raise UsageError(
             f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
             f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
-            "true labels with truth= and those of the predictions with models="
+            f"true labels with {param('truth=')} and those of the predictions with "
+            f"{param('models=')}"
         )
     rest = [name for name in found if name not in odd]
     if ids:
         why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-        raise UsageError(name_models(table, f"{why}; {is_id.format(ids[0])}", rest))
+        raise UsageError(name_models(table, f"{why}; {_as_id(ids[0])}", rest))
     if odd:
         why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
         raise UsageError(name_models(table, why, rest))
+
+
+def _as_id(name: str) -> str:
+    return f"if it identifies items, give {param('id=', name)}"
 
 
 def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
@@ -208,13 +212,13 @@ def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
         raise UsageError(
             f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
             f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
-            "labels with truth="
+            f"labels with {param('truth=')}"
         )
 
 
 def name_models(table: str, why: str, rest: Sequence[str]) -> str:
     """Return the sentence for a column that is taken for a model because none was named."""
-    advice = f"models={list(rest)}" if rest else "models="
+    advice = param("models=", list(rest)) if rest else param("models=")
     return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
 
 
@@ -234,12 +238,15 @@ def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
     return Coded([_right(value) for value in column.values], column.codes)
 
 
-def _not_right(name: str, value: Any, where: str) -> str:
+def _not_right(name: str, value: object, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
-        "if these are grades, read them with op.read_scores and compare metric='mean'"
+        f"if these are grades, read them with op.read_scores and compare {param('metric=', 'mean')}"
         if not isinstance(value, str) or _DECIMAL.fullmatch(value)
-        else "if these are predictions, name the column of the true labels with truth= instead"
+        else (
+            f"if these are predictions, name the column of the true labels with {param('truth=')} "
+            "instead"
+        )
     )
     return (
         f"column {name!r} must say right or wrong, as true and false or as 1 and 0, but says "
@@ -247,7 +254,7 @@ def _not_right(name: str, value: Any, where: str) -> str:
     )
 
 
-def _says_right(value: Any) -> bool:
+def _says_right(value: object) -> bool:
     try:
         _right(value)
     except ValueError:
@@ -255,7 +262,7 @@ def _says_right(value: Any) -> bool:
     return True
 
 
-def _right(value: Any) -> bool | None:
+def _right(value: object) -> bool | None:
     """Return whether a value says right; None for what is missing.
 
     Examples
@@ -272,11 +279,11 @@ def _right(value: Any) -> bool | None:
     raise ValueError(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return not isinstance(value, str) or bool(_DECIMAL.fullmatch(value))
 
 
-def _is_fraction(value: Any) -> bool:
+def _is_fraction(value: object) -> bool:
     if isinstance(value, str):
         return bool(_DECIMAL.fullmatch(value)) and not _number(value).is_integer()
     return isinstance(value, float) and not value.is_integer()
@@ -288,7 +295,7 @@ def _number(text: str) -> float:
 
 def settle(
     found: Grouped,
-    asked: TableQuery,
+    query: TableQuery,
     *,
     table: str,
     findings: Sequence[Finding] = (),
@@ -299,16 +306,16 @@ def settle(
     Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
     the first such value is.
     """
-    groups, weight, on_null = asked.groups, asked.weight, asked.on_null
-    labels = dict(zip(asked.columns, found.columns, strict=False))
-    if asked.truth is None:
+    groups, weight, on_null = query.groups, query.weight, query.on_null
+    labels = dict(zip(query.columns, found.columns, strict=False))
+    if query.truth is None:
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
         refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
-        refuse_no_models(labels, found.counts, asked, table)
+        refuse_no_models(labels, found.counts, query, table)
     refuse_too_many(len(found.counts), table, groups=groups)
-    names = (*asked.columns, *asked.by)
+    names = (*query.columns, *query.by)
     missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
@@ -330,11 +337,11 @@ def settle(
         importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
     return to_outcomes(
         left,
-        models=tuple(asked.models),
-        by=asked.by,
+        models=tuple(query.models),
+        by=query.by,
         groups=together,
         importance=importance,
-        correct=asked.truth is None,
+        correct=query.truth is None,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
 
@@ -348,7 +355,9 @@ def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> I
     try:
         places = [codes.setdefault(value, len(codes)) for value in group.values]
     except TypeError as error:
-        raise DataError(f"groups must be names or numbers; column {name!r} holds others") from error
+        raise DataError(
+            f"{param('groups')} must be names or numbers; column {name!r} holds others"
+        ) from error
     nothing = np.array([value is None or value == "" for value in group.values], dtype=bool)
     lost = total(counts[nothing[group.codes]])
     if lost:
@@ -424,7 +433,7 @@ def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
     return replace(distinct, codes=distinct.codes[codes.ravel()])
 
 
-def _plain(value: Any, read: Callable[..., Column]) -> Any:
+def _plain(value: object, read: Callable[..., Column]) -> Any:
     # Days and times divide items as well as words do.
     return value if read is read_column else str(value)
 
@@ -433,9 +442,9 @@ def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
     name = next(iter(lost))
     others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} rows{first(name, 'missing')}"
-        f"{others}. "
-        'Give them a class, or leave these rows out with on_null="drop"'
+        f"column {name!r} has no value in {lost[name]} of {total} "
+        f"rows{first(name, 'missing')}{others}. Give them a class, or leave these rows out with "
+        f"{param('on_null=', 'drop')}"
     )
 
 

@@ -69,7 +69,7 @@ def read_log(part: Part, path: Path, *, where: Where) -> Samples | FailedLog | N
     return _samples(part, name, "eval" if is_archive else "json", told, task, samples)
 
 
-def _failure(name: str, header: Mapping[str, Any], samples: Any) -> str | None:
+def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
     """Return why a log cannot be used, or None if it can."""
     status = header.get("status", "success")
     if status != "success":
@@ -107,7 +107,7 @@ def _samples(
     )
 
 
-def _asked_text(given: Any) -> str:
+def _asked_text(given: object) -> str:
     """Return what a sample asks, so that the same question gives the same text in every log.
 
     Messages have random ids; the role and the content are all that a model is asked.
@@ -120,7 +120,7 @@ def _asked_text(given: Any) -> str:
     return json.dumps(given)
 
 
-def _content(content: Any) -> Any:
+def _content(content: object) -> Any:
     """Return the parts of a message; one part of text is the same as the text itself."""
     if not isinstance(content, list):
         return content
@@ -128,13 +128,13 @@ def _content(content: Any) -> Any:
     return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
 
 
-def _part(part: Mapping[str, Any]) -> Any:
+def _part(part: Mapping[str, object]) -> Any:
     if part.get("type") == "text":
         return part.get("text")
     return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
 
 
-def _value(scores: Mapping[str, Any], scorer: str) -> Any:
+def _value(scores: Mapping[str, object], scorer: str) -> Any:
     found = scores.get(scorer)
     return found.get("value") if isinstance(found, dict) else found
 
@@ -267,7 +267,7 @@ def _wanted(names: Sequence[str], score: str | None, table: str) -> list[str]:
     return ["id", *beside, *known]
 
 
-def _by_model(part: Part, name: str, columns: dict[str, list[Any]]) -> list[Samples]:
+def _by_model(part: Part, name: str, columns: dict[str, list[object]]) -> list[Samples]:
     n_rows = len(columns["id"])
     if not n_rows:
         raise DataError(f"{name} has no rows that were asked for")
@@ -289,9 +289,9 @@ def _by_model(part: Part, name: str, columns: dict[str, list[Any]]) -> list[Samp
 
 
 def _table_samples(
-    part: Part, name: str, model: str, columns: dict[str, list[Any]], rows: list[int]
+    part: Part, name: str, model: str, columns: dict[str, list[object]], rows: list[int]
 ) -> Samples:
-    def column(which: str, default: Any) -> list[Any]:
+    def column(which: str, default: object) -> list[Any]:
         values = columns.get(which)
         return [default if values is None or values[k] is None else values[k] for k in rows]
 
@@ -317,7 +317,7 @@ def _table_samples(
     )
 
 
-def _table_value(value: Any) -> Any:
+def _table_value(value: object) -> Any:
     """Return a score; a dictionary stands in a table as the text of its JSON."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(ValueError):

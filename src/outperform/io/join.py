@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from outperform.data.outcomes import Outcomes
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
 from outperform.io import group_by
 from outperform.io.columnar import Column
@@ -56,23 +56,23 @@ class Join:
     on_null: OnNull
 
 
-def join(tables: Mapping[str, Table], asked: Join, engine: Engine) -> Outcomes:
+def join(tables: Mapping[str, Table], wanted: Join, engine: Engine) -> Outcomes:
     """Join on the id, refuse what does not fit, and count."""
-    sides = _take_sides(tables, asked)
+    sides = _take_sides(tables, wanted)
     findings = [finding for side in sides for finding in side.table.findings]
     engine.fetch("CREATE OR REPLACE TEMP TABLE gone (id VARCHAR)")
     for place, side in enumerate(sides):
-        _store(place, side, asked.id, engine)
-        findings += _without_null(place, side, asked, engine)
-    findings += _without_unmatched(sides, asked.on_missing, engine)
+        _store(place, side, wanted.id, engine)
+        findings += _without_null(place, side, wanted, engine)
+    findings += _without_unmatched(sides, wanted.on_missing, engine)
     _refuse_disagreement(sides, engine)
-    return _outcomes(sides, _count(sides, engine), asked, findings, engine)
+    return _outcomes(sides, _count(sides, engine), wanted, findings, engine)
 
 
-def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
+def _take_sides(tables: Mapping[str, Table], wanted: Join) -> list[Side]:
     """Decide who brings what; a table that is gold alone comes first."""
-    label = asked.label
-    gold, truth = (None, None) if asked.correct else _find_truth(tables, asked)
+    label = wanted.label
+    gold, truth = (None, None) if wanted.correct else _find_truth(tables, wanted)
     ordered = sorted(tables, key=lambda owner: owner != gold)
     sides = []
     for owner in ordered:
@@ -82,20 +82,20 @@ def _take_sides(tables: Mapping[str, Table], asked: Join) -> list[Side]:
         prediction = None if owner == gold else label
         sides.append(Side(owner=owner, table=tables[owner], truth=brings, prediction=prediction))
     place = _truth_place(sides)
-    sides[place] = replace(sides[place], groups=asked.groups)
+    sides[place] = replace(sides[place], groups=wanted.groups)
     for side in sides:
-        for name in (asked.id, *side.stored):
+        for name in (wanted.id, *side.stored):
             side.table.scans[0].column(name)
     return sides
 
 
-def _find_truth(tables: Mapping[str, Table], asked: Join) -> tuple[str | None, str]:
+def _find_truth(tables: Mapping[str, Table], wanted: Join) -> tuple[str | None, str]:
     """Return which table is gold and no model, if one is, and the column of the true labels.
 
     No table is taken for gold because of its place: it is called so, or ``truth`` names it, or
     ``truth`` names a column that it has.
     """
-    label, truth = asked.label, asked.truth
+    label, truth = wanted.label, wanted.truth
     called = [owner for owner in tables if owner.lower() in GOLD]
     if truth is not None and truth in tables:
         return truth, truth if truth in tables[truth].names else label
@@ -110,11 +110,14 @@ def _find_truth(tables: Mapping[str, Table], asked: Join) -> tuple[str | None, s
     names = ", ".join(map(repr, tables))
     if called:
         shown = " and ".join(map(repr, called))
-        raise UsageError(f"{shown} are both called gold; say which is, e.g. truth={called[0]!r}")
+        raise UsageError(
+            f"{shown} are both called gold; say which is, e.g. {param('truth=', called[0])}"
+        )
     raise UsageError(
         f"none of the files {names} is called gold, and a model's file is never taken for it. If "
-        f"they say whether each model was right, name that column: correct={label!r}. If one of "
-        f"them has the true labels, name it, e.g. truth={next(iter(tables))!r}, or call it 'gold'"
+        f"they say whether each model was right, name that column: {param('correct=', label)}. If "
+        f"one of them has the true labels, name it, e.g. {param('truth=', next(iter(tables)))}, or "
+        "call it 'gold'"
     )
 
 
@@ -124,7 +127,7 @@ def _truth_place(sides: Sequence[Side]) -> int:
 
 
 def _outcomes(
-    sides: list[Side], found: Grouped, asked: Join, findings: list[Finding], engine: Engine
+    sides: list[Side], found: Grouped, wanted: Join, findings: list[Finding], engine: Engine
 ) -> Outcomes:
     names = _brought(sides)
     owner = sides[_truth_place(sides)]
@@ -133,8 +136,8 @@ def _outcomes(
         Coded(group_by.decode(one.values, sides[place].table.family(name), name=name), one.codes)
         for (place, name), one in zip(names, found.columns, strict=False)
     ]
-    models = [sides[place].owner for place, _ in names[0 if asked.correct else 1 :]]
-    if asked.correct:
+    models = [sides[place].owner for place, _ in names[0 if wanted.correct else 1 :]]
+    if wanted.correct:
         columns = [
             group_by.as_right(
                 one, found.counts, name, partial(_first_ids, sides[place], place, engine)
@@ -159,7 +162,7 @@ def _outcomes(
         Grouped(columns, found.counts),
         models=models,
         groups=together,
-        correct=asked.correct,
+        correct=wanted.correct,
         findings=findings,
     )
 
@@ -171,7 +174,7 @@ def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: group_b
     return f" of {side.table.name}, as for the ids {_shown(rows)}"
 
 
-def _gold_findings(gold: Side, truth: Sequence[Any]) -> list[Finding]:
+def _gold_findings(gold: Side, truth: Sequence[object]) -> list[Finding]:
     """Say so if the true labels look like whether a model was right."""
     if gold.prediction is not None:
         return []
@@ -219,10 +222,10 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
         raise DataError(repeated_ids(name, id, rows - distinct, examples))
 
 
-def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[Finding]:
+def _without_null(place: int, side: Side, wanted: Join, engine: Engine) -> list[Finding]:
     """Refuse rows without a label, or leave them out and say so."""
     test = " OR ".join(
-        is_missing(Column(f"k{number}", side.table.column(column).family), empty=asked.correct)
+        is_missing(Column(f"k{number}", side.table.column(column).family), empty=wanted.correct)
         for number, column in enumerate(side.columns)
     )
     ((lost,),) = engine.fetch(f"SELECT count(*) FROM j{place} WHERE {test}")
@@ -230,10 +233,10 @@ def _without_null(place: int, side: Side, asked: Join, engine: Engine) -> list[F
         return []
     ids = _shown(engine.fetch(f"SELECT id FROM j{place} WHERE {test} ORDER BY id LIMIT 5"))
     names = " or ".join(map(repr, side.columns))
-    if asked.on_null == "raise":
+    if wanted.on_null == "raise":
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
-            'Give them a class, or leave these rows out with on_null="drop"'
+            f"Give them a class, or leave these rows out with {param('on_null=', 'drop')}"
         )
     # The id goes from all tables, so that it is not taken for one that is missing.
     engine.fetch(f"INSERT INTO gone SELECT id FROM j{place} WHERE {test}")
@@ -268,7 +271,8 @@ def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine)
         raise DataError("the files have no id in common: " + "; ".join(faults))
     if on_missing == "raise":
         raise DataError(
-            "; ".join(faults) + '. Mend the files, or keep the common ids with on_missing="drop"'
+            "; ".join(faults)
+            + f". Mend the files, or keep the common ids with {param('on_missing=', 'drop')}"
         )
     return [
         finding(
@@ -332,5 +336,5 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
     return found
 
 
-def _shown(rows: list[tuple[Any, ...]]) -> str:
+def _shown(rows: list[tuple[object, ...]]) -> str:
     return ", ".join(repr(one) for (one,) in rows)

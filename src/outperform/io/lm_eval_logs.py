@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
 from outperform.io.log_samples import (
@@ -28,7 +28,7 @@ from outperform.io.tables import SEVERAL, Table, Where, opened
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)?\.jsonl(?:\.gz|\.zst)?"
 )
-# What every line has beside its scores; older versions have no list of these.
+# What every line has besides its scores; older versions have no list of these.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",
@@ -129,13 +129,13 @@ def _refuse_other_filters(found: Sequence[tuple[Log, _Lines]]) -> None:
         if len(names) > 1:
             raise UsageError(
                 f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
-                f"name one, e.g. where={{'filter': {names[0]!r}}}"
+                f"name one, e.g. {param('where=', {'filter': names[0]})}"
             )
         first, before = known.setdefault(log.task, (names[0], log.name))
         if first != names[0]:
             raise DataError(
                 f"{log.name} has the answers as the filter {names[0]!r} took them, {before} as "
-                f"{first!r} did; keep one filter with where={{'filter': …}}"
+                f"{first!r} did; keep one filter, e.g. with {param('where=', {'filter': first})}"
             )
 
 
@@ -204,7 +204,7 @@ def _logs(part: Part) -> list[Log]:
     if part.model is not None and len(folders) > 1:
         raise UsageError(
             f"what is given as {part.model!r} lies in several folders, one for each model: "
-            f"{', '.join(folders)}; leave the name out and choose with models="
+            f"{', '.join(folders)}; leave the name out and choose with {param('models=')}"
         )
     return [_log(part, path) for path in paths]
 
@@ -235,7 +235,7 @@ def _refuse_list(log: Log) -> None:
             )
 
 
-def _of_tasks(logs: Sequence[Log], wanted: Any) -> list[Log]:
+def _of_tasks(logs: Sequence[Log], wanted: object) -> list[Log]:
     names = {str(one) for one in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
     known = dict.fromkeys(log.task for log in logs)
     for name in sorted(names - known.keys()):

@@ -93,7 +93,7 @@ def as_grade(value: Any) -> float | None:
     return None if math.isnan(number) else number
 
 
-def is_right(value: Any) -> bool | None:
+def is_right(value: object) -> bool | None:
     """Return whether a score says right or wrong, or None if it is missing.
 
     Anything in between is a ValueError.
@@ -142,7 +142,7 @@ def as_epoch(value: Any, *, name: str) -> int:
         raise DataError(f"{name}: every 'epoch' must be a whole number; got {value!r}") from None
 
 
-def as_id(value: Any, *, column: str, name: str) -> str:
+def as_id(value: object, *, column: str, name: str) -> str:
     """Return an id as text, or refuse what is none."""
     if value is None or value == "" or isinstance(value, (float, list, dict)):
         raise DataError(
@@ -160,7 +160,7 @@ class Part(NamedTuple):
     source: Any
 
 
-def parts_of(source: Any) -> list[Part]:
+def parts_of(source: object) -> list[Part]:
     """Return the parts of a source: one per model, or several runs of one.
 
     Examples
@@ -177,7 +177,7 @@ def parts_of(source: Any) -> list[Part]:
     return [Part(None, 0, source)]
 
 
-def _of_model(name: Any, source: Any) -> list[Part]:
+def _of_model(name: object, source: object) -> list[Part]:
     if not isinstance(name, str):
         raise UsageError(f"names of models must be text; got {name!r}")
     runs = list(source) if isinstance(source, (list, tuple)) else [source]
@@ -186,7 +186,7 @@ def _of_model(name: Any, source: Any) -> list[Part]:
     return [Part(name, turn, one) for turn, one in enumerate(runs)]
 
 
-def is_path(source: Any) -> bool:
+def is_path(source: object) -> bool:
     """Return whether a source is a path, and not a frame or an open file."""
     return isinstance(source, (str, os.PathLike)) and source != "-"
 
@@ -238,7 +238,7 @@ GRADE = Kind(
 )
 
 
-def spread(scores: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+def spread(scores: Mapping[str, list[object]]) -> dict[str, list[Any]]:
     """Give every key of scores that are dictionaries a name of its own, ``scorer.key``.
 
     Examples
@@ -258,7 +258,7 @@ def spread(scores: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     return found
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return isinstance(value, (str, int, float)) and value == value and value != ""
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.io import inspect_logs
 from outperform.io.group_by import OnNull
@@ -187,7 +187,7 @@ def _without_score(
     if on_null == "raise":
         raise DataError(
             "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or leave them "
-            'out for all models with on_null="drop"'
+            f"out for all models with {param('on_null=', 'drop')}"
         )
     every = {answer for gone in lost.values() for answer in gone}
     _drop(answers, every)
@@ -219,7 +219,7 @@ def _without_partner(
     if on_missing == "raise":
         raise DataError(
             f"{told}. Evaluate the models on the same items{_as_often(naming)}, or keep the "
-            f'{common} that all of them answered with on_missing="drop"'
+            f"{common} that all of them answered with {param('on_missing=', 'drop')}"
         )
     _drop(answers, set().union(*lacking.values()))
     return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=told),)
@@ -241,7 +241,7 @@ _READING_EXAMPLES = 5
 Models = Sequence[str] | Mapping[str, str] | None
 
 
-def read_evaluations(source: Any, **asked: Any) -> Outcomes:
+def read_evaluations(source: object, **asked: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **asked)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
@@ -249,7 +249,7 @@ def read_evaluations(source: Any, **asked: Any) -> Outcomes:
     return replace(seen, findings=paired.findings + seen.findings)
 
 
-def read_grades(source: Any, **asked: Any) -> Scores:
+def read_grades(source: object, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
     seen = Scores.from_values(paired.scores, groups=paired.items)
@@ -257,7 +257,7 @@ def read_grades(source: Any, **asked: Any) -> Scores:
 
 
 def _read(
-    source: Any,
+    source: object,
     kind: Kind,
     *,
     format: str,
@@ -277,7 +277,7 @@ def _read(
     )
     findings = _without_failed(every, _asked_for(failed, models), skip_failed)
     if not every:
-        raise UsageError(f"no log is left after where={dict(where or {})!r}")
+        raise UsageError(f"no log is left after {param('where=', dict(where or {}))}")
     chosen = _only(every, models)
     score = choose_score(chosen, wanted, kind)
     paired = pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
@@ -347,7 +347,7 @@ def _under_one_name(part: Part, found: Sequence[Samples]) -> list[Samples]:
     if len(own) > 1:
         raise UsageError(
             f"what is given as {part.model!r} has the models {', '.join(map(repr, own))}; leave "
-            "the name out and choose with models="
+            f"the name out and choose with {param('models=')}"
         )
     return [replace(one, model=part.model) for one in found]
 
@@ -357,7 +357,9 @@ def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
     if models is None:
         return list(every)
     if isinstance(models, (str, bytes)) or not models:
-        raise UsageError(f"models must be a list of names, e.g. ['llama', 'gpt']; got {models!r}")
+        raise UsageError(
+            f"{param('models')} must be a list of names, e.g. ['llama', 'gpt']; got {models!r}"
+        )
     asked = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
     known = dict.fromkeys(one.model for one in every)
     for name in asked.values():

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 from uuid import uuid4
 
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import Spool
 from outperform.io.formats import PACKINGS, Dialect, magic, masked, order_mark, unpacked
 
@@ -155,7 +155,7 @@ class File:
             raise DataError(f"{self.name} changed while it was read; read it again")
 
 
-def find_files(source: Any, dialect: Dialect, *, folder: str) -> list[File]:
+def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
     """Return the files of a source: a path, a pattern, a stream, or a list of these."""
     if isinstance(source, (list, tuple)):
         if not source:
@@ -175,7 +175,7 @@ def find_files(source: Any, dialect: Dialect, *, folder: str) -> list[File]:
     return [_ready(file, dialect, folder) for file in found]
 
 
-def stem(source: Any) -> str:
+def stem(source: object) -> str:
     """Return the name of a file without folder and endings, as the name of a model.
 
     Examples
@@ -304,8 +304,8 @@ def _refuse_disguise(file: File, found: str | None) -> None:
             f"{found or 'that it is not'}; is it complete, and does it have the right name?"
         )
     hint = {
-        "parquet": 'name it .parquet or say format="parquet"',
-        "arrow": 'name it .arrow or say format="arrow"',
+        "parquet": f"name it .parquet or say {param('format=', 'parquet')}",
+        "arrow": f"name it .arrow or say {param('format=', 'arrow')}",
         "gzip": "name it .gz",
         "zstd": "name it .zst",
     }.get(str(found), "save it as CSV or Parquet first")
@@ -340,7 +340,8 @@ def _refuse_order_mark(file: File, dialect: Dialect) -> None:
         marked = order_mark(stream.read(4))
     if marked and dialect.is_utf8:
         raise DataError(
-            f'{file.name} is not in UTF-8; its first bytes say dialect={{"encoding": "{marked}"}}'
+            f"{file.name} is not in UTF-8; its first bytes say "
+            f"{param('dialect=', {'encoding': marked})}"
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from outperform._typing import FloatArray, Source, Where
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io import group_by
 from outperform.io.count import refuse_repeated_ids
 from outperform.io.engine import Engine
@@ -137,13 +137,13 @@ def _refuse_of_logs(**given: Any) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise UsageError(
-            f"{', '.join(names)} cannot be asked of logs of evaluations, which know their own "
-            "columns; choose with models=, score= and where="
+            f"{', '.join(map(param, names))} cannot be asked of logs of evaluations, which know "
+            f"their own columns; choose with {param('models=')}, score= and {param('where=')}"
         )
 
 
 def _refuse_of_tables(
-    source: Any,
+    source: object,
     *,
     format: str | None,
     score: str | None,
@@ -157,7 +157,8 @@ def _refuse_of_tables(
     if isinstance(source, Mapping):
         raise UsageError(
             "read_scores reads one table with a column of scores for each model, and a mapping of "
-            "models to files only of logs, with format='lm-eval' or 'inspect'; join the files first"
+            f"models to files only of logs, with {param('format=', 'lm-eval', 'inspect')}; join "
+            "the files first"
         )
     if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
         raise UsageError(
@@ -166,34 +167,40 @@ def _refuse_of_tables(
         )
     if score is not None:
         raise UsageError(
-            "score= chooses a score of evaluation logs, read with format='lm-eval' or 'inspect'. "
-            "In a table name the column of each model, models=['bert', 'gpt']; if it has one row "
-            "for each item and model, make it wide first, e.g. table.pivot(index='id', "
-            "columns='model', values='score')"
+            "score= chooses a score of evaluation logs, read with "
+            f"{param('format=', 'lm-eval', 'inspect')}. In a table name the column of each model, "
+            f"{param('models=', ['bert', 'gpt'])}; if it has one row for each item and model, make "
+            "it wide first, e.g. table.pivot(index='id', columns='model', values='score')"
         )
     for name, given in (("on_missing", on_missing), ("on_null", on_null)):
         if given != "raise":
             raise UsageError(
-                f"{name}= is for evaluation logs, read with format='lm-eval' or 'inspect'; in a "
-                "table remove rows that lack a score first, e.g. with dropna()"
+                f"{param(f'{name}=')} is for evaluation logs, read with "
+                f"{param('format=', 'lm-eval', 'inspect')}; in a table remove rows that lack a "
+                "score first, e.g. with dropna()"
             )
     if skip_failed:
         raise UsageError(
-            "skip_failed= is for evaluation logs, read with format='lm-eval' or 'inspect'"
+            "skip_failed= is for evaluation logs, read with "
+            f"{param('format=', 'lm-eval', 'inspect')}"
         )
 
 
-def _named(models: Any) -> dict[str, str]:
+def _named(models: object) -> dict[str, str]:
     if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
-        raise UsageError(f"models must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}")
+        raise UsageError(
+            f"{param('models')} must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}"
+        )
     named = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
     if not named or not all(isinstance(one, str) for one in (*named, *named.values())):
-        raise UsageError(f"models must name at least one column, as text; got {models!r}")
+        raise UsageError(
+            f"{param('models')} must name at least one column, as text; got {models!r}"
+        )
     return named
 
 
 def _fetch(
-    table: Table, columns: Sequence[str], where: Mapping[str, Any] | None, engine: Engine
+    table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
 ) -> dict[str, list[Any]]:
     for name in columns:
         check_family(table, name)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, get_args
 
 from outperform.data.outcomes import Outcomes
-from outperform.data.sources import row_findings, source_of
-from outperform.errors import UsageError, unknown_name
+from outperform.data.sources import source_of
+from outperform.data.table import row_findings
+from outperform.errors import UsageError, param, unknown_name
 from outperform.io.columnar import listed
 from outperform.io.count import TableQuery, count
 from outperform.io.count_tables import holds_outcomes, read_shards
@@ -29,7 +30,7 @@ Correct = str | Models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The arguments of ``read`` beside the source."""
+    """The arguments of ``read`` besides the source."""
 
     truth: str | None = None
     models: Models = None
@@ -63,8 +64,8 @@ class Request:
         self._check_groups()
         if self.weight is not None and self.weight == self.count:
             raise UsageError(
-                f"{self.weight!r} is either how many items a row stands for, count=, or how much "
-                "an item matters, weight=; give one of them"
+                f"{self.weight!r} is either how many items a row stands for, {param('count=')}, or "
+                f"how much an item matters, {param('weight=')}; give one of them"
             )
         self.dialect()
 
@@ -75,10 +76,10 @@ class Request:
             check_columns(self.correct, "correct")
         others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
         if others:
-            names = " and ".join(f"{name}=" for name in others)
+            names = " and ".join(param(f"{name}=") for name in others)
             raise UsageError(
-                "correct= names columns that say right or wrong, which have neither a truth nor "
-                f"predictions; leave {names} out"
+                f"{param('correct=')} names columns that say right or wrong, which have neither a "
+                f"truth nor predictions; leave {names} out"
             )
 
     def _check_groups(self) -> None:
@@ -86,14 +87,18 @@ class Request:
             return
         if not isinstance(self.groups, str):
             raise UsageError(
-                f"groups must name a column, e.g. groups='user_id'; got {self.groups!r}"
+                f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
+                f"{self.groups!r}"
             )
         if self.by is not None:
-            raise UsageError("slices cannot keep groups together yet; give by= or groups=")
+            raise UsageError(
+                f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
+            )
         named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
         if self.groups in named:
             raise UsageError(
-                f"every column has one role; groups={self.groups!r} has another one already"
+                f"every column has one role; {param('groups=', self.groups)} has another one "
+                "already"
             )
 
     @property
@@ -127,9 +132,12 @@ class Request:
         if names is None:
             return ()
         if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
-            raise UsageError(f"by must name columns, e.g. by=['country']; got {self.by!r}")
+            raise UsageError(
+                f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
+                f"{self.by!r}"
+            )
         if not names or len(set(names)) != len(names):
-            raise UsageError(f"by must name each column once; got {self.by!r}")
+            raise UsageError(f"{param('by')} must name each column once; got {self.by!r}")
         return tuple(names)
 
     @property
@@ -165,7 +173,7 @@ class Request:
                 rest = [name for name in models if name not in odd]
                 raise UsageError(name_models(table.name, why, rest))
         if not models:
-            raise UsageError(f"{table.name} has no column of predictions beside {self.wanted}")
+            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
         return TableQuery(
             truth=self.truth,
             models=models,
@@ -184,13 +192,14 @@ class Request:
         label = self.label if self.correct is None else self.correct
         if self.id is None or label is None:
             raise UsageError(
-                "files of several models are joined on an id: name the columns with id= and "
-                "label=, or with id= and correct= if they say right or wrong"
+                "files of several models are joined on an id: name the columns with "
+                f"{param('id=')} and {param('label=')}, or with {param('id=')} and "
+                f"{param('correct=')} if they say right or wrong"
             )
         if not isinstance(label, str):
             raise UsageError(
                 "files that are joined have one column each that says right or wrong: name it, "
-                f"e.g. correct='correct'; got {self.correct!r}"
+                f"e.g. {param('correct=', 'correct')}; got {self.correct!r}"
             )
         return Join(
             id=self.id,
@@ -216,15 +225,17 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
         raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
-def check_columns(named: Any, what: str) -> None:
+def check_columns(named: object, what: str) -> None:
     """Refuse what is no list of columns, or names one of them twice."""
     if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
-        raise UsageError(f"{what} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}")
+        raise UsageError(
+            f"{param(what)} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}"
+        )
     columns = list(named.values() if isinstance(named, Mapping) else named)
     if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
-        raise UsageError(f"{what} must name at least one column, as text; got {named!r}")
+        raise UsageError(f"{param(what)} must name at least one column, as text; got {named!r}")
     if len(set(columns)) != len(columns):
-        raise UsageError(f"every column has one role; got {what}={columns}")
+        raise UsageError(f"every column has one role; got {param(f'{what}=', columns)}")
 
 
 def _no_truth(table: Table | Frame) -> str:
@@ -232,8 +243,9 @@ def _no_truth(table: Table | Frame) -> str:
     names = list(table.names)
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
     return (
-        f"name the column of the true labels, e.g. truth={guess!r}; if the models' columns say "
-        f"right or wrong, name these with correct=. Columns of {table.name}: {listed(names)}"
+        f"name the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
+        f"columns say right or wrong, name these with {param('correct=')}. Columns of "
+        f"{table.name}: {listed(names)}"
     )
 
 
@@ -253,18 +265,18 @@ class Door(NamedTuple):
     find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
     read: Callable[[Any, Request], Outcomes]
     knows: set[str]
-    sentence: str  # for arguments that it does not know
+    refusal: Callable[[str], str]  # of arguments that it does not know
 
     def refuse_others(self, request: Request) -> None:
         """Refuse arguments that mean nothing here."""
         others = [name for name in request.given() if name not in self.knows]
         if others:
             called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
-            names = " and ".join(f"{name}=" for name in called)
-            raise UsageError(self.sentence.format(names=names))
+            names = " and ".join(param(f"{name}=") for name in called)
+            raise UsageError(self.refusal(names))
 
 
-def read_by_door(source: Any, request: Request) -> Outcomes:
+def read_by_door(source: object, request: Request) -> Outcomes:
     """Read a source by the first door that knows it."""
     for door in DOORS:
         found = door.find(source, request)
@@ -283,7 +295,7 @@ def read_by_door(source: Any, request: Request) -> Outcomes:
     )
 
 
-def _called(source: Any) -> str:
+def _called(source: object) -> str:
     """Return what to call files: as they were named, of many the first and the last."""
     if isinstance(source, Mapping):
         return _called(list(source.values()))
@@ -299,7 +311,7 @@ def _called(source: Any) -> str:
 
 
 def columns_of(
-    source: Any, *, format: str | None = None, dialect: DialectOptions | None = None
+    source: object, *, format: str | None = None, dialect: DialectOptions | None = None
 ) -> str | None:
     """Return the names of the columns of files for a message; None for what is read only once.
 
@@ -319,11 +331,11 @@ def columns_of(
 # Logs of evaluations
 
 
-def _logs(source: Any, request: Request) -> Any:
+def _logs(source: object, request: Request) -> Any:
     return source if request.is_of_logs else None
 
 
-def _read_logs(source: Any, request: Request) -> Outcomes:
+def _read_logs(source: object, request: Request) -> Outcomes:
     return read_evaluations(
         source,
         format=str(request.format),
@@ -339,14 +351,14 @@ def _read_logs(source: Any, request: Request) -> Outcomes:
 # Gold and a file per model
 
 
-def _joined(source: Any, request: Request) -> tuple[Join, Any] | None:
+def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
     is_list = isinstance(source, (list, tuple)) and len(source) > 1
     of_files = isinstance(request.correct, str) and is_list
     is_join = request.label is not None or isinstance(source, Mapping) or of_files
     return (request.join(), source) if is_join else None
 
 
-def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
+def _read_join(found: tuple[Join, object], request: Request) -> Outcomes:
     asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
     named = (asked.id, asked.label, asked.truth, asked.groups)
     columns = [name for name in named if name is not None]
@@ -355,7 +367,7 @@ def _read_join(found: tuple[Join, Any], request: Request) -> Outcomes:
         return tables.ask(lambda found, engine: join(found, asked, engine))
 
 
-def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
+def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         for name in source:
             if not isinstance(name, str):
@@ -369,7 +381,7 @@ def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
             )
         sources = dict(zip(names, source, strict=True))
     else:
-        raise UsageError("label= is for a join: give gold and one file per model")
+        raise UsageError(f"{param('label=')} is for a join: give gold and one file per model")
     if len(sources) < fewest:
         raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
     return sources
@@ -378,18 +390,18 @@ def _named(source: Any, *, fewest: int) -> Mapping[str, Any]:
 # Outcomes that were counted before
 
 
-def _shards(source: Any, request: Request) -> Any:
+def _shards(source: object, request: Request) -> Any:
     return source if request.truth is None and holds_outcomes(source) else None
 
 
-def _read_shards(source: Any, request: Request) -> Outcomes:
+def _read_shards(source: object, request: Request) -> Outcomes:
     return read_shards(source, request.models)
 
 
 # One table: of a database, in a frame, in files
 
 
-def _database(source: Any, request: Request) -> Database | None:
+def _database(source: object, request: Request) -> Database | None:
     if request.models is not None:
         check_columns(request.models, "models")
     return known_database(source, table=request.table, query=request.query)
@@ -399,7 +411,7 @@ def _read_database(database: Database, request: Request) -> Outcomes:
     return count_database(database, request.of)
 
 
-def _frame(source: Any, request: Request) -> Frame | None:
+def _frame(source: object, request: Request) -> Frame | None:
     is_path = isinstance(source, (str, os.PathLike, list, tuple))
     return None if is_path else known_frame(source)
 
@@ -408,11 +420,11 @@ def _read_frame(frame: Frame, request: Request) -> Outcomes:
     return count_frame(frame, request.of(frame))
 
 
-def _files(source: Any, request: Request) -> Any:
+def _files(source: object, request: Request) -> Any:
     return source
 
 
-def _read_files(source: Any, request: Request) -> Outcomes:
+def _read_files(source: object, request: Request) -> Outcomes:
     named = request.models is not None or request.correct is not None
     dialect = request.dialect(request.wanted if named else None)
     with opened({"": source}, request.wanted, dialect) as tables:
@@ -424,38 +436,43 @@ DOORS = (
         _logs,
         _read_logs,
         {"format", "score", "models", "where", "on_missing", "on_null", "skip_failed"},
-        "{names} cannot be asked of logs of evaluations, which know their own columns; choose "
-        "with score=, models= and where=",
+        lambda names: (
+            f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
+            f"with score=, {param('models=')} and {param('where=')}"
+        ),
     ),
     Door(
         _joined,
         _read_join,
         {"id", "label", "correct", "truth", "groups", "on_missing", "on_null", *_FILES},
-        "{names} can be given for one table; in a join every file is a model",
+        lambda names: f"{names} can be given for one table; in a join every file is a model",
     ),
     Door(
         _shards,
         _read_shards,
         {"models"},
-        "{names} must be asked before outcomes are counted",
+        lambda names: f"{names} must be asked before outcomes are counted",
     ),
     Door(
         _database,
         _read_database,
         {"table", "query", *_TABLE},
-        "{names} are for files and logs, not for a database",
+        lambda names: f"{names} are for files and logs, not for a database",
     ),
     Door(
         _frame,
         _read_frame,
         _TABLE,
-        "{names} are for files and logs, not for a frame",
+        lambda names: f"{names} are for files and logs, not for a frame",
     ),
     Door(
         _files,
         _read_files,
         _TABLE | _FILES,
-        "{names} is for joins or logs, not for one table; files are joined with id= and label=, "
-        "and logs read with format='lm-eval' or format='inspect'",
+        lambda names: (
+            f"{names} is for joins or logs, not for one table; files are joined with "
+            f"{param('id=')} and {param('label=')}, and logs read with "
+            f"{param('format=', 'lm-eval', 'inspect')}"
+        ),
     ),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.io import columnar, text_files
 from outperform.io.columnar import Column, Family, Reader, Scan, merged
@@ -169,8 +169,9 @@ def _refuse_differences(scans: Sequence[Scan]) -> None:
         if lacking and "jsonl" not in (first.file.kind, scan.file.kind):
             raise DataError(
                 f"files of one table must have the same columns; {first.file.name} and "
-                f"{scan.file.name} do not share {', '.join(map(repr, sorted(lacking)[:5]))}. "
-                "To join files of several models, name the columns with id= and label="
+                f"{scan.file.name} do not share {', '.join(map(repr, sorted(lacking)[:5]))}. To "
+                f"join files of several models, name the columns with {param('id=')} and "
+                f"{param('label=')}"
             )
 
 
@@ -203,7 +204,7 @@ def _condition(scan: Scan, where: Where) -> Query:
     )
 
 
-def _holds(told: Mapping[str, str | None], where: Mapping[str, Any]) -> bool:
+def _holds(told: Mapping[str, str | None], where: Mapping[str, object]) -> bool:
     """Return whether what the folders tell is what is asked for."""
     for name, value in where.items():
         _test(Column("", "text"), name, value)
@@ -213,7 +214,7 @@ def _holds(told: Mapping[str, str | None], where: Mapping[str, Any]) -> bool:
     return True
 
 
-def _test(column: Column, name: str, value: Any) -> Query:
+def _test(column: Column, name: str, value: object) -> Query:
     values = list(value) if isinstance(value, SEVERAL) else [value]
     given = tuple(_as_text(one) for one in values if one is not None)
     if column.family == "text" and any(isinstance(one, bool) for one in values):
@@ -227,7 +228,7 @@ def _test(column: Column, name: str, value: Any) -> Query:
     return Query(sql=f"({' OR '.join(tests) or 'false'})", parameters=given)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -237,8 +238,8 @@ def check_where(where: Where) -> None:
         return
     if not isinstance(where, Mapping) or not where:
         raise UsageError(
-            "where must give the values to keep by column, e.g. {'country': 'DE', 'year': "
-            f"[2025, 2026]}}; got {where!r}"
+            f"{param('where')} must give the values to keep by column, e.g. "
+            f"{{'country': 'DE', 'year': [2025, 2026]}}; got {where!r}"
         )
     for name, value in where.items():
         for one in value if isinstance(value, SEVERAL) else [value]:
@@ -279,7 +280,7 @@ class Opened:
 
 @contextmanager
 def opened(
-    sources: Mapping[str, Any],
+    sources: Mapping[str, object],
     wanted: Sequence[str],
     dialect: Dialect,
 ) -> Iterator[Opened]:

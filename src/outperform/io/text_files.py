@@ -17,7 +17,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from outperform.errors import DataError
+from outperform._typing import BoolArray
+from outperform.errors import DataError, either, param
 from outperform.findings import Finding, finding
 from outperform.io.columnar import Column, Scan, places, refuse_twins, refuse_unreadable
 from outperform.io.engine import Engine, EngineFault, Spool, text
@@ -28,7 +29,6 @@ _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _BLOCK = 1 << 20
 _LONGEST = 1 << 24  # characters of a line; what is packed may be a line of any length
 _ENDS = (b"\n", b"\r")
-_NO_HEADER = ". If the first row is data, say dialect={'header': False} (--no-header)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _scan(file: File, layout: _Layout) -> Scan:
             for place, name in enumerate(layout.names)
         },
         findings=layout.findings,
-        hint=_NO_HEADER if layout.header else "",
+        hint=_no_header() if layout.header else "",
         merges=True,
     )
 
@@ -125,7 +125,7 @@ def _layout(file: File, wanted: Sequence[str], dialect: Dialect) -> _Layout:
     best = max(candidates, key=lambda one: (len(rows[one]), one == usual))
     separator = fitting[0] if fitting and wanted else best
     names = rows[separator] if dialect.header else [str(place) for place in range(len(rows[best]))]
-    refuse_twins(names, file.name, _NO_HEADER if dialect.header else "")
+    refuse_twins(names, file.name, _no_header() if dialect.header else "")
     return _Layout(
         separator=separator,
         quote=dialect.quote,
@@ -186,7 +186,7 @@ def _look(file: File, layout: _Layout) -> _Glance:
 def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
     """Return how many separators there are, and whether one stands at the end of a line."""
     codes = np.frombuffer(block, dtype=np.uint8)
-    found = codes == mark[0]
+    found: BoolArray = codes == mark[0]
     at_ends = found[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
     return int(np.count_nonzero(found)), bool(at_ends.any())
 
@@ -224,12 +224,20 @@ def _beside(quote: bytes, mark: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"(?:^|[\r\n]|%b) +%b|%b +(?:[\r\n]|%b|$)" % (mark, quote, quote, mark))
 
 
+def _no_header() -> str:
+    return f". If the first row is data, say {param('dialect=', {'header': False})}"
+
+
+def _unquoted() -> str:
+    return either(", or say dialect={'quote': None} if quotes are ordinary characters", "")
+
+
 def _zero_byte(file: File) -> str:
     with file.open() as stream:
         line = next(number for number, text in _numbered(stream) if b"\0" in text)
     return (
         f"{file.name} has a zero byte in line {line}, so it is not text in UTF-8; it may be "
-        'damaged, or in another encoding: dialect={"encoding": "utf-16"}'
+        f"damaged, or in another encoding: {param('dialect=', {'encoding': 'utf-16'})}"
     )
 
 
@@ -319,7 +327,7 @@ def undecodable(file: File) -> str:
                 return (
                     f"{file.name} must be text in UTF-8, but line {number} has the byte "
                     f"0x{line[error.start]:02x} that is none; give the encoding it was written "
-                    'in, e.g. dialect={"encoding": "latin-1"} or "cp1252"'
+                    f"in, e.g. {param('dialect=', {'encoding': 'latin-1'})} or 'cp1252'"
                 )
     return f"{file.name} must be text in UTF-8"
 
@@ -329,13 +337,13 @@ def _malformed(file: File, first: int, last: int, error: csv.Error) -> str:
     if "unexpected end" in str(error):
         return (
             f"{file.name}: the row that begins in line {first} has a quote that is never closed; "
-            "close it, or say dialect={'quote': None} if quotes are ordinary characters"
+            f"close it{_unquoted()}"
         )
     if "field larger" in str(error):
         return f"{file.name}: {where}: a value is longer than {csv.field_size_limit()} characters"
     return (
         f"{file.name}: {where}: text follows a closing quote; quotes inside of quotes must be "
-        "doubled, or say dialect={'quote': None} if quotes are ordinary characters"
+        f"doubled{_unquoted()}"
     )
 
 

@@ -11,6 +11,7 @@ from outperform.metrics.registry import (
     fbeta,
     from_function,
     get,
+    is_of_scores,
     names,
     set_names,
     utility,
@@ -19,7 +20,6 @@ from outperform.metrics.score_registry import (
     ScoreMetric,
     from_score_function,
     get_score,
-    is_of_scores,
     score_names,
 )
 

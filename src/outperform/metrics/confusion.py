@@ -9,7 +9,7 @@ from typing import Literal, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.errors import DataError, UsageError
 
 
@@ -121,7 +121,7 @@ def others(weights: FloatArray) -> FloatArray:
     >>> others(np.array([1e18, 3.0, 4.0]))
     array([7.e+00, 1.e+18, 1.e+18])
     """
-    total = weights.sum(axis=0)
+    total: FloatArray = weights.sum(axis=0)
     rest: FloatArray = total - weights
     # The difference cancels only where one class holds most of the weight, and
     # no more than one can: there the sum over the others is taken instead.
@@ -228,7 +228,7 @@ def informedness(
     """Return recall + specificity − 1 of each class; 0 where either is 0/0."""
     value = ratio(hits, actual)
     value -= ratio(spurious, negatives)
-    undefined = (actual == 0.0) | (negatives == 0.0)
+    undefined: BoolArray = (actual == 0.0) | (negatives == 0.0)
     return np.where(undefined, 0.0, value) if undefined.any() else value
 
 
@@ -245,7 +245,7 @@ def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     >>> ratio(np.array([0.0, 1.0]), np.array([0.0, 4.0]))
     array([0.  , 0.25])
     """
-    empty = bottom == 0.0
+    empty: BoolArray = bottom == 0.0
     if empty.any():
         bottom = np.where(empty, 1.0, bottom)
     return top / bottom
@@ -302,7 +302,7 @@ def score_classes(
     """
     row = CLASS_SCORES[score]
     extra = {} if beta is None else {"beta": beta}
-    sums = [getattr(margins, name)[rows] for name in row.sums]
+    sums: list[FloatArray] = [getattr(margins, name)[rows] for name in row.sums]
     if average == "micro":
         return row.function(*(values.sum(axis=0) for values in sums), **extra)
     values = row.function(*sums, **extra)
@@ -337,7 +337,7 @@ def choose_rows(classes: IntArray | Sequence[int] | None, n_classes: int) -> Row
 
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
-    total = weights.sum(axis=0)
+    total: FloatArray = weights.sum(axis=0)
     if np.any(total == 0.0):
         weights = np.where(total == 0.0, 1.0, weights)
         total = weights.sum(axis=0)

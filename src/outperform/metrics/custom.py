@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import AnyArray, CostsLike, FloatArray, Label
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.metrics.score_metrics import Evaluate, Units
 
@@ -192,7 +192,9 @@ class Costs:
             raise UsageError(f"unit must be text such as 'EUR'; got {unit!r}")
         if isinstance(costs, Mapping):
             if labels is not None:
-                raise UsageError("costs by (truth, prediction) name their classes; drop labels=")
+                raise UsageError(
+                    f"costs by (truth, prediction) name their classes; drop {param('labels=')}"
+                )
             return cls(pairs=_pairs(costs), unit=unit)
         matrix = _matrix(costs)
         named = None if labels is None else tuple(_plain(label) for label in labels)
@@ -229,7 +231,7 @@ class Costs:
                 raise UsageError(
                     f"the cost matrix is {len(self.matrix)}×{len(self.matrix)}, but there are "
                     f"{len(labels)} classes, in this order: {_listed(labels)}; name the rows with "
-                    "labels="
+                    f"{param('labels=')}"
                 )
             return replace(self, labels=labels)
         known = [_key(label) for label in self.labels]
@@ -251,7 +253,8 @@ class Costs:
                 if _key(label) not in place:
                     known = unknown_name("class", label, map(str, labels))
                     raise UsageError(
-                        f"{known}; a class that could have occurred is named with labels="
+                        f"{known}; a class that could have occurred is named with "
+                        f"{param('labels=')}"
                     )
             matrix[place[_key(truth)], place[_key(prediction)]] = cost
         return replace(self, matrix=_rows(matrix), labels=labels, pairs=())
@@ -269,7 +272,7 @@ class Costs:
         return {"labels": labels, "matrix": [list(row) for row in self.matrix], "unit": self.unit}
 
 
-def _matrix(costs: Any) -> tuple[tuple[float, ...], ...]:
+def _matrix(costs: object) -> tuple[tuple[float, ...], ...]:
     try:
         array = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -295,7 +298,7 @@ def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
     return tuple(sorted(pairs, key=lambda pair: (_key(pair[0]), _key(pair[1]))))
 
 
-def _checked(array: FloatArray, costs: Any) -> tuple[tuple[float, ...], ...]:
+def _checked(array: FloatArray, costs: object) -> tuple[tuple[float, ...], ...]:
     if not np.isfinite(array).all():
         raise UsageError(f"costs must be finite; got {costs!r}")
     if array.min() == array.max():

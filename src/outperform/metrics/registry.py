@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import cast
+from typing import Any, cast
 
 from outperform._typing import CostsLike, Label, MetricLike
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_registry import is_of_scores, score_names
+from outperform.metrics.score_registry import SCORE_METRICS, ScoreMetric, score_names
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",
@@ -99,7 +100,40 @@ def names() -> list[str]:
     return list(_METRICS)
 
 
-def check_name(metric: MetricLike | None, known: Sequence[str] | None = None) -> None:
+def is_of_scores(metric: MetricLike | None) -> bool:
+    """Return whether a metric reads scores: by its name, or as a function of three arguments.
+
+    Parameters
+    ----------
+    metric
+        Whatever was given as a metric.
+
+    Examples
+    --------
+    >>> is_of_scores("roc_auc"), is_of_scores("f1"), is_of_scores(lambda y, s, w: 0.0)
+    (True, False, True)
+    """
+    if isinstance(metric, str):
+        return metric in SCORE_METRICS
+    return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
+
+
+def _n_required(function: Callable[..., Any]) -> int | None:
+    """Return how many arguments must be given by place; None if that cannot be known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in by_place and one.default is one.empty for one in parameters)
+
+
+def check_name(
+    metric: MetricLike | None,
+    known: Sequence[str] | None = None,
+    *,
+    graded: bool | None = None,
+) -> None:
     """Refuse a name that no metric has, before anything is read or trained.
 
     Parameters
@@ -108,6 +142,8 @@ def check_name(metric: MetricLike | None, known: Sequence[str] | None = None) ->
         What was asked for; anything but a name passes.
     known
         The names to list; by default those of labels and of scores.
+    graded
+        Which names of scores to list, as in :func:`score_names`.
 
     Examples
     --------
@@ -119,7 +155,7 @@ def check_name(metric: MetricLike | None, known: Sequence[str] | None = None) ->
     if not isinstance(metric, str) or is_of_scores(metric) or metric in (*_METRICS, *_OF_SETS):
         return
     if _as_fbeta(metric) is None:
-        every = names() + set_names() + score_names()
+        every = names() + set_names() + score_names(graded=graded)
         raise _unknown(metric, every if known is None else known)
 
 
@@ -127,8 +163,8 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
     if name in _OF_SEVERAL_CLASSES:
         return UsageError(
             f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
-            "a time with metric='roc_auc', pos_label= and the scores of that class, or use "
-            "log_loss or brier_score, which read one probability a class"
+            f"a time with {param('metric=', 'roc_auc')}, {param('pos_label=')} and the scores of "
+            "that class, or use log_loss or brier_score, which read one probability a class"
         )
     return UsageError(unknown_name("metric", name, known))
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from outperform._typing import MetricLike
 from outperform.errors import UsageError, unknown_name
@@ -80,7 +78,7 @@ def _loss(score: str, label: str, most: float) -> tuple[ScoreMetric, ScoreMetric
 
 
 _UNBOUNDED = (-math.inf, math.inf)
-_METRICS = {
+SCORE_METRICS = {
     metric.name: metric
     for metric in (
         ScoreMetric(name="roc_auc", label="ROC AUC", reads="ranking", score="roc_auc"),
@@ -136,7 +134,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     """
     return [
         name
-        for name, metric in _METRICS.items()
+        for name, metric in SCORE_METRICS.items()
         if graded is None or graded is (metric.reads == "grade")
     ]
 
@@ -158,43 +156,15 @@ def get_score(metric: MetricLike) -> ScoreMetric:
     if isinstance(metric, ScoreMetric):
         return metric
     if isinstance(metric, str):
-        if metric not in _METRICS:
-            raise UsageError(unknown_name("metric of scores", metric, _METRICS))
-        return _METRICS[metric]
+        if metric not in SCORE_METRICS:
+            raise UsageError(unknown_name("metric of scores", metric, SCORE_METRICS))
+        return SCORE_METRICS[metric]
     if callable(metric):
         return from_score_function(cast(ScoreFunction, metric))
     raise UsageError(
         "a metric of scores must be a name, a ScoreMetric or a function of y_true, score and "
         f"weight; got {type(metric).__name__}"
     )
-
-
-def is_of_scores(metric: MetricLike | None) -> bool:
-    """Return whether a metric reads scores: by its name, or as a function of three arguments.
-
-    Parameters
-    ----------
-    metric
-        Whatever was given as a metric.
-
-    Examples
-    --------
-    >>> is_of_scores("roc_auc"), is_of_scores("f1"), is_of_scores(lambda y, s, w: 0.0)
-    (True, False, True)
-    """
-    if isinstance(metric, str):
-        return metric in _METRICS
-    return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
-
-
-def _n_required(function: Callable[..., Any]) -> int | None:
-    """Return how many arguments must be given by place; None if that cannot be known."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in by_place and one.default is one.empty for one in parameters)
 
 
 def from_score_function(

@@ -24,7 +24,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.sources import TWINS
 from outperform.display.formats import latex_label
 from outperform.display.table import Table
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding, listed
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -250,7 +250,9 @@ class Monitor(Tabular):
         """
         outcomes = _counted(y_true, predictions)
         if outcomes.prevalence is not None:
-            raise UsageError("a monitor has its own prevalence=; add the batch at_prevalence(None)")
+            raise UsageError(
+                f"a monitor has its own {param('prevalence=')}; add the batch at_prevalence(None)"
+            )
         if outcomes.pool is not None:
             raise UsageError(
                 "a monitor adds batches up, and labels of one pool do not add up; give all of them "

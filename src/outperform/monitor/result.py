@@ -13,7 +13,7 @@ from outperform.data.sources import DOUBLED
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import Judgement, judge, withheld
 from outperform.inference.summary import decision_facts, factor_facts, interval_facts
 from outperform.results.comparison import Comparison
@@ -100,7 +100,8 @@ class Stop:
         if not comparison.rope.width:
             raise UsageError(
                 f"a width to stop at is {_OF_ROPE} of the ROPE's by default, and the ROPE is "
-                f"{comparison.rope}; give one, such as ('width', 0.02)"
+                f"{comparison.rope}; give one, such as "
+                + either("('width', 0.02)", param("stop=", "width=0.02"))
             )
         return _OF_ROPE * comparison.rope.width
 

@@ -14,10 +14,15 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.inference.engine import check_draws
-from outperform.inference.score_spec import selected
-from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
+from outperform.inference.spec import (
+    LabelSpec,
+    make_label_spec,
+    refuse_prevalence,
+    rope_for,
+    selected,
+)
 from outperform.planning.goals import firm_goal
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Search, check_most, check_target
@@ -79,11 +84,13 @@ class Analysis:
         """Say which arguments mean nothing for a world."""
         for name in names:
             if getattr(self, name) is not None:
-                raise UsageError(f"{name}= is for a pilot, and {what} know none; leave it out")
+                raise UsageError(
+                    f"{param(f'{name}=')} is for a pilot, and {what} know none; leave it out"
+                )
 
 
 def pilot_world(
-    pilot: Any, a: str | None, b: str | None, analysis: Analysis
+    pilot: object, a: str | None, b: str | None, analysis: Analysis
 ) -> tuple[TableWorld, Rope]:
     """Return the world that a pilot's posterior draws anew for every project."""
     if isinstance(pilot, Scores):
@@ -97,7 +104,10 @@ def pilot_world(
             "by their predictions; give items that were drawn blindly"
         )
     if (a is None or b is None) and len(pilot.models) != 2:
-        raise UsageError(f"name two models of the pilot with a= and b=; it has {pilot.models}")
+        raise UsageError(
+            f"name two models of the pilot with {param('a=')} and {param('b=')}; it has "
+            f"{pilot.models}"
+        )
     names = [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
     seen = selected(pilot, names, verb="plan")
     assert isinstance(seen, Outcomes)
@@ -121,7 +131,9 @@ def accuracies_world(
     shares = _right_and_wrong(accuracies, agreement)
     analysis.refuse("labels", "pos_label", what="accuracies")
     if analysis.metric is not None and metrics.get(analysis.metric).name != "accuracy":
-        raise UsageError(f"accuracies are about metric='accuracy'; got {analysis.metric!r}")
+        raise UsageError(
+            f"accuracies are about {param('metric=', 'accuracy')}; got {analysis.metric!r}"
+        )
     example = Outcomes.from_correct({"A": [1, 1, 0, 0], "B": [1, 0, 1, 0]})
     (table,) = example.tables
     # Cells come in the order of A, then B: neither, only B, only A, both.
@@ -141,21 +153,28 @@ def accuracies_world(
     return world, rope
 
 
-def _right_and_wrong(accuracies: Any, agreement: Any) -> tuple[float, float, float, float]:
+def _part(name: str) -> str:
+    """Return what to call a part of the world."""
+    return param(name) + either(" in world", "")
+
+
+def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, float, float, float]:
     """Return the shares that both, only A, only B and neither get right.
 
     ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give
     ``both = (g + p + q − 1) / 2``.
     """
     if accuracies is None:
-        raise UsageError("agreement is of two models; give accuracies in world, of A and of B, too")
+        raise UsageError(
+            f"agreement is of two models; give {_part('accuracies')}, of A and of B, too"
+        )
     if not isinstance(accuracies, Sequence | np.ndarray) or len(accuracies) != 2:
-        raise UsageError(f"accuracies must be two, of A and of B; got {accuracies!r}")
+        raise UsageError(f"{param('accuracies')} must be two, of A and of B; got {accuracies!r}")
     p, q = (check_probability(one) for one in accuracies)
     lowest, highest = abs(p + q - 1), 1 - abs(p - q)
     if agreement is None:
         raise UsageError(
-            "give agreement in world, the share of items that both get right or both wrong: "
+            f"give {_part('agreement')}, the share of items that both get right or both wrong: "
             f"from {lowest:g} to {highest:g} for these accuracies"
         )
     g = check_probability(agreement)
@@ -180,7 +199,10 @@ def rates_world(
     analysis.refuse("labels", "pos_label", what="outcome probabilities")
     measured = binary_metric("f1" if analysis.metric is None else analysis.metric, "this world")
     if theta_pos is None or theta_neg is None or prevalence is None:
-        raise UsageError("give all three of theta_pos, theta_neg and prevalence")
+        raise UsageError(
+            f"give all three of {param('theta_pos')}, {param('theta_neg')} and "
+            f"{param('prevalence')}"
+        )
     world = RatesWorld(
         theta=check_theta(theta_pos, theta_neg),
         prevalence=check_probability(prevalence),
@@ -340,8 +362,11 @@ def _the_world(
             if there
         ]
         raise UsageError(
-            "give exactly one world: pilot=, or world= with accuracies and agreement, or with "
-            f"theta_pos, theta_neg and prevalence; got {' and '.join(parts) or 'none'}"
+            "give exactly one world: "
+            + either("pilot=, or world= with", "the file of a pilot, or")
+            + f" {param('accuracies')} and {param('agreement')}, or {either('with ', '')}"
+            f"{param('theta_pos')}, {param('theta_neg')} and {param('prevalence')}; got "
+            f"{' and '.join(parts) or 'none'}"
         )
     if given[0]:
         return pilot_world(**pilot, analysis=analysis)

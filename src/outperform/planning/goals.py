@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
@@ -152,7 +152,9 @@ def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> G
         )
     found = any_decision(DECIDED if one is None else one, rope, greater_is_better=greater_is_better)
     if found.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
-        raise UsageError("a ROPE without width never holds an interval; give rope= some width")
+        raise UsageError(
+            f"a ROPE without width never holds an interval; give {param('rope=')} some width"
+        )
     return found
 
 

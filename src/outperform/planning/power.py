@@ -16,11 +16,11 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.formats import count_column, number_column
 from outperform.display.table import Table
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import Spec
-from outperform.inference.spec import ONCE, LabelSpec
+from outperform.inference.score_spec import ONCE
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
 from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan
@@ -193,7 +193,7 @@ def power(
         prob=check_prob(hdi_prob),
     )
     if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
-        raise UsageError(f"sizes must be a list of numbers of items; got {sizes!r}")
+        raise UsageError(f"{param('sizes')} must be a list of numbers of items; got {sizes!r}")
     n_simulations = check_draws(n_simulations, name="n_simulations")
     seed = seed_sequence(random_state)
     reached = []
@@ -242,7 +242,7 @@ def _signature(
 
 def _size(size: int) -> int:
     if not isinstance(size, Real) or not 1 <= size < math.inf or size != int(size):
-        raise UsageError(f"sizes must be positive whole numbers; got {size!r}")
+        raise UsageError(f"{param('sizes')} must be positive whole numbers; got {size!r}")
     return int(size)
 
 

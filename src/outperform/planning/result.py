@@ -104,7 +104,7 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of items, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         return float(self.curve.at([_check_size(n)])[0])
 
@@ -114,7 +114,7 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of items, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         return float(self.curve.width([_check_size(n)])[0])
 
@@ -128,7 +128,7 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of items, beside those that are there already.
+            A number of items, on top of those that are there already.
         """
         outlook = self.curve.outlook
         shrunk = outlook.narrowing(_check_size(n))

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, rel_entr
 
 from outperform._typing import FloatArray, Progress
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.planning.goals import Goal, Outlook, first_size, grid_of_sizes
 from outperform.planning.worlds import World
 from outperform.posterior.rng import child
@@ -297,16 +296,20 @@ def _rounded(size: float) -> int:
     return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
 
 
-def check_target(target: Any) -> float:
+def check_target(target: object) -> float:
     """Return a probability that can be aimed at, or say how to mend it."""
     if not isinstance(target, Real) or not 0 < float(target) < 1:
-        raise UsageError(f"target must lie strictly between 0 and 1, such as 0.8; got {target!r}")
+        raise UsageError(
+            f"{param('target')} must lie strictly between 0 and 1, such as 0.8; got {target!r}"
+        )
     return float(target)
 
 
-def check_most(most: Any) -> int:
+def check_most(most: object) -> int:
     """Return the largest number of items to consider, or say how to mend it."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
-        raise UsageError(f"most must be a whole number from 2 to {LARGEST:,}; got {most!r}")
+        raise UsageError(
+            f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}"
+        )
     return int(number)

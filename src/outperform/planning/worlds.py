@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -16,16 +16,16 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
 from outperform.decision.intervals import Interval, narrowest_ends
 from outperform.decision.rope import Rope, decide
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.planning.goals import Items, Outlook
-from outperform.posterior.base import Independent, Posterior, Prior, Sums
+from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
-from outperform.posterior.registry import build_posterior, get_prior
+from outperform.posterior.registry import get_prior
 from outperform.posterior.rng import child, run_blocks
 
 # Simulated test sets that share a random stream; threads take whole bundles.
@@ -191,7 +191,7 @@ class TableWorld:
         ]
 
     def _analysed(self, drawn: Outcomes) -> Outcomes:
-        """Return what will be asked: the drawn items, beside those that are there."""
+        """Return what will be asked: the drawn items, on top of those that are there."""
         view = self.spec.view
         if drawn.paired and not view.paired:
             drawn = drawn.unpair()
@@ -411,15 +411,17 @@ def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) 
 def _theta(theta: Mapping[str, float], name: str) -> list[float]:
     if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
         raise UsageError(
-            f"{name} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
+            f"{param(name)} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
         )
     values = [check_probability(theta[key]) for key in _OUTCOMES]
     if abs(sum(values) - 1) > 1e-9:
-        raise UsageError(f"the probabilities in {name} must sum to 1; they sum to {sum(values):g}")
+        raise UsageError(
+            f"the probabilities in {param(name)} must sum to 1; they sum to {sum(values):g}"
+        )
     return values
 
 
-def check_probability(value: Any) -> float:
+def check_probability(value: object) -> float:
     """Return a number from 0 to 1, or say that it must be one."""
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")

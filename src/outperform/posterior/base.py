@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,10 @@ from outperform.posterior.exact.difference import DirichletDifference, Independe
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
 from outperform.posterior.exact.share import Share
 from outperform.posterior.rng import Blocks, block_length, spread_blocks
+
+if TYPE_CHECKING:
+    from outperform.data.outcomes import Outcomes
+    from outperform.posterior.registry import PyMCModel
 
 _SMALLEST = 1e-300
 
@@ -53,8 +57,8 @@ class Prior:
     ) -> None:
         shapes = _checked(rows, "rows", dimensions=(0, 2, 3))
         of_classes = _checked(prevalence, "prevalence", dimensions=(0, 1))
-        for field, value in (("rows", shapes), ("prevalence", of_classes), ("name", name)):
-            object.__setattr__(self, field, value)
+        for own, value in (("rows", shapes), ("prevalence", of_classes), ("name", name)):
+            object.__setattr__(self, own, value)
 
     @classmethod
     def from_param(cls, prior: str | ArrayLike | Prior | None) -> Prior:
@@ -137,7 +141,7 @@ def product_rows(rows: FloatArray, n_models: int) -> FloatArray:
 
     With row mass ``s``, a pair of predictions gets ``ω_jk · ω_jl / s_j``.
     """
-    mass = rows.sum(axis=1)
+    mass: FloatArray = rows.sum(axis=1)
     # A row without mass has no shares; whether it may have none is the posterior's business.
     shares = rows / np.where(mass > 0, mass, 1.0)[:, None]
     joint = mass
@@ -286,6 +290,47 @@ class Independent(NoClosedForms):
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in the model's own posterior."""
         return self.posteriors[model].row_shapes(0, positive)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorModel:
+    """A prior by name, how to build its posterior, and what it can do.
+
+    Parameters
+    ----------
+    name
+        What to call it in a signature.
+    build
+        From outcomes, and shapes if it has them, to their posterior.
+    shapes
+        Of its Dirichlet on every cell; None for priors of another kind.
+    proper
+        Whether it is a distribution before data.
+    pairs
+        Whether it serves two models on the same items.
+    own
+        The PyMC model, where the user wrote it.
+    """
+
+    # Two priors of the same shapes are the same, whatever they are called.
+    name: str = field(compare=False)
+    build: Callable[..., Posterior]
+    shapes: Prior | None = None
+    proper: bool = True
+    pairs: bool = True
+    own: PyMCModel | None = field(default=None, repr=False)
+
+    def posterior(self, outcomes: Outcomes) -> Posterior:
+        """Return the posterior of one model, or of several that are paired."""
+        return self.build(outcomes) if self.shapes is None else self.build(outcomes, self.shapes)
+
+
+def build_posterior(outcomes: Outcomes, prior: PriorModel) -> Posterior:
+    """Return the posterior of paired outcomes, or of each model's own table side by side."""
+    if outcomes.paired:
+        return prior.posterior(outcomes)
+    alone = [outcomes.select([name]) for name in outcomes.models]
+    return Independent([prior.posterior(one) for one in alone])
 
 
 def draw_values(

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
+from outperform.data.groups import effective_size
 from outperform.data.label_sets import labels_in_both, labels_of
 from outperform.data.outcomes import Outcomes
-from outperform.errors import UsageError
-from outperform.posterior.base import Drawn, Needs, NoClosedForms, Posterior, Prior, Sums, Worker
-from outperform.posterior.rng import Fill, run_blocks
-from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, held_by
+from outperform.errors import UsageError, param
+from outperform.posterior.base import (
+    Drawn,
+    Needs,
+    NoClosedForms,
+    Posterior,
+    Prior,
+    Scale,
+    Sums,
+    Worker,
+)
+from outperform.posterior.rng import Fill, run_blocks, spread_factors
+from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, RowSums, held_by
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # So many weights stay in the cache while a block of draws is evaluated.
 _NEAR = 1 << 17
@@ -39,6 +53,7 @@ def draw_items(
     n_draws: int,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
+    df: float | None = None,
 ) -> FloatArray:
     """Draw a weight for every unit and evaluate, block by block; ``(n_values, n_draws)``.
 
@@ -63,6 +78,8 @@ def draw_items(
     n_jobs
         How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
         process may use; the draws do not depend on it.
+    df
+        How well the units know the spread of what is evaluated; None where they are many.
     """
     length = block_of_items(n_units)
 
@@ -71,7 +88,11 @@ def draw_items(
 
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
             block = weights[: out.shape[1]]
-            if shapes is None:
+            if df is not None:
+                factors = spread_factors(generator, df, len(block))[:, None]
+                each = np.ones(n_units) if shapes is None else shapes
+                generator.standard_gamma(factors * each, out=block)
+            elif shapes is None:
                 generator.standard_exponential(out=block)
             else:
                 generator.standard_gamma(np.broadcast_to(shapes, block.shape), out=block)
@@ -88,6 +109,138 @@ def draw_items(
         n_jobs=n_jobs,
         length=length,
     )
+
+
+# So many sums are held at once while each unit is left out in turn.
+_AT_ONCE = 1 << 20
+# More sums than this take longer than the comparison itself.
+_MOST_LEFT_OUT = 1 << 28
+# What is left of a sum by rounding alone.
+_ROUNDING = 1e-12
+# So many units that carry a value know its spread to within a few per cent.
+_MANY = 30.0
+
+
+class Influence(NamedTuple):
+    """How far each unit, such as a group, moves the value of each model.
+
+    Parameters
+    ----------
+    moved
+        ``(n_models, n_kinds)``; NaN where a value needs the unit to be defined.
+    repeats
+        How many units there are of each kind.
+    """
+
+    moved: FloatArray
+    repeats: FloatArray
+
+    def effective(self, models: Sequence[int] | None = None) -> float:
+        """Return ``(Σ u²)² / Σ u⁴``: how many units carry the value of one model.
+
+        Of two models u is what moves their difference, of several what moves them apart.
+
+        Examples
+        --------
+        >>> moved = np.array([[0.1, -0.1, 0.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
+        >>> round(Influence(moved, np.ones(4)).effective(), 6)
+        3.0
+        """
+        moved = self.moved if models is None else self.moved[list(models)]
+        if np.isnan(moved).any():
+            return 1.0
+        if len(moved) > 1:
+            moved = moved - moved.mean(axis=0)
+        return effective_size(np.square(moved).sum(axis=0), self.repeats)
+
+    def df(self, times: int = 1) -> float | None:
+        """Return how well the units, each counted so often, know the spread; None where well."""
+        n = self.effective() / times
+        return max(n, 1.0) if 0 < n < _MANY else None
+
+
+def jackknife(
+    held: csr_array, repeats: FloatArray, evaluate: Callable[[FloatArray], FloatArray]
+) -> Influence:
+    """Return how far each unit moves each value: the mean without one unit less that without it.
+
+    The sums without a unit are those of all less its own, so nothing is counted again.
+
+    Parameters
+    ----------
+    held
+        What one unit of each kind adds to each sum, ``(n_sums, n_kinds)``.
+    repeats
+        How many units there are of each kind; less than one is one that is worth less.
+    evaluate
+        From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN where there is none.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> held = csr_array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
+    >>> jackknife(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).moved.round(3).tolist()
+    [[0.167, -0.333, 0.167]]
+    """
+    whole, columns = (held @ repeats)[:, None], held.tocsc()
+    least = _ROUNDING * (abs(held) @ repeats)[:, None]
+    length = max(1, _AT_ONCE // max(len(whole), 1))
+    worth, units = np.minimum(repeats, 1.0), np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
+    parts = []
+    for start in range(0, len(repeats), length):
+        some = slice(start, start + length)
+        left = whole - columns[:, some].toarray() * worth[some]
+        left[np.abs(left) < least] = 0.0
+        parts.append(evaluate(left))
+    without = np.concatenate(parts, axis=1)
+    known = ~np.isnan(without)
+    sums = np.where(known, without, 0.0) @ units
+    mean = sums / np.maximum(known @ units, np.finfo(np.float64).tiny)
+    return Influence(mean[:, None] - without, units)
+
+
+def influence(
+    posterior: LinearWeights,
+    needs: Needs,
+    measure: Callable[[list[Drawn]], FloatArray],
+    *,
+    scale: Scale | None = None,
+) -> Influence | None:
+    """Return how far each unit moves what is measured of each model.
+
+    None where leaving out every unit would take longer than a comparison.
+    """
+    from scipy.sparse import identity
+
+    tally, cells = posterior.tally(needs), posterior.cells
+    held = identity(len(cells), format="csr") if posterior.held is None else posterior.held
+    if tally.matrix.shape[0] * posterior.shapes.size > _MOST_LEFT_OUT:
+        return None
+    if scale is None:
+        return jackknife(
+            (tally.matrix @ held).tocsr(),
+            posterior.shapes,
+            lambda sums: measure([_rare(posterior, one) for one in tally.split(sums)]),
+        )
+    rows = RowSums(cells, posterior.n_codes)
+
+    def scaled(weights: FloatArray) -> FloatArray:
+        rows.multiply(weights, scale(rows.of_cells(weights)))
+        return measure(tally.split(tally.of_cells(weights)))
+
+    return jackknife(held, posterior.shapes, scaled)
+
+
+def _rare(posterior: LinearWeights, drawn: Drawn) -> Drawn:
+    """Return sums with half a hit and half of each error added to every label or type.
+
+    Three items of a rare label that one model always finds and the other never would else seem
+    to have no influence, since no weights of theirs change that.
+    """
+    sums = posterior.of_classes(drawn)
+    if posterior.outcomes.kind not in ("spans", "label_sets") or not isinstance(sums, Sums):
+        return sums
+    return Sums(hits=sums.hits + 0.5, actual=sums.actual + 1, predicted=sums.predicted + 1)
 
 
 class LabelMargins(Margins):
@@ -198,7 +351,7 @@ def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
     if prior.rows.ndim or prior.rows <= 0:
         raise UsageError(
             "the prior of spans is one positive number for every cell: true positives, false "
-            "positives, false negatives; e.g. prior=1.0"
+            f"positives, false negatives; e.g. {param('prior=', 1.0)}"
         )
     return span_cells(outcomes, shape=float(prior.rows))
 

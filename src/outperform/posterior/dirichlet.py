@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import count_of
-from outperform.errors import DataError, ResourceError
+from outperform.errors import DataError, ResourceError, param
 from outperform.posterior.base import (
     Drawn,
     Needs,
@@ -115,14 +115,14 @@ class DenseRows:
         if part in ("correct", "wrong"):
             return float(confusion[right if part == "correct" else ~right].sum())
         assert positive is not None
-        is_class = np.arange(self.n_classes) == positive
+        is_class: BoolArray = np.arange(self.n_classes) == positive
         truth = is_class if part in ("tp", "fn") else ~is_class
         predicted = is_class if part in ("tp", "fp") else ~is_class
         return float(confusion[np.ix_(truth, predicted)].sum())
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in one true class."""
-        row = self._confusion_shapes(model)[positive]
+        row: FloatArray = self._confusion_shapes(model)[positive]
         return float(row[positive]), float(np.delete(row, positive).sum())
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
@@ -132,7 +132,7 @@ class DenseRows:
         classes = range(self.n_classes) if truth is None else [truth]
         found = np.zeros(4)
         for actual in classes:
-            joint = self.shapes[actual]
+            joint: FloatArray = self.shapes[actual]
             both = joint[actual, actual]
             only_a = np.delete(joint[actual], actual).sum()
             only_b = np.delete(joint[:, actual], actual).sum()
@@ -170,16 +170,16 @@ def dense_counts(outcomes: Outcomes) -> FloatArray:
 def _check_size(n_cells: int) -> None:
     if n_cells > _MOST_CELLS:
         raise ResourceError(
-            f"this prior draws every one of {n_cells:,} cells, more than {_MOST_CELLS:,}; "
-            "use prior='unit', which needs only the cells that occurred"
+            f"this prior draws every one of {n_cells:,} cells, more than {_MOST_CELLS:,}; use "
+            f"{param('prior=', 'unit')}, which needs only the cells that occurred"
         )
 
 
 def _check_proper(shapes: FloatArray, prevalence: FloatArray) -> None:
     if shapes.min() <= 0 or prevalence.min() <= 0:
         raise DataError(
-            "a prior of 0 on a cell that never occurred is improper; "
-            "give every cell a positive prior, e.g. prior='jeffreys', or use prior='bootstrap'"
+            "a prior of 0 on a cell that never occurred is improper; give every cell a positive "
+            f"prior, e.g. {param('prior=', 'jeffreys')}, or use {param('prior=', 'bootstrap')}"
         )
 
 

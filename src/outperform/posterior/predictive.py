@@ -11,12 +11,12 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import Groups, count_rows
+from outperform.data.groups import Groups
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence, checked_draws
-from outperform.data.table import Table
+from outperform.data.table import Table, count_rows
 from outperform.data.views import n_codes
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,
     Independent,
@@ -54,7 +54,8 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
     Examples
     --------
     >>> import outperform as op
-    >>> from outperform.posterior.registry import build_posterior, get_prior
+    >>> from outperform.posterior.base import build_posterior
+    >>> from outperform.posterior.registry import get_prior
     >>> seen = op.Outcomes.from_labels([1, 1, 0], {"a": [1, 0, 0], "b": [1, 1, 0]})
     >>> posterior = build_posterior(seen, get_prior("uniform"))
     >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n
@@ -114,8 +115,8 @@ def _draw_table(table: Table, posterior: Posterior, *, n_codes: int) -> _DrawTab
     if posterior.n_models == 1 and table.cells.shape[1] == 2:
         return partial(_from_confusion, posterior)
     raise UsageError(
-        "items with several labels are drawn whole, which this prior does not do; leave "
-        "prior out, or use prior='bootstrap'"
+        "items with several labels are drawn whole, which this prior does not do; leave prior "
+        f"out, or use {param('prior=', 'bootstrap')}"
     )
 
 
@@ -265,7 +266,7 @@ def spread_of(values: FloatArray) -> Spread:
     n_runs = len(values)
     if n_runs == 1:
         return Spread(between=0.0, noise=0.0, degrees=1)
-    apart = values - values.mean(axis=0)
+    apart: FloatArray = values - values.mean(axis=0)
     noise = float(apart.var(axis=1, ddof=1).sum()) / (n_runs - 1)
     between = float(values.mean(axis=1).var(ddof=1))
     return Spread(between=between / n_runs, noise=noise / n_runs, degrees=n_runs - 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -15,11 +14,11 @@ from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, unknown_name
 from outperform.posterior.base import (
     Drawn,
-    Independent,
     Needs,
     NoClosedForms,
     Posterior,
     Prior,
+    PriorModel,
     Worker,
     margins_of,
 )
@@ -132,7 +131,7 @@ class StrataWeights(NoClosedForms):
         n = np.maximum(counts.sum(axis=1), 1.0)
         # (n_strata, length): how many labels of ρ one label of the stratum is worth
         worth = (1.0 + mass) / (n[:, None] + mass)
-        shares = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
+        shares: FloatArray = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
         masses: FloatArray = mass * shares / shares.sum(axis=0)
         return masses
 
@@ -140,7 +139,7 @@ class StrataWeights(NoClosedForms):
     def mass_posterior(self) -> GridPosterior:
         """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
         counts = self.right_when_apart
-        pooled = counts.sum(axis=0) + _JEFFREYS
+        pooled: FloatArray = counts.sum(axis=0) + _JEFFREYS
         terms = [
             Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
             for column, by in zip(counts.T, np.log(pooled / pooled.sum()), strict=True)
@@ -189,39 +188,6 @@ class PyMCModel(Protocol):
 
 PriorLike: TypeAlias = str | ArrayLike | Prior | PyMCModel
 """A name, the shape of every cell or an array of shapes, a prior, or a PyMC model."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriorModel:
-    """A prior by name, how to build its posterior, and what it can do.
-
-    Parameters
-    ----------
-    name
-        What to call it in a signature.
-    build
-        From outcomes, and shapes if it has them, to their posterior.
-    shapes
-        Of its Dirichlet on every cell; None for priors of another kind.
-    proper
-        Whether it is a distribution before data.
-    pairs
-        Whether it serves two models on the same items.
-    own
-        The PyMC model, where the user wrote it.
-    """
-
-    # Two priors of the same shapes are the same, whatever they are called.
-    name: str = field(compare=False)
-    build: Callable[..., Posterior]
-    shapes: Prior | None = None
-    proper: bool = True
-    pairs: bool = True
-    own: PyMCModel | None = field(default=None, repr=False)
-
-    def posterior(self, outcomes: Outcomes) -> Posterior:
-        """Return the posterior of one model, or of several that are paired."""
-        return self.build(outcomes) if self.shapes is None else self.build(outcomes, self.shapes)
 
 
 def _dirichlet(prior: Prior) -> PriorModel:
@@ -278,11 +244,3 @@ def dirichlet_shapes(prior: PriorLike | None) -> Prior:
 
 def _refuse_own(outcomes: Outcomes) -> Posterior:
     raise UsageError("a PyMC model is sampled; say engine='pymc'")
-
-
-def build_posterior(outcomes: Outcomes, prior: PriorModel) -> Posterior:
-    """Return the posterior of paired outcomes, or of each model's own table side by side."""
-    if outcomes.paired:
-        return prior.posterior(outcomes)
-    alone = [outcomes.select([name]) for name in outcomes.models]
-    return Independent([prior.posterior(one) for one in alone])

@@ -12,8 +12,8 @@ from threading import Event, Lock
 import numpy as np
 
 from outperform._typing import FloatArray, Progress, Seed
-from outperform.errors import UsageError
-from outperform.progress import listener
+from outperform.errors import UsageError, param
+from outperform.progress import LISTENER
 
 Fill = Callable[[np.random.Generator, FloatArray], None]
 """Fill an array of shape ``(n_values, block)`` with values of fresh draws."""
@@ -44,8 +44,8 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if not whole or not 0 <= int(random_state) < 2**64:
         raise UsageError(
-            "random_state must be None, a whole number from 0 to 2**64 - 1, a SeedSequence, "
-            f"or a Generator or RandomState of numpy; got {random_state!r}"
+            f"{param('random_state')} must be None, a whole number from 0 to 2**64 - 1, a "
+            f"SeedSequence, or a Generator or RandomState of numpy; got {random_state!r}"
         )
     return np.random.SeedSequence(int(random_state))
 
@@ -114,7 +114,7 @@ def spread_blocks(
     ``work`` goes through the blocks of one worker, with buffers of its own.
     """
     workers = _workers(n_jobs, n_blocks=n_blocks, n_gammas=n_gammas)
-    stopped, finish = Event(), counted_steps(listener(), n_blocks)
+    stopped, finish = Event(), counted_steps(LISTENER.get(), n_blocks)
 
     def blocks(first: int) -> Blocks:
         for block in range(first, n_blocks, workers):
@@ -202,6 +202,8 @@ _IN_CACHE = 1 << 18
 
 # Below this shape a gamma may underflow to zero often enough to matter.
 _TINY_SHAPE = 0.1
+# A bootstrap whose weights have smaller shapes than this has one unit in each draw already.
+_LEAST_FACTOR = 0.05
 
 
 def runs(shapes: FloatArray) -> list[tuple[int, int, float]]:
@@ -235,8 +237,36 @@ def fill_gammas(
             out[start:stop] = 0.0
 
 
+def spread_factors(generator: np.random.Generator, df: float, n_draws: int) -> FloatArray:
+    """Return what to multiply the gamma shapes of each draw by: χ²(df) / df.
+
+    Few units hardly know how far they spread. A bootstrap of such shapes has the tails of a t
+    distribution, and its values stay within the bounds of the metric.
+
+    Examples
+    --------
+    >>> factors = spread_factors(np.random.default_rng(0), 10.0, 100_000)
+    >>> bool(abs(factors.var() - 0.2) < 0.01)
+    True
+    """
+    factors: FloatArray = generator.chisquare(df, n_draws) / df
+    return np.maximum(factors, _LEAST_FACTOR, out=factors)
+
+
+def fill_spread_gammas(
+    generator: np.random.Generator, shapes: FloatArray, df: float, out: FloatArray
+) -> None:
+    """Fill ``out`` of shape ``(n_cells, n_draws)`` with gammas of shapes that are not certain."""
+    factors = spread_factors(generator, df, out.shape[1])
+    generator.standard_gamma(shapes[:, None] * factors, out=out)
+
+
 def gamma_sums(
-    shapes: FloatArray, add_up: Callable[[FloatArray], FloatArray], *, n_models: int
+    shapes: FloatArray,
+    add_up: Callable[[FloatArray], FloatArray],
+    *,
+    n_models: int,
+    df: float | None = None,
 ) -> Callable[[np.random.Generator, int], FloatArray]:
     """Return a function that draws gammas ``(n_cells, n_draws)`` and adds them up.
 
@@ -254,7 +284,10 @@ def gamma_sums(
             size = min(step, length - start)
             if size not in buffers:
                 buffers[size] = np.empty((n_cells, size))
-            fill_gammas(generator, pieces, buffers[size])
+            if df is None:
+                fill_gammas(generator, pieces, buffers[size])
+            else:
+                fill_spread_gammas(generator, shapes, df, buffers[size])
             sums.append(add_up(buffers[size]))
         return sums[0] if len(sums) == 1 else np.concatenate(sums, axis=1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
-from outperform.errors import ResourceError, UsageError
-from outperform.posterior.base import Drawn, Needs, Prior, Sums, product_rows
+from outperform.errors import ResourceError, UsageError, param
+from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pooling import (
     LIKE_WHOLE,
@@ -21,7 +22,7 @@ from outperform.posterior.pooling import (
     shrink,
     shrink_answers,
 )
-from outperform.posterior.registry import PriorModel, get_prior
+from outperform.posterior.registry import get_prior
 from outperform.posterior.rng import child
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]
@@ -40,6 +41,9 @@ _SMALL_ADDITION = 0.01
 
 class SlicesPosterior:
     """Class proportions and answers of every slice, each pulled toward the whole.
+
+    ``answers`` doubt that a slice is like the whole, so that one that is not stays visible;
+    :meth:`doubting` doubts more or less, :meth:`alone` listens to nobody.
 
     ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in their classes without
     the models behaving any differently, so the proportions have a shrinkage of their own;
@@ -60,7 +64,21 @@ class SlicesPosterior:
         _check_mass(answers)
         self.n_slices, self.n_classes = prevalence.n_slices, prevalence.n_cells
         self.cells = cells
-        self.prevalence, self.answers = shrink(prevalence), shrink_answers(answers, cells)
+        self.prevalence, self.learned = shrink(prevalence), shrink_answers(answers, cells)
+        self.answers = self.learned.doubted()
+
+    def doubting(self, doubt: float) -> SlicesPosterior:
+        """Return the posterior of slices that doubt the others so much; with 0 they believe."""
+        return self._with(self.prevalence, self.learned.doubted(doubt))
+
+    def alone(self) -> SlicesPosterior:
+        """Return the posterior of every slice on its own."""
+        return self._with(self.prevalence.alone(), self.learned.alone())
+
+    def _with(self, prevalence: Shrinkage, answers: Shrinkage) -> SlicesPosterior:
+        other = copy(self)
+        other.prevalence, other.answers = prevalence, answers
+        return other
 
     @property
     def n_gammas(self) -> int:
@@ -153,7 +171,7 @@ def _check_mass(rows: SlicedRows) -> None:
     if rows.prior.min() <= 0 or rows.row_prior.min() < _SMALLEST_MASS:
         raise UsageError(
             f"slices need a prior above 0 in every cell and of at least {_SMALLEST_MASS} in every "
-            "class; use prior='jeffreys' or 'unit'"
+            f"class; use {param('prior=', 'jeffreys', 'unit')}"
         )
 
 
@@ -232,7 +250,9 @@ def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
     """
     slices = outcomes.slices
     if slices is None or len(outcomes.models) != 2:
-        raise UsageError("slices are pooled for two models of outcomes that were divided with by=")
+        raise UsageError(
+            f"slices are pooled for two models of outcomes that were divided with {param('by=')}"
+        )
     if prior.shapes is None and prior != get_prior("unit"):
         raise UsageError(
             "slices know the priors 'unit', 'uniform', 'jeffreys' and shapes of your own; "

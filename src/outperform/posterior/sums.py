@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.groups import Groups
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
@@ -22,7 +22,7 @@ from outperform.posterior.base import (
     Sums,
     Worker,
 )
-from outperform.posterior.rng import fill_gammas, gamma_sums, runs
+from outperform.posterior.rng import fill_gammas, fill_spread_gammas, gamma_sums, runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -297,6 +297,9 @@ class LinearWeights(NoClosedForms):
         ``(n_cells, n_units)``; None if the units are the cells.
     """
 
+    df: float | None = None
+    """How well the units know the spread of what is asked; None where they are many."""
+
     def __init__(
         self,
         outcomes: Outcomes,
@@ -328,10 +331,12 @@ class LinearWeights(NoClosedForms):
         """Return a function that draws weights and adds them up for each model."""
         tally = self.tally(needs)
         matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
-        add_up = gamma_sums(self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models)
+        add_up = gamma_sums(
+            self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models, df=self.df
+        )
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            return [self._of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
+            return [self.of_classes(drawn) for drawn in tally.split(add_up(generator, length))]
 
         return draw
 
@@ -347,14 +352,17 @@ class LinearWeights(NoClosedForms):
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             gammas = np.empty((self.shapes.size, length))
-            fill_gammas(generator, pieces, gammas)
+            if self.df is None:
+                fill_gammas(generator, pieces, gammas)
+            else:
+                fill_spread_gammas(generator, self.shapes, self.df, gammas)
             weights = gammas if self.held is None else self.held @ gammas
             rows.multiply(weights, scale(rows.of_cells(weights)))
             return tally.split(tally.of_cells(weights))
 
         return draw
 
-    def _of_classes(self, drawn: Drawn) -> Drawn:
+    def of_classes(self, drawn: Drawn) -> Drawn:
         """Leave "no span" out: it is no class."""
         if self.outcomes.kind != "spans" or not isinstance(drawn, Sums):
             return drawn
@@ -367,7 +375,8 @@ class DirichletCells(LinearWeights):
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part."""
         truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
-        is_true, is_predicted = truth == positive, predicted == positive
+        is_true: BoolArray = truth == positive
+        is_predicted: BoolArray = predicted == positive
         selected = {
             "tp": is_true & is_predicted,
             "fn": is_true & ~is_predicted,
@@ -384,9 +393,10 @@ class DirichletCells(LinearWeights):
         """Return the shapes of found by both, A only, B only and neither."""
         if self.n_models != 2 or truth is None:
             return None
-        actual, a, b = self.cells.T
-        found_a, found_b = a == actual, b == actual
-        inside = actual == truth
+        actual = self.cells[:, 0]
+        found_a: BoolArray = self.cells[:, 1] == actual
+        found_b: BoolArray = self.cells[:, 2] == actual
+        inside: BoolArray = actual == truth
         return Shapes(
             *(
                 float(self.shapes[inside & one & two].sum())

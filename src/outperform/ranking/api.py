@@ -27,31 +27,52 @@ from outperform.data.views import named
 from outperform.decision.intervals import check_prob
 from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
 from outperform.decision.rope import Decision, Rope, mean_error
-from outperform.errors import ResourceError, UsageError
+from outperform.errors import ResourceError, UsageError, either, param
 from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
+from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
-from outperform.inference.items import repeated_findings
-from outperform.inference.score_spec import Data, ScoreSpec, Spec, data_of, make_spec
-from outperform.inference.spec import refuse_counted, rope_for
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import Data, Spec, data_of, make_spec, refuse_counted, rope_for
 from outperform.inference.summary import seed_name, sign
+from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
-from outperform.posterior.rng import seed_sequence
+from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.pairs import Matrix, all_pairs, in_order, ranking_findings
 from outperform.ranking.result import RankedModel, Ranking
 from outperform.results.comparison import Comparison
+
+_POOLING_STREAM = 1 << 31  # beyond the blocks of draws
+
+
+def joint_draws(
+    spec: Spec, *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
+    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    # Less is turned round where it is better, so that a loss mirrors its metric.
+    sign = 1.0 if spec.metric.greater_is_better else -1.0
+    low, high = sorted(sign * bound for bound in spec.metric.bounds)
+    pooled = pool_models(
+        sign * answered.values,
+        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
+        bounds=(low, high),
+        n_items=spec.n if spec.n_groups is None else spec.n_groups,
+    )
+    return sign * pooled, answered.values
 
 
 def summarize_ranking(
     spec: Spec,
     values: FloatArray,
+    raw: FloatArray,
     *,
     rope: Rope,
     prob: float,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> Ranking:
-    """Turn joint draws ``(n_models, n_draws)`` into a ranking."""
+    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking."""
     observed = engine.observed(spec)
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
@@ -60,10 +81,19 @@ def summarize_ranking(
     signed = sign("rank", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     signature = f"{signed} | models={len(order)}"
     rows = _rows(
-        spec, values, order, pairs, observed=observed, rope=rope, prob=prob, signature=signature
+        spec,
+        values,
+        raw,
+        order,
+        pairs,
+        observed=observed,
+        rope=rope,
+        prob=prob,
+        signature=signature,
     )
     pulled = [
-        (row.name, row.observed, row.mean, row.sd) for row in sorted(rows, key=lambda row: row.name)
+        (row.name, row.observed, row.raw.mean, row.raw.sd)
+        for row in sorted(rows, key=lambda row: row.name)
     ]
     findings = (
         *diagnostics.rope_findings(rope),
@@ -78,6 +108,7 @@ def summarize_ranking(
         pairs=pairs,
         rope=rope,
         draws=values[order],
+        raw_draws=raw[order],
         findings=findings,
         signature=signature,
         seed=seed,
@@ -101,6 +132,7 @@ def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[
 def _rows(
     spec: Spec,
     values: FloatArray,
+    raw: FloatArray,
     order: Sequence[int],
     pairs: Matrix,
     *,
@@ -114,9 +146,10 @@ def _rows(
     ranks = expected_ranks(p_rank, n_draws)
     lost = losses(values, greater_is_better=better)
     allowed = -rope.low if better else rope.high
-    answered = Answer(
-        values=values, of_models=(None,) * len(order), of_difference=None
-    )  # one source for all numbers, so that they agree with each other
+    pooled, alone = (
+        Answer(values=draws, of_models=(None,) * len(order), of_difference=None)
+        for draws in (values, raw)
+    )  # draws are the one source of all numbers, so that they agree with each other
     rows = []
     for place, model in enumerate(order):
         own: dict[str, Any] = {"observed": observed[model], "prob": prob, "signature": signature}
@@ -124,7 +157,8 @@ def _rows(
         decision = None if against is None else against.decision
         rows.append(
             RankedModel(
-                estimate=one_estimate(spec, answered, model, **own),
+                estimate=one_estimate(spec, pooled, model, **own),
+                raw=one_estimate(spec, alone, model, **own),
                 p_rank=p_rank[model],
                 expected_rank=float(ranks.mean[model]),
                 expected_rank_mcse=float(ranks.mcse[model]),
@@ -182,7 +216,10 @@ def rank(
     """Rank many classifiers from one set of weights of the same items.
 
     Every draw gives all models a value at once, so what they share cancels in their
-    differences, and one model more leaves what is said of the others as it was.
+    differences. Three or more models are exchangeable beforehand: how far apart their true
+    values are is learned from all of them, and the draws are pooled accordingly. So P(best)
+    comes true also where models are nearly equal, and the leader's value is not that of its luck.
+    What the data say of each model alone is its ``raw``.
 
     Parameters
     ----------
@@ -253,8 +290,8 @@ def rank(
     )
     prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
     seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(seen.models))
-    (answered,) = engine.answer([spec], n_draws=draws, seed=seed, n_jobs=n_jobs)
-    return summarize_ranking(spec, answered.values, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
+    values, raw = joint_draws(spec, n_draws=draws, seed=seed, n_jobs=n_jobs)
+    return summarize_ranking(spec, values, raw, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
 
 def _models(
@@ -305,32 +342,33 @@ def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spe
     if shapes is not None and shapes.rows.ndim != 2:
         raise UsageError(
             f"prior {spec.prior.name!r} is on every combination of the models' answers, which "
-            "would change with every model; use prior='unit', paired=False, or an array for the "
-            "rows of one model's confusion matrix"
+            f"would change with every model; use {param('prior=', 'unit')}"
+            + either(", paired=False, or an array for the rows of one model's confusion matrix", "")
         )
     cells = spec.view.n_classes * 2 ** (1 + n_models)
     if spec.data.kind == "spans" and spec.prior.proper and cells > _MOST_SPAN_CELLS:
         raise ResourceError(
             f"with {n_models} models there are {cells:,} combinations of who found a span, more "
-            f"than {_MOST_SPAN_CELLS:,}; use prior='bootstrap', which needs only what occurred"
+            f"than {_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only what "
+            "occurred"
         )
     return spec
 
 
-def check_many_draws(n_draws: Any, n_models: int) -> int:
+def check_many_draws(n_draws: object, n_models: int) -> int:
     """Return a number of draws that all models together have room for."""
     checked = engine.check_draws(n_draws)
     if checked * n_models > _MOST_VALUES:
         gigabytes = checked * n_models * 8 / 1e9
         raise ResourceError(
             f"{checked:,} draws of {n_models} models would take {gigabytes:,.0f} GB; draw at most "
-            f"{_MOST_VALUES // n_models:,} with n_draws="
+            f"{_MOST_VALUES // n_models:,} with {param('n_draws=')}"
         )
     return checked
 
 
 def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
-    """Compare two models of a ranking by its draws."""
+    """Compare two models of a ranking as if alone, by the draws before pooling."""
     ranking.pair(a, b)  # says so if there are no such two
     given = ranking.spec.choices
     spec = make_spec(
@@ -343,7 +381,7 @@ def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
         pos_label=given.pos_label,
     )
     answered = Answer(
-        values=ranking.draws[[ranking.names.index(a), ranking.names.index(b)]],
+        values=ranking.raw_draws[[ranking.names.index(a), ranking.names.index(b)]],
         of_models=(None, None),
         of_difference=None,
     )
@@ -360,9 +398,11 @@ def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
 def rank_with_rope(ranking: Ranking, rope: RopeLike | None) -> Ranking:
     """Judge the draws of a ranking under another ROPE."""
     spec = ranking.spec
+    order = [ranking.names.index(name) for name in spec.view.models]
     return summarize_ranking(
         spec,
-        ranking.draws[[ranking.names.index(name) for name in spec.view.models]],
+        ranking.draws[order],
+        ranking.raw_draws[order],
         rope=rope_for(spec, rope),
         prob=ranking.leader.hdi.prob,
         seed=ranking.seed,

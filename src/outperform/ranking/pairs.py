@@ -28,7 +28,7 @@ from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import are_same
-from outperform.inference.score_spec import Spec
+from outperform.inference.spec import Spec
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:

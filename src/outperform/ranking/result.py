@@ -16,7 +16,7 @@ from outperform.display.formats import latex_label
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.score_spec import Spec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -84,6 +84,12 @@ def _model_facts(row: RankedModel) -> ModelFacts:
         "sd": row.sd,
         "mcse": row.mcse,
         "hdi": interval_facts(row.hdi),
+        "raw": {
+            "mean": row.raw.mean,
+            "sd": row.raw.sd,
+            "mcse": row.raw.mcse,
+            "hdi": interval_facts(row.raw.hdi),
+        },
         "p_best": row.p_best,
         "p_practically_best": row.p_practically_best,
         "p_rank": row.p_rank.tolist(),
@@ -128,7 +134,9 @@ class RankedModel:
     Parameters
     ----------
     estimate
-        Its own posterior.
+        Its posterior among the others: pooled, as all other numbers here are.
+    raw
+        Its posterior alone, as :func:`estimate` has it.
     p_rank
         The probability of each rank, the best first.
     expected_rank, expected_rank_mcse
@@ -145,6 +153,7 @@ class RankedModel:
     """
 
     estimate: Estimate
+    raw: Estimate
     p_rank: FloatArray = field(repr=False)
     expected_rank: float
     expected_rank_mcse: float
@@ -166,7 +175,7 @@ class RankedModel:
 
     @property
     def mean(self) -> float:
-        """The posterior mean."""
+        """The posterior mean, pooled; ``raw.mean`` is that of the model alone."""
         return self.estimate.mean
 
     @property
@@ -226,7 +235,9 @@ class Ranking(Tabular):
     rope
         The region of practical equivalence.
     draws
-        Joint draws, ``(n_models, n_draws)``.
+        Joint draws, ``(n_models, n_draws)``, pooled.
+    raw_draws
+        The same before pooling: what the data say of each model alone.
     findings
         Findings.
     signature
@@ -249,6 +260,7 @@ class Ranking(Tabular):
     pairs: Matrix = field(repr=False)
     rope: Rope
     draws: FloatArray = field(repr=False)
+    raw_draws: FloatArray = field(repr=False)
     findings: tuple[Finding, ...]
     signature: str
     seed: np.random.SeedSequence
@@ -336,7 +348,7 @@ class Ranking(Tabular):
     # The same draws, asked again
 
     def compare(self, a: str, b: str) -> Comparison:
-        """Return the whole comparison of two of the models, from the draws of the ranking.
+        """Return the whole comparison of two of the models as if alone, from ``raw_draws``.
 
         Parameters
         ----------

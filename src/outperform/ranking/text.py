@@ -33,11 +33,12 @@ _MOST_IN_MATRIX = 12
 _MOST_NAMED = 4
 _MOST_FINDINGS = 6
 _IN_TEXT = (
-    "place", "model", "observed", "mean", "hdi_low", "hdi_high", "p_best", "expected_rank",
-    "regret", "decision",
+    "place", "model", "observed", "raw_mean", "mean", "hdi_low", "hdi_high", "p_best",
+    "expected_rank", "regret", "decision",
 )  # fmt: skip
 _SHORT = {
     "place": "#",
+    "raw_mean": "raw",
     "hdi_low": "HDI low",
     "hdi_high": "HDI high",
     "expected_rank": "E(rank)",
@@ -55,7 +56,8 @@ def ranking_table(facts: RankingFacts) -> Table:
     Examples
     --------
     >>> row = {"name": "gpt", "observed": 0.8, "mean": 0.79, "sd": 0.02, "p_best": 0.8,
-    ...        "hdi": {"low": 0.75, "high": 0.83, "prob": 0.95}, "p_practically_best": 0.9,
+    ...        "raw": {"mean": 0.8}, "hdi": {"low": 0.75, "high": 0.83, "prob": 0.95},
+    ...        "p_practically_best": 0.9,
     ...        "expected_rank": 1.2, "regret": 0.001, "tied": True, "decision": None}
     >>> facts = {"names": ["gpt"], "metric": "f1", "hdi_prob": 0.95, "n_draws": 4000,
     ...          "rope": {"low": -0.01, "high": 0.01}, "models": [row], "n": 90}
@@ -67,6 +69,7 @@ def ranking_table(facts: RankingFacts) -> Table:
         count_column("place", "place"),
         text_column("model"),
         number_column("observed"),
+        number_column("raw_mean", "raw mean"),
         number_column("mean"),
         number_column("sd"),
         number_column("hdi_low", f"{hdi} low"),
@@ -89,6 +92,7 @@ def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
         "place": place,
         "model": str(model["name"]),
         **{key: model[key] for key in own},
+        "raw_mean": model["raw"]["mean"],
         "hdi_low": model["hdi"]["low"],
         "hdi_high": model["hdi"]["high"],
         "tied": model["tied"],
@@ -152,6 +156,16 @@ def _caption(facts: RankingFacts) -> str:
     models = f"{numbers.count(len(facts['models']))} models"
     measure = f"{read.measure(facts)}{f', {way}' if way else ''}"
     return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
+
+
+def _pooling(facts: RankingFacts) -> str:
+    """Return which numbers are pooled; nothing if none are."""
+    if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
+        return ""
+    return (
+        "raw: the mean of the model alone; all that follows is pooled, by the spread of the "
+        "models' true values, which is learned"
+    )
 
 
 # Sentences
@@ -237,7 +251,8 @@ def ranking_paragraph(facts: RankingFacts) -> str:
         f"A model counts as tied unless the whole {hdi} of its difference to "
         f"{for_text(leader['name'])} lies beyond the ROPE ({read.rope_text(facts)}).",
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
-        f"All numbers come from one joint posterior ({', '.join(read.method(facts))}).",
+        f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
+        + (", pooled by a learned spread of the models' true values." if _pooling(facts) else "."),
     ]
     sentences += [message for _, message, _ in read.findings(facts, "serious", "warning")]
     return " ".join(sentences)
@@ -266,6 +281,7 @@ def ranking_text(facts: RankingFacts, *, top: int | None = None) -> str:
         lines += [*_matrix(facts), ""]
     lines += _wrapped(_legend(symbol for row in facts["decisions"] for symbol in row))
     lines += _wrapped(_caption(facts))
+    lines += _wrapped(_pooling(facts))
     if len(facts["tied"]) < len(facts["models"]):
         lines += _wrapped(tied_sentence(facts))
     found = read.findings(facts)
@@ -304,7 +320,10 @@ def ranking_page(facts: RankingFacts) -> Table:
         for column in table.columns
     )
     symbols = [str(symbol) for symbol in short["decision"]]
-    notes = (f"decision: on the difference to the leader; {_legend(symbols)}",)
+    notes = (
+        f"decision: on the difference to the leader; {_legend(symbols)}",
+        *filter(None, [_pooling(facts)]),
+    )
     return replace(table, columns=columns, title=_caption(facts), notes=notes)
 
 
@@ -356,7 +375,9 @@ def _wrapped(text: str, *, indent: int = 0) -> list[str]:
 def ranking_html(facts: RankingFacts) -> str:
     """Return a ranking as a self-contained HTML fragment."""
     table = ranking_table(facts)
-    notes = [for_html(_caption(facts)), for_html(tied_sentence(facts))]
+    notes = [
+        for_html(note) for note in (_caption(facts), _pooling(facts), tied_sentence(facts)) if note
+    ]
     notes += [
         f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"
         for level, message, name in read.findings(facts)

@@ -17,7 +17,7 @@ from outperform._files import write_atomically
 from outperform.comparison.again import ComparisonTable
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
-from outperform.errors import UsageError, require
+from outperform.errors import UsageError, param, require
 from outperform.report import sections
 from outperform.report.charts import HEIGHT, WIDTH
 from outperform.report.sections import (
@@ -272,13 +272,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """Return JSON that no label can end: ASCII only, and no sign that HTML knows."""
     text = json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -338,12 +338,13 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; make it first")
     if exists and not overwrite:
         raise UsageError(
-            f"{os.fspath(target)!r} exists; give another path, or overwrite=True to replace it"
+            f"{os.fspath(target)!r} exists; give another path, or {param('overwrite=', True)} to "
+            "replace it"
         )
     return target
 
 
-def _several(what: Any) -> tuple[str | None, list[object], list[Comparison]]:
+def _several(what: object) -> tuple[str | None, list[object], list[Comparison]]:
     """Return what the keys are, the keys, and the comparisons."""
     if isinstance(what, Comparison):
         return None, [None], [what]

@@ -17,7 +17,7 @@ from outperform.display.numbers import for_text
 from outperform.display.screen import comparison_details
 from outperform.display.sentences import comparison_table, headline, rope_curve_sentence
 from outperform.display.table import Table
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.inference.views import of_one_class
 from outperform.report.charts import Curve, Moving, Row, clean, forest_chart, posterior_chart
 from outperform.report.slider import SHARES, Answer

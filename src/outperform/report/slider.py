@@ -149,7 +149,7 @@ def _around(sentence: str, rope: str) -> tuple[str, str]:
     return before + here.removesuffix(rope), after
 
 
-def _pool(texts: Iterable[Any]) -> tuple[list[Any], list[int]]:
+def _pool(texts: Iterable[object]) -> tuple[list[Any], list[int]]:
     """Return the different texts in the order of their first use, and which one each is."""
     places: dict[Any, int] = {}
     used = [places.setdefault(text, len(places)) for text in texts]

@@ -37,7 +37,7 @@ from outperform.display.table import Table
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding
 from outperform.inference import disagreements
-from outperform.inference.score_spec import Spec, counted
+from outperform.inference.spec import Spec, counted
 from outperform.inference.summary import interval_factor, n_effective, point_factor
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results import facts

@@ -25,7 +25,7 @@ from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding
 from outperform.inference import engine
-from outperform.inference.score_spec import Spec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     chain_facts,

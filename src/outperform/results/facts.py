@@ -10,6 +10,7 @@ import numpy as np
 from outperform._typing import (
     AnyArray,
     Axes,
+    BoolArray,
     DataTree,
     Distribution,
     FloatArray,
@@ -26,7 +27,7 @@ from outperform.display.posterior_figure import draw_models
 from outperform.display.rope_figure import draw_factor, draw_rope_curve, factor_window, widest_rope
 from outperform.errors import UndefinedBayesFactor
 from outperform.inference import engine
-from outperform.inference.score_spec import counted
+from outperform.inference.spec import counted
 from outperform.inference.summary import (
     SCHEMA,
     chain_facts,
@@ -222,7 +223,7 @@ def _density(
     """Return the density between two values; None where it is no curve."""
     grid = np.linspace(low, high, _POINTS)
     height = np.array([distribution.pdf(float(value)) for value in grid])
-    finite = np.isfinite(height)
+    finite: BoolArray = np.isfinite(height)
     if high <= low or finite.sum() < _POINTS // 2 or height[finite].max() <= 0:
         return None
     return grid[finite], height[finite]
@@ -410,10 +411,10 @@ class AskAgain:
         >>> import outperform as op
         >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
-        >>> asked = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
-        >>> print("".join(decision.symbol for decision in asked.decisions[0]))
+        >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(decision.symbol for decision in found.decisions[0]))
         ≫≫>
-        >>> asked["strong"].decision
+        >>> found["strong"].decision
         <Decision.BETTER: '≫'>
         """
         found: Sensitivity = verb("sensitivity")(self, priors=priors, ropes=ropes)

@@ -23,6 +23,15 @@ from outperform.results.schemas import (
 # Many models, many slices, many priors
 
 
+class RawFacts(TypedDict):
+    """One model of a ranking as if alone."""
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+
+
 class ModelFacts(TypedDict):
     """One model of a ranking."""
 
@@ -32,6 +41,7 @@ class ModelFacts(TypedDict):
     sd: float
     mcse: float
     hdi: IntervalFacts
+    raw: RawFacts
     p_best: float
     p_practically_best: float
     p_rank: list[float]
@@ -96,10 +106,14 @@ class SliceFacts(TypedDict):
     p_better: float
     p_greater: float
     errors: dict[str, float]
+    p_wrong: float
     like_whole: float
     coarse: bool
     hdi: IntervalFacts
     decision: DecisionFacts
+    own_hdi: IntervalFacts
+    own_decision: DecisionFacts
+    disagrees: bool
 
 
 class SlicesFacts(SpecFacts):

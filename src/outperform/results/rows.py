@@ -22,7 +22,8 @@ from outperform.display.formats import (
 )
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
-from outperform.inference.score_spec import ScoreSpec, Spec
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import spec_facts
 from outperform.results.comparison import Comparison
 

@@ -25,12 +25,17 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob, narrowest
 from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
-from outperform.errors import DataError, UsageError
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, listed
 from outperform.inference import diagnostics, disagreements, engine
-from outperform.inference.disagreements import allow_runs, are_same
-from outperform.inference.score_spec import Data, Spec, data_of
-from outperform.inference.spec import refuse_counted, refuse_prevalence, rope_for
+from outperform.inference.spec import (
+    Data,
+    Spec,
+    data_of,
+    refuse_counted,
+    refuse_prevalence,
+    rope_for,
+)
 from outperform.inference.summary import Summary, seed_name, sign, summarize
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.registry import PriorLike
@@ -50,9 +55,9 @@ class Runs(NamedTuple):
 
 
 def read_runs(
-    y_true: Any,
-    runs_a: Any,
-    runs_b: Any,
+    y_true: object,
+    runs_a: object,
+    runs_b: object,
     *,
     names: tuple[str, str] | None,
     metric: MetricLike | None,
@@ -124,7 +129,7 @@ def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
 
 
 def _apart(
-    names: tuple[str, str], runs_a: dict[str, Any], runs_b: dict[str, Any]
+    names: tuple[str, str], runs_a: dict[str, object], runs_b: dict[str, object]
 ) -> tuple[dict[str, Any], ...]:
     """Put the model's name before each run where frames call runs of both models the same."""
     if not runs_a.keys() & runs_b.keys():
@@ -135,7 +140,7 @@ def _apart(
     )
 
 
-def _shown(runs: Any) -> str:
+def _shown(runs: object) -> str:
     if isinstance(runs, str):
         return repr(runs)
     shape = getattr(runs, "shape", None)
@@ -181,7 +186,7 @@ def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
     kept: list[str] = []
     sides = []
     for name, runs in models:
-        same = len(runs) > 1 and all(are_same(data, runs[0], run) for run in runs[1:])
+        same = len(runs) > 1 and all(disagreements.are_same(data, runs[0], run) for run in runs[1:])
         first = len(kept)
         kept += runs[:1] if same else runs
         places = [first] * len(runs) if same else range(first, len(kept))
@@ -284,7 +289,7 @@ def summarize_runs(
     numbers = summarize(ordered, None, prob, signed=True)
     pooled = _pool(spec, fixed, rope, prob)
     decision = decide(numbers.hdi, rope, greater_is_better=spec.metric.greater_is_better)
-    decision, few = allow_runs(
+    decision, few = disagreements.allow_runs(
         spec, decision, numbers.hdi, rope, (sides[0].places, sides[1].places)
     )
     findings = (
@@ -322,10 +327,7 @@ def summarize_runs(
         signature=signature,
         seed=seed,
         details=RunDetails(
-            sides=sides,
-            drawn=drawn,
-            variance_from=_divide(fixed, both.variances),
-            pooled=pooled,
+            sides=sides, drawn=drawn, variance_from=_divide(fixed, both.variances), pooled=pooled
         ),
     )
 
@@ -492,7 +494,7 @@ def _ask(data: Data, **asked: Any) -> Spec:
     spec = make_joint_spec(data, paired=True, **asked)
     if not spec.paired:
         raise UsageError(
-            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the "
-            "runs share would count as often as there are runs; use prior='unit' or 'bootstrap'"
+            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the runs "
+            f"share would count once for each; use {param('prior=', 'unit', 'bootstrap')}"
         )
     return spec

@@ -10,10 +10,10 @@ from outperform._typing import RopeLike
 from outperform.comparison.again import ask_also
 from outperform.decision.rope import Decision, Rope
 from outperform.errors import OutperformError, ResourceError, UsageError
-from outperform.inference.score_spec import Spec, make_spec
-from outperform.inference.spec import LabelSpec, rope_for
+from outperform.inference.spec import LabelSpec, Spec, make_spec, rope_for
+from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, PriorModel, get_prior
+from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
@@ -81,7 +81,7 @@ _MOST_GAMMAS = 200_000_000  # a quarter of a minute
 def sensitivity(
     own: Comparison,
     *,
-    priors: Mapping[str, Any] | None,
+    priors: Mapping[str, object] | None,
     ropes: Sequence[RopeLike] | None,
 ) -> Sensitivity:
     """Ask a comparison again under other priors and ROPEs; its own come first."""

@@ -24,7 +24,7 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, clauses, finding, listed
 from outperform.inference.diagnostics import is_pulled
-from outperform.inference.score_spec import Spec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from outperform import metrics
-from outperform._typing import Label, MetricLike, RopeLike, Seed, Source
+from outperform._typing import Label, MetricLike, RopeLike, Seed, SeedSequence, Source
 from outperform.comparison.api import answer_spec, two_models
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope
-from outperform.errors import UsageError
-from outperform.findings import Finding, counted, finding
+from outperform.errors import UsageError, either, param
+from outperform.findings import Finding, counted, finding, listed
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
@@ -24,9 +24,10 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import pool_slices
 from outperform.slices.result import SliceComparison
-from outperform.slices.summary import SliceRow, draw_numbers, observe, summarize_rows
+from outperform.slices.summary import SliceRow, draw_slices, observe, summarize_rows
 
 FEW_SLICES = 10
+_MOST_NAMED = 10
 
 
 def slice_findings(
@@ -40,6 +41,10 @@ def slice_findings(
     small = sum(row.n < FEW_ITEMS for row in rows)
     if small:
         yield finding("small_slices", small=small, n=len(rows), least=FEW_ITEMS)
+    apart = [", ".join(row.key) for row in rows if row.disagrees]
+    if apart:
+        named = listed(apart, most=_MOST_NAMED)
+        yield finding("own_data_disagree", found=len(apart), n=len(rows), slices=named)
     coarse = sum(row.coarse for row in rows)
     if coarse:
         yield finding("monte_carlo_too_coarse/slices", found=coarse, n=len(rows), n_draws=n_draws)
@@ -69,7 +74,8 @@ def compare_slices(
     """Compare two classifiers in every slice of the items at once.
 
     Each slice is pulled toward the whole as much as the slices show that they are alike
-    (a hierarchical prior), so that many slices do not bring many false alarms.
+    (a hierarchical prior), so that many slices do not bring many false alarms. The prior has
+    heavy tails, so that one bad slice among many good ones stays visible.
 
     Parameters
     ----------
@@ -153,35 +159,38 @@ def _sliced(
         source = read(source, truth=truth, models=[a, b], by=by, **reading)
     else:
         asked = {"truth": truth, "by": by, **reading}
-        given = [f"{name}=" for name, value in asked.items() if value is not None]
+        given = [param(f"{name}=") for name, value in asked.items() if value is not None]
         if given:
             raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
     outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
-        raise UsageError("these outcomes have no slices; divide them with by=, e.g. by=['country']")
+        raise UsageError(
+            "these outcomes have no slices; "
+            + either("divide them with by=, e.g. by=['country']", f"count them with {param('by=')}")
+        )
     return outcomes
 
 
 def _answer(
-    spec: LabelSpec, *, rope: Rope, prob: float, n_draws: int, seed: Any, n_jobs: int | None
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
 ) -> SliceComparison:
     slices = _slices_of(spec)
     posterior = pool_slices(spec.view, prior=spec.prior)
-    numbers = draw_numbers(
-        posterior,
-        spec,
-        rope=rope,
-        prob=prob,
-        n_draws=n_draws,
-        seed=child(seed, 1),
-        n_jobs=n_jobs,
+    drawn = draw_slices(
+        posterior, spec, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
     )
     rows = summarize_rows(
         spec,
         slices,
-        numbers,
+        drawn,
         observed=observe(spec, slices),
-        like_whole=posterior.answers.like_whole,
+        like_whole=posterior.learned.like_whole,
         rope=rope,
         prob=prob,
         n_draws=n_draws,

@@ -45,11 +45,16 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 _LONGEST_KEY = 24
-_IN_TEXT = ("n", "observed", "mean", "hdi_low", "hdi_high", "p_worse", "like_whole", "decision")
-_SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high", "like_whole": "like whole"}
+_IN_TEXT = (
+    "n", "observed", "own_low", "own_high", "mean", "hdi_low", "hdi_high", "p_worse", "decision",
+)  # fmt: skip
+_SHORT = {
+    "own_low": "own low", "own_high": "own high", "hdi_low": "HDI low", "hdi_high": "HDI high",
+}  # fmt: skip
 _OWN = (
-    "n", "observed_a", "observed_b", "observed", "mean", "sd", "hdi_low", "hdi_high", "p_worse",
-    "p_equivalent", "p_better", "p_greater", "like_whole", "decision",
+    "n", "observed_a", "observed_b", "observed", "own_low", "own_high", "own_decision", "mean",
+    "sd", "hdi_low", "hdi_high", "p_worse", "p_equivalent", "p_better", "p_greater", "like_whole",
+    "decision",
 )  # fmt: skip
 
 
@@ -61,7 +66,9 @@ def slices_table(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Table:
     >>> row = {"key": ["DE"], "n": 200, "observed_a": 0.8, "observed_b": 0.9, "observed": -0.1,
     ...        "mean": -0.09, "sd": 0.02, "hdi": {"low": -0.13, "high": -0.05, "prob": 0.95},
     ...        "p_worse": 1.0, "p_equivalent": 0.0, "p_better": 0.0, "p_greater": 0.0,
-    ...        "like_whole": 0.01, "decision": {"name": "WORSE", "symbol": "≪", "words": "worse"}}
+    ...        "like_whole": 0.01, "decision": {"name": "WORSE", "symbol": "≪", "words": "worse"},
+    ...        "own_hdi": {"low": -0.14, "high": -0.06, "prob": 0.95},
+    ...        "own_decision": {"name": "WORSE", "symbol": "≪", "words": "worse"}}
     >>> facts = {"by": ["country"], "names": ["bert", "gpt"], "n_draws": 4000, "hdi_prob": 0.95}
     >>> slices_table(facts, [row])["country"]
     ('DE',)
@@ -73,6 +80,9 @@ def slices_table(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Table:
             **{name: row.get(name) for name in _OWN},
             "hdi_low": row["hdi"]["low"],
             "hdi_high": row["hdi"]["high"],
+            "own_low": row["own_hdi"]["low"],
+            "own_high": row["own_hdi"]["high"],
+            "own_decision": f"{row['own_decision']['symbol']} {row['own_decision']['words']}",
             "decision": f"{row['decision']['symbol']} {row['decision']['words']}",
         }
         for row in rows
@@ -94,6 +104,9 @@ def _columns(facts: SlicesFacts, keys: Sequence[str]) -> tuple[Column, ...]:
         number_column("observed_a", a),
         number_column("observed_b", b),
         signed_column("observed"),
+        signed_column("own_low", f"own {hdi} low"),
+        signed_column("own_high", "high"),
+        text_column("own_decision", "own decision"),
         signed_column("mean"),
         number_column("sd"),
         signed_column("hdi_low", f"{hdi} low"),
@@ -287,7 +300,8 @@ class SliceComparison(Tabular):
     def expected_wrong(self) -> float:
         """How many of the slices called better or worse are expected to be neither.
 
-        The sum over the slices called of ``1 − P(what was called)``.
+        The sum over the slices called of ``1 − P(what was called)``, each taken for one like
+        the others as far as these teach it.
         """
         return float(sum(row.p_wrong for row in self.rows))
 
@@ -391,8 +405,12 @@ def _facts_of(row: SliceRow) -> SliceFacts:
         "p_better": row.p_better,
         "p_greater": row.p_greater,
         "errors": row.errors,
+        "p_wrong": row.p_wrong,
         "like_whole": row.like_whole,
         "coarse": row.coarse,
         "hdi": interval_facts(row.hdi),
         "decision": decision_facts(row.decision),
+        "own_hdi": interval_facts(row.own_hdi),
+        "own_decision": decision_facts(row.own_decision),
+        "disagrees": row.disagrees,
     }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import (
@@ -26,7 +26,7 @@ from outperform.inference.disagreements import never_match
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
-from outperform.posterior.rng import Blocks, spread_blocks
+from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
 
 
@@ -56,9 +56,17 @@ class SliceRow:
     p_greater
         The probability that A − B is above zero.
     decision
-        The decision.
+        The decision; never ≈ where the slice's own interval leaves out the pooled mean.
+    own_hdi
+        The narrowest interval of the slice on its own, without the others.
+    own_decision
+        The decision on it.
+    p_wrong
+        The probability that a decision of better or worse is wrong if the slice is taken for
+        one like the others as far as these teach it; 0 without such a decision.
     like_whole
-        The probability that the models answer in this slice as they do elsewhere.
+        The probability that the models answer in this slice as they do elsewhere, as far as
+        the others teach it.
     coarse
         Whether so few draws leave the decision open.
     """
@@ -78,6 +86,9 @@ class SliceRow:
     p_better: float
     p_greater: float
     decision: Decision
+    own_hdi: Interval
+    own_decision: Decision
+    p_wrong: float
     like_whole: float
     coarse: bool
 
@@ -101,13 +112,15 @@ class SliceRow:
     @property
     def called(self) -> bool:
         """Whether the decision is better or worse."""
-        return self.decision in (Decision.BETTER, Decision.WORSE)
+        return self.decision in _CALLS
 
     @property
-    def p_wrong(self) -> float:
-        """The probability that a decision of better or worse is wrong; 0 without one."""
-        right = {Decision.BETTER: self.p_better, Decision.WORSE: self.p_worse}
-        return 1 - right[self.decision] if self.called else 0.0
+    def disagrees(self) -> bool:
+        """Whether the slice on its own would be called better or worse, and here is not."""
+        return self.own_decision in _CALLS and self.own_decision is not self.decision
+
+
+_CALLS = (Decision.BETTER, Decision.WORSE)
 
 
 class Numbers(NamedTuple):
@@ -125,22 +138,25 @@ def draw_numbers(
     rope: Rope,
     prob: float,
     n_draws: int,
-    seed: Any,
+    seed: SeedSequence,
     n_jobs: int | None,
+    only: IntArray | None = None,
 ) -> Numbers:
-    """Draw every slice and keep its numbers; the draws themselves are not kept."""
-    n_slices, length = posterior.n_slices, posterior.block_length(n_draws)
-    columns = np.empty((11, n_slices))
+    """Draw every slice, or these only, and keep the numbers; the draws are not kept."""
+    length = posterior.block_length(n_draws) if only is None else 1
+    places = np.arange(posterior.n_slices) if only is None else only
+    columns = np.empty((11, len(places)))
     pieces = posterior.pieces(n_draws, spec.measured.needs)
     whole = posterior.draw_whole(seed, n_draws) if len(pieces) == 1 else None
 
     def work(blocks: Blocks) -> None:
         draw = _differences(posterior, spec, pieces, whole)
         for generator, block in blocks:
-            places = slice(block * length, min((block + 1) * length, n_slices))
-            differences = draw(generator, places)
+            inside = slice(block * length, min((block + 1) * length, len(places)))
+            first, last = places[inside][[0, -1]].tolist()
+            differences = draw(generator, slice(first, last + 1))
             differences.sort(axis=1)
-            columns[:, places] = [
+            columns[:, inside] = [
                 *spreads_rows(differences),
                 *narrowest_rows(differences, prob),
                 *masses_rows(differences, rope),
@@ -148,13 +164,62 @@ def draw_numbers(
 
     spread_blocks(
         work,
-        n_blocks=-(-n_slices // length),
-        n_gammas=posterior.n_gammas * n_draws * n_slices,
+        n_blocks=-(-len(places) // length),
+        n_gammas=posterior.n_gammas * n_draws * len(places),
         seed=seed,
         n_jobs=n_jobs,
     )
     _refuse_undefined(spec, columns[0])
     return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
+
+
+_FEWEST_OWN = 1_000
+
+
+class SliceNumbers(NamedTuple):
+    """The numbers of each slice pooled and on its own, and how probably a call is wrong."""
+
+    pooled: Numbers
+    own: Numbers
+    p_wrong: FloatArray
+
+
+def draw_slices(
+    posterior: SlicesPosterior,
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
+) -> SliceNumbers:
+    """Draw every slice with the others and without, and those called as the others teach."""
+
+    def draw(
+        of: SlicesPosterior, stream: int, n: int = n_draws, only: IntArray | None = None
+    ) -> Numbers:
+        return draw_numbers(
+            of,
+            spec,
+            rope=rope,
+            prob=prob,
+            n_draws=n,
+            seed=child(seed, stream),
+            n_jobs=n_jobs,
+            only=only,
+        )
+
+    pooled = draw(posterior, 1)
+    below, above = pooled.ends.high < rope.low, pooled.ends.low > rope.high
+    called = np.flatnonzero(below | above)
+    p_wrong = np.zeros(posterior.n_slices)
+    if called.size:
+        masses = draw(posterior.doubting(0.0), 3, only=called).masses
+        p_wrong[called] = 1 - np.where(below[called], masses.below, masses.above)
+    # A slice's own interval is there to be compared; a quarter of the draws will do for that.
+    few = min(n_draws, max(_FEWEST_OWN, n_draws // 4))
+    return SliceNumbers(pooled, draw(posterior.alone(), 2, few), p_wrong)
 
 
 def _differences(
@@ -241,7 +306,7 @@ def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
 def summarize_rows(
     spec: LabelSpec,
     slices: Slices,
-    numbers: Numbers,
+    drawn: SliceNumbers,
     *,
     observed: FloatArray,
     like_whole: FloatArray,
@@ -254,6 +319,7 @@ def summarize_rows(
     Concern is the probability that A is worse than B by more than the ROPE;
     among equals the worse mean comes first, then the slices' own order.
     """
+    numbers, own, p_wrong = drawn
     better = spec.metric.greater_is_better
     below, inside, above, greater = (column.tolist() for column in numbers.masses)
     worse, good = (below, above) if better else (above, below)
@@ -264,7 +330,10 @@ def summarize_rows(
         hdi = numbers.ends.interval(place, prob)
         mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
         seen = observed[:, place].tolist()
-        decision = decide(hdi, rope, greater_is_better=better)
+        own_hdi = own.ends.interval(place, prob)
+        decision, alone = (decide(one, rope, greater_is_better=better) for one in (hdi, own_hdi))
+        if decision is Decision.EQUIVALENT and mean not in own_hdi:
+            decision = Decision.UNDECIDED
         rows.append(
             SliceRow(
                 key=key,
@@ -282,6 +351,9 @@ def summarize_rows(
                 p_better=good[place],
                 p_greater=greater[place],
                 decision=Decision.UNDECIDED if unmatched else decision,
+                own_hdi=own_hdi,
+                own_decision=Decision.UNDECIDED if unmatched else alone,
+                p_wrong=0.0 if unmatched else float(p_wrong[place]),
                 like_whole=float(like_whole[place]),
                 coarse=bool(near[place]) and _is_coarse(hdi, rope),
             )

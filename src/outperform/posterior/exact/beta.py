@@ -223,7 +223,7 @@ def _scipy_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     if b >= 1.0 or not steep.any():
         return tail
     # next to 1 the density is so high that x has not the digits for it, but y has
-    other = betainc(b, a, y)
+    other: FloatArray = betainc(b, a, y)
     tail = np.where(steep, 1.0 - other, tail)
     small = steep & (other > 0.9)
     return np.where(small, betaincc(b, a, y), tail) if small.any() else tail

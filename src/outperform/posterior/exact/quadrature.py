@@ -164,11 +164,11 @@ def _trapezoid(
     n = max(_FIRST, 2 * math.ceil(float((high - low).max()) / (2.0 * _LONGEST)))
     step = (high - low) / n
     values = log_density(low + step * np.arange(n + 1))
-    top = values.max(axis=1, keepdims=True)
+    top: FloatArray = values.max(axis=1, keepdims=True)
     top = np.where(np.isneginf(top), 0.0, top)
     heights = np.exp(values - top)
     ends = heights[:, :1], heights[:, -1:]
-    inner = heights.sum(axis=1, keepdims=True)
+    inner: FloatArray = heights.sum(axis=1, keepdims=True)
     coarse = heights[:, ::2].sum(axis=1, keepdims=True) + _beyond(ends, cut, 2.0 * step)
     coarse, fine = 2.0 * step * coarse, step * (inner + _beyond(ends, cut, step))
     for level in range(_LEVELS):

@@ -14,8 +14,8 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.outcomes import Outcomes
-from outperform.errors import ResourceError, UsageError, require, unknown_name
-from outperform.posterior.base import Drawn, Prior, Sums, margins_of, product_rows
+from outperform.errors import ResourceError, UsageError, param, require, unknown_name
+from outperform.posterior.base import Drawn, Prior, PriorModel, Sums, margins_of, product_rows
 from outperform.posterior.dirichlet import dense_counts, unit_rows
 from outperform.posterior.pymc.models import (
     hierarchical,
@@ -24,7 +24,6 @@ from outperform.posterior.pymc.models import (
     paired_hierarchical,
     unpaired,
 )
-from outperform.posterior.registry import PriorModel
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:
@@ -382,7 +381,7 @@ def _check_size(n_cells: int) -> None:
     if n_cells > _MOST_CELLS:
         raise ResourceError(
             f"a chain would walk through {n_cells:,} cells, more than {_MOST_CELLS:,}, for hours; "
-            "use engine='direct', which draws independently, or paired=False"
+            f"use engine='direct', which draws independently, or {param('paired=', False)}"
         )
 
 
