@@ -1,0 +1,314 @@
+"""How often do 95% intervals hold the truth under the default prior?
+
+Levels and differences of five metrics, from 2 to 1,000 classes, balanced and after Zipf, for
+pairs of models that are alike, that cross, that are nearly perfect, one of which is constant.
+No truth is drawn from a prior of the package, and every true value is exact: it is the metric
+of the population's confusion matrix. Beside it: priors "unit", "uniform" and "bootstrap", and
+the percentile bootstrap of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+import outperform as op
+from outperform._typing import FloatArray, IntArray
+from outperform.decision.intervals import narrowest_ends
+from outperform.posterior.base import Sums, build_posterior
+from outperform.posterior.registry import get_prior
+from verification import markdown
+
+METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef")
+BOUNDS = (0.925, 0.985)
+LEAST = 0.85  # where classes have fewer than five items in the mean
+BESIDE = ("unit", "uniform", "bootstrap", "percentile")
+_N_DRAWS = 1_000
+_AT_ONCE = 1 << 21
+_MOST_UNIFORM = 20  # with more classes its rows are all prior, and every cell is drawn
+_PROB = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultWorld:
+    """A population of items and two models.
+
+    Parameters
+    ----------
+    n_classes, zipf, n
+        How many classes, whether the j-th is 1 / j as frequent as the first, how many items.
+    accuracy, gap
+        A's mean recall over classes, and how much lower B's is.
+    kind
+        ``"usual"``; ``"independent"`` errors; ``"close"``, nearly the same errors;
+        ``"crossing"``, A right on frequent classes and B on rare ones; ``"sharp"``, recalls
+        that hardly differ between classes; ``"popular"``, errors that follow the frequency of
+        classes; ``"constant"``, B always says the first class.
+    """
+
+    n_classes: int
+    n: int
+    zipf: bool = False
+    accuracy: float = 0.75
+    gap: float = 0.05
+    kind: str = "usual"
+
+    @property
+    def mean_class(self) -> float:
+        """The mean number of items of a class."""
+        return self.n / self.n_classes
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table."""
+        return f"{self.n_classes:,} {'Zipf' if self.zipf else 'even'}, {self.kind}"
+
+
+def _grid() -> Iterator[DefaultWorld]:
+    sizes = {2: (30, 200), 3: (30, 300), 10: (100, 500), 20: (200, 2_000), 50: (500, 1_000)}
+    for (n_classes, (small, large)), zipf in product(sizes.items(), (False, True)):
+        yield DefaultWorld(n_classes=n_classes, n=small, zipf=zipf)
+        yield DefaultWorld(n_classes=n_classes, n=large, zipf=zipf, gap=0.1)
+    for n in (500, 2_000, 20_000):
+        yield DefaultWorld(n_classes=200, n=n, zipf=True, accuracy=0.85, gap=0.25)
+    yield DefaultWorld(n_classes=200, n=2_000)
+    yield DefaultWorld(n_classes=1_000, n=5_000, zipf=True)
+    yield DefaultWorld(n_classes=1_000, n=20_000)
+    for n_classes, n in ((2, 200), (3, 100), (10, 500), (20, 1_000)):
+        few = DefaultWorld(n_classes=n_classes, n=n)
+        yield replace(few, accuracy=0.98, gap=0.01, kind="sharp")
+        yield replace(few, gap=0.02, kind="close")
+        yield replace(few, gap=0.0, kind="independent")
+        yield replace(few, zipf=True, kind="constant")
+        yield replace(few, zipf=True, kind="crossing")
+    for n_classes, n in ((20, 2_000), (50, 1_000), (200, 2_000)):
+        yield DefaultWorld(n_classes=n_classes, n=n, zipf=True, gap=0.1, kind="popular")
+
+
+WORLDS = tuple(_grid())
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Class shares, each model's confusion matrix, and how often its errors are the other's."""
+
+    shares: FloatArray
+    recalls: tuple[FloatArray, FloatArray]
+    wrong: FloatArray  # given an error, where it falls: (n_classes, n_classes)
+    same: float
+
+    def confusion(self, model: int) -> FloatArray:
+        """Return the joint probabilities of truth and prediction."""
+        recall = self.recalls[model]
+        matrix: FloatArray = self.shares[:, None] * (1 - recall)[:, None] * self.wrong
+        matrix[np.diag_indices_from(matrix)] += self.shares * recall
+        return matrix
+
+
+@lru_cache(maxsize=4)
+def population(world: DefaultWorld) -> Population:
+    """Return the population of a world, always the same."""
+    generator = np.random.default_rng([world.n_classes, int(world.zipf), 20_261_116])
+    m = world.n_classes
+    shares = 1.0 / np.arange(1, m + 1) if world.zipf else np.ones(m)
+    shares /= shares.sum()
+    apart = 0.01 if world.kind == "sharp" else 0.1
+    a = np.clip(generator.normal(world.accuracy, apart, m), 0.1, 0.995)
+    b = np.clip(a - world.gap + generator.normal(0, apart / 2, m), 0.02, 0.99)
+    if world.kind == "crossing":
+        a = np.linspace(0.95, 0.5, m)
+        b = a[::-1].copy()
+    spread = np.full(m, max(5.0 / m, 0.2))
+    wrong = np.tile(shares, (m, 1)) if world.kind == "popular" else generator.dirichlet(spread, m)
+    np.fill_diagonal(wrong, 0.0)
+    wrong = np.where(wrong.sum(axis=1, keepdims=True) > 0, wrong, 1 - np.eye(m))
+    wrong /= wrong.sum(axis=1, keepdims=True)
+    same = {"independent": 0.0, "close": 0.97}.get(world.kind, 0.8)
+    return Population(shares, (a, b), wrong, same)
+
+
+def draw_items(world: DefaultWorld, generator: np.random.Generator) -> list[IntArray]:
+    """Draw the truth and both models' predictions."""
+    whole, n, m = population(world), world.n, world.n_classes
+    truth = generator.choice(m, n, p=whole.shares)
+    hard = generator.random(n)
+    own = np.where(generator.random(n) < whole.same, hard, generator.random(n))
+    cumulative = np.cumsum(whole.wrong, axis=1) + np.arange(m)[:, None]
+    columns = [truth]
+    for recall, level in zip(whole.recalls, (hard, own), strict=True):
+        places = np.searchsorted(cumulative.ravel(), truth + generator.random(n), side="right")
+        errors = np.minimum(places - truth * m, m - 1)
+        columns.append(np.where(level < recall[truth], truth, errors))
+    if world.kind == "constant":
+        columns[2] = np.zeros_like(truth)
+    return columns
+
+
+def true_values(world: DefaultWorld) -> FloatArray:
+    """Return the metrics of A and of B in the population, ``(2, n_metrics)``."""
+    matrices = [population(world).confusion(model) for model in range(2)]
+    if world.kind == "constant":
+        matrices[1] = np.zeros_like(matrices[1])
+        matrices[1][:, 0] = population(world).shares
+    margins = [Sums(np.diag(one), one.sum(axis=1), one.sum(axis=0)) for one in matrices]
+    return np.stack([values_of(Sums(*(part[:, None] for part in one)))[:, 0] for one in margins])
+
+
+def values_of(sums: Sums) -> FloatArray:
+    """Return every metric of drawn margins, ``(n_metrics, n_draws)``."""
+    total = sums.actual.sum(axis=0)
+    hits, actual, predicted = (part / total for part in sums)
+    right = hits.sum(axis=0)
+    tiny = np.finfo(np.float64).tiny
+    chance = (actual * predicted).sum(axis=0)
+    room = (1 - (actual**2).sum(axis=0)) * (1 - (predicted**2).sum(axis=0))
+    found: FloatArray = np.stack(
+        [
+            right,
+            (hits / np.maximum(actual, tiny)).mean(axis=0),
+            (2 * hits / np.maximum(actual + predicted, tiny)).mean(axis=0),
+            np.where(room > 1e-12, (right - chance) / np.sqrt(np.maximum(room, 1e-12)), 0.0),
+        ]
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Whether the intervals of one test set hold the truth, ``(n_metrics,)`` each."""
+
+    differences: Mapping[str, FloatArray]
+    levels: Mapping[str, FloatArray]
+    warned: bool
+
+
+def repeat(world: DefaultWorld, first: int, last: int) -> list[Held]:
+    """Run repetitions ``first`` to ``last`` (not included)."""
+    truth, place = true_values(world), WORLDS.index(world)
+    return [
+        _held(world, truth, np.random.default_rng([place, number])) for number in range(first, last)
+    ]
+
+
+def _held(world: DefaultWorld, truth: FloatArray, generator: np.random.Generator) -> Held:
+    columns = draw_items(world, generator)
+    labels = list(range(world.n_classes))
+    named = {"A": columns[1], "B": columns[2]}
+    seen = op.Outcomes.from_labels(columns[0], named, labels=labels)
+    differences, levels = {}, {}
+    for prior in ("learned", *BESIDE):
+        if prior == "uniform" and world.n_classes > _MOST_UNIFORM:
+            continue
+        drawn = _drawn(seen, prior, generator)  # (2, n_metrics, n_draws)
+        ends = _percentiles if prior == "percentile" else _narrowest
+        differences[prior] = _holds(ends, drawn[0] - drawn[1], truth[0] - truth[1])
+        levels[prior] = _holds(ends, drawn[0], truth[0])
+    found = op.compare(
+        seen, "A", "B", metric="f1_macro", rope=0.01, n_draws=_N_DRAWS, random_state=generator
+    )
+    quiet = {"default_rope", "monte_carlo_too_coarse", "hdi_and_equal_tails_disagree"}
+    warned = any(one.level != "note" and one.name not in quiet for one in found.findings)
+    return Held(differences, levels, warned)
+
+
+def _drawn(seen: op.Outcomes, prior: str, generator: np.random.Generator) -> FloatArray:
+    if prior == "percentile":
+        return _resampled(seen, generator)
+    posterior = build_posterior(seen, get_prior(prior))
+    worker = posterior.worker("margins")
+    step = max(1, min(_N_DRAWS, _AT_ONCE // max(posterior.n_gammas, 1)))
+    parts = []
+    for start in range(0, _N_DRAWS, step):
+        drawn = worker(generator, min(step, _N_DRAWS - start))
+        parts.append([values_of(one) for one in drawn if isinstance(one, Sums)])
+    return np.concatenate([np.stack(part) for part in parts], axis=2)
+
+
+def _resampled(seen: op.Outcomes, generator: np.random.Generator) -> FloatArray:
+    """Resample items, as everybody does."""
+    (table,) = seen.tables
+    counts = generator.multinomial(seen.n, table.counts / seen.n, _N_DRAWS).T.astype(np.float64)
+    truth, m, found = table.cells[:, 0], seen.n_classes, []
+    for model in (1, 2):
+        predicted = table.cells[:, model]
+        sums = [np.zeros((m, _N_DRAWS)) for _ in range(3)]
+        right = truth == predicted
+        for into, places, rows in zip(
+            sums, (truth[right], truth, predicted), (counts[right], counts, counts), strict=True
+        ):
+            np.add.at(into, places, rows)
+        found.append(values_of(Sums(*sums)))
+    return np.stack(found)
+
+
+def _narrowest(draws: FloatArray) -> tuple[float, float]:
+    low, high = narrowest_ends(np.sort(draws), _PROB)
+    return float(low), float(high)
+
+
+def _percentiles(draws: FloatArray) -> tuple[float, float]:
+    low, high = np.quantile(draws, [(1 - _PROB) / 2, (1 + _PROB) / 2])
+    return float(low), float(high)
+
+
+def _holds(ends: object, draws: FloatArray, truth: FloatArray) -> FloatArray:
+    assert callable(ends)
+    inside = [
+        low <= true <= high
+        for (low, high), true in zip(map(ends, draws), truth.tolist(), strict=True)
+    ]
+    return np.array(inside, dtype=np.float64)
+
+
+Found = Mapping[DefaultWorld, Sequence[Held]]
+
+
+def tables(found: Found) -> dict[str, str]:
+    """Return a table of differences and one of levels: the share of intervals that hold."""
+    return {
+        "defaults_differences.md": _table(found, "differences"),
+        "defaults_levels.md": _table(found, "levels"),
+    }
+
+
+def _table(found: Found, what: str) -> str:
+    head = ("classes, models", "items", *METRICS, "warned")
+    beside = tuple(f"{prior}: f1_macro" for prior in BESIDE)
+    rows = []
+    for world, held in found.items():
+        shares = _shares(held, what)
+        macro = METRICS.index("f1_macro")
+        others = [
+            markdown.percent(shares[prior][macro]) if prior in shares else "–" for prior in BESIDE
+        ]
+        own = [markdown.percent(share) for share in shares["learned"].tolist()]
+        warned = markdown.percent(float(np.mean([one.warned for one in held])))
+        rows.append([world.name, f"{world.n:,}", *own, warned, *others])
+    n = min(len(held) for held in found.values())
+    text = markdown.table((*head, *beside), rows)
+    return text + f"\n{n:,} test sets a row; 95% intervals by {_N_DRAWS:,} draws; per cent.\n"
+
+
+def _shares(held: Sequence[Held], what: str) -> dict[str, FloatArray]:
+    known = getattr(held[0], what)
+    return {prior: np.mean([getattr(one, what)[prior] for one in held], axis=0) for prior in known}
+
+
+def failures(found: Found) -> list[str]:
+    """Return where intervals hold too rarely, or too often, by more than three errors."""
+    failed = []
+    for world, held in found.items():
+        warned = float(np.mean([one.warned for one in held]))
+        for what in ("differences", "levels"):
+            for metric, share in zip(METRICS, _shares(held, what)["learned"], strict=True):
+                low, high = BOUNDS if world.mean_class >= 5 else (LEAST, 1.0)
+                error = 3 * np.sqrt(0.95 * 0.05 / len(held))
+                if not low - error <= share <= high + error:
+                    failed.append(f"{what} of {metric}, {world.name}, {world.n}: {share:.3f}")
+                if share < 0.9 - error and warned < 0.9:
+                    failed.append(f"{what} of {metric}, {world.name}, {world.n}: unwarned")
+    return failed
