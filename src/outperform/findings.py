@@ -233,9 +233,6 @@ unpaired_outcomes/items: warning
 unpaired_outcomes/spans: warning
     Which spans both models found is unknown, so the comparison is unpaired; tags or spans of the
     same sentences would narrow the interval.
-unpaired_prior: warning; prior
-    Prior {prior!r} does not pair, so the comparison is unpaired; prior 'unit' would narrow the
-    interval.
 independent_spans: warning; prior
     Every span counts by itself. Spans of one sentence go wrong together and a boundary error counts
     twice, so the interval is probably too narrow; counted by Outcomes.from_tags or from_spans,

@@ -82,7 +82,6 @@ def with_metric(own: Comparison, metric: MetricLike, *, rope: RopeLike | None = 
     spec = make_spec(
         own.spec.data,
         metric=metric,
-        default_prior="unit",
         counting=own.spec.counting,
         **own.spec.choices._asdict(),
     )
@@ -100,7 +99,7 @@ def at_prevalence(own: Comparison, shares: PrevalenceLike) -> Comparison:
             f"{asked_by} answers at the class proportions of the data; at others, compare "
             "outcomes at_prevalence()"
         )
-    found = elsewhere(spec, shares, default_prior="unit")
+    found = elsewhere(spec, shares)
     return ask_also(own, found, rope=own.rope, seed=own.seed)
 
 
@@ -270,7 +269,6 @@ def compare_classes(comparison: Comparison) -> ComparisonTable:
             asked.data,
             metric=metric,
             prior=given.prior,
-            default_prior="unit",
             paired=given.paired,
             labels=None,
             pos_label=label,
@@ -410,7 +408,6 @@ def scorecard(
             seen,
             metric=metric,
             prior=prior,
-            default_prior="unit",
             paired=paired,
             labels=labels,
             pos_label=pos_label,

@@ -150,7 +150,6 @@ def estimate(
         seen,
         metric=metric,
         prior=prior,
-        default_prior="learned",
         paired=False,
         labels=labels,
         pos_label=pos_label,
@@ -251,7 +250,7 @@ def estimate_at_prevalence(own: Estimate, shares: PrevalenceLike) -> Estimate:
     """Ask the same at other class proportions."""
     assert own.seed is not None  # an estimate of a comparison has refused
     return answer_one(
-        elsewhere(counted(own.spec), shares, default_prior="learned"),
+        elsewhere(counted(own.spec), shares),
         verb="estimate",
         prob=own.hdi.prob,
         n_draws=own.draws.size,
@@ -427,7 +426,6 @@ def compare(
         data,
         metric=metric,
         prior=prior,
-        default_prior="unit",
         paired=paired,
         labels=labels,
         pos_label=pos_label,

@@ -137,7 +137,6 @@ def ask_again(kept: dict[str, Any], *, metric: MetricLike | None, prior: PyMCMod
         Outcomes.from_dict(kept["outcomes"]),
         metric=kept["metric"] if metric is None else metric,
         prior=_prior(kept["prior"]) if prior is None else prior,
-        default_prior="unit",
         paired=kept["paired"],
         labels=kept["labels"],
         pos_label=kept["pos_label"],

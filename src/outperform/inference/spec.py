@@ -189,7 +189,7 @@ def make_label_spec(
     *,
     metric: MetricLike | None,
     prior: PriorLike | PriorModel | None,
-    default_prior: str,
+    default_prior: str = "learned",
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
@@ -217,10 +217,10 @@ def make_label_spec(
         pos_label=pos_label,
         engine=engine,
     )
-    chosen = _choose_prior(given.prior, view.table, default_prior)
+    chosen = _choose_prior(given, view.table, default_prior)
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)
-    table, more = _pair(together, chosen, paired)
+    table, more = _pair(together, paired)
     refuse_unseen(table, chosen, view_prevalence)
     refuse_chain(
         engine, table, measured=view.measured, prior=chosen, elsewhere=view_prevalence is not None
@@ -249,7 +249,7 @@ def make_spec(
     *,
     metric: MetricLike | None,
     prior: PriorLike | PriorModel | None,
-    default_prior: str,
+    default_prior: str = "learned",
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
@@ -324,13 +324,12 @@ def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
     return data.select(list(models))
 
 
-def elsewhere(spec: LabelSpec, shares: PrevalenceLike, *, default_prior: str) -> LabelSpec:
+def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
     """Ask the same of outcomes at other class proportions; one share is of the positive class."""
     positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
     return make_label_spec(
         spec.data.at_prevalence(shares, pos_label=positive),
         metric=spec.metric,
-        default_prior=default_prior,
         counting=spec.counting,
         **spec.choices._asdict(),
     )
@@ -353,9 +352,11 @@ def refuse_counted(**given: Any) -> None:
             raise UsageError(f"outcomes are counted already; leave {name} out")
 
 
-def _choose_prior(given: PriorModel | None, table: Outcomes, default_prior: str) -> PriorModel:
+def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> PriorModel:
+    given = choices.prior
     if given is None:
-        return _default(table, default_prior)
+        # A chain walks through every cell of a model whose rows are Dirichlet.
+        return _default(table, default_prior if choices.engine is None else "unit")
     if table.pool is not None and given != STRATA:
         raise UsageError(
             f"prior {given.name!r} takes the items as they came, and these were chosen by the "
@@ -405,7 +406,7 @@ def _default(table: Outcomes, default_prior: str) -> PriorModel:
         return PRIORS["bootstrap"]
     if table.kind == "spans":
         return PRIORS["uniform" if table.n_classes == 1 else "unit"]
-    return PRIORS["uniform" if table.n_classes == 2 else default_prior]
+    return PRIORS["unit" if table.n_classes == 2 else default_prior]
 
 
 def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding, ...]]:
@@ -441,12 +442,10 @@ def _apart(n_groups: int, prior: PriorModel) -> Finding:
     return finding("groups_ignored", prior=prior.name, groups=n_of(n_groups, "groups"))
 
 
-def _pair(view: Outcomes, prior: PriorModel, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
+def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
     if len(view.models) == 1 or not paired:
         return (view.unpair() if view.paired else view), ()
     if not view.paired:
         spans = view.kind == "spans"
         return view, (finding("unpaired_outcomes/spans" if spans else "unpaired_outcomes/items"),)
-    if not prior.pairs:
-        return view.unpair(), (finding("unpaired_prior", prior=prior.name),)
     return view, ()

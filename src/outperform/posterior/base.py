@@ -306,8 +306,6 @@ class PriorModel:
         Of its Dirichlet on every cell; None for priors of another kind.
     proper
         Whether it is a distribution before data.
-    pairs
-        Whether it serves two models on the same items.
     own
         The PyMC model, where the user wrote it.
     """
@@ -317,7 +315,6 @@ class PriorModel:
     build: Callable[..., Posterior]
     shapes: Prior | None = None
     proper: bool = True
-    pairs: bool = True
     own: PyMCModel | None = field(default=None, repr=False)
 
     def posterior(self, outcomes: Outcomes) -> Posterior:

@@ -30,7 +30,8 @@ from outperform.posterior.base import (
     Worker,
     margins_of,
 )
-from outperform.posterior.dirichlet import DenseRows, SparseWeights
+from outperform.posterior.dirichlet import DenseRows, SparseWeights, unit
+from outperform.posterior.learned import Learned
 from outperform.posterior.rng import fill_proportions, runs
 from outperform.posterior.sums import LinearWeights
 
@@ -61,6 +62,10 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
     >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n
     500
     """
+    if isinstance(posterior, Learned) and posterior.n_models > 1:
+        # It has each model's confusion matrix, not the joint cells, which one unit of mass in
+        # each class hardly moves.
+        posterior = unit(outcomes)
     alone = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
     draws = [
         _draw_table(table, one, n_codes=n_codes(outcomes))
@@ -445,7 +450,7 @@ def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
 
 def _scaled(posterior: Posterior, needs: Needs) -> ScaledWorker:
     """Scale cells before they are added up; where all cells are drawn, the confusion arrays."""
-    if isinstance(posterior, (SparseWeights, LinearWeights)):
+    if isinstance(posterior, (SparseWeights, LinearWeights, Learned)):
         return posterior.scaled_worker(needs)
     inner = posterior.worker("confusion")
 

@@ -331,10 +331,7 @@ def _models(
 
 def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spec:
     """Ask about any number of models at once, under a prior that does not count them."""
-    if isinstance(seen, Outcomes) and seen.pool is None and prior is None:
-        together = seen.groups is not None or seen.kind == "label_sets"
-        prior = "bootstrap" if together else "unit"
-    spec = make_spec(seen, prior=prior, default_prior="unit", **asked)
+    spec = make_spec(seen, prior=prior, **asked)
     n_models = len(seen.models)
     if isinstance(spec, ScoreSpec) or not spec.paired or n_models == 2:
         return spec
@@ -375,7 +372,6 @@ def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
         ranking.spec.data.select([a, b]),
         metric=ranking.spec.metric,
         prior=ranking.spec.prior,
-        default_prior="unit",
         paired=given.paired,
         labels=given.labels,
         pos_label=given.pos_label,

@@ -31,7 +31,7 @@ class Choice(NamedTuple):
 
 _USUAL = {
     Choice(PRIORS[name]): name
-    for name in ("uniform", "jeffreys", "unit", "hierarchical", "bootstrap")
+    for name in ("learned", "uniform", "jeffreys", "unit", "hierarchical", "bootstrap")
 }
 
 
@@ -39,8 +39,8 @@ def usual_choices(spec: Spec) -> dict[Choice, str]:
     """Return what is asked without being named: nothing of scores, which have no prior."""
     if not isinstance(spec, LabelSpec):
         return {}
-    learned = {} if spec.paired else {Choice(PRIORS["learned"]): "learned"}
-    return {**_USUAL, **learned}
+    few = spec.view.n_classes <= 2  # where "learned" is "unit"
+    return {choice: name for choice, name in _USUAL.items() if not (few and name == "learned")}
 
 
 def own_choice(spec: Spec) -> Choice:
@@ -163,12 +163,11 @@ def _ask(own: Comparison, choice: Choice) -> Spec:
     """Ask what the comparison asked, with its pairing, under another prior."""
     spec = own.spec
     given = spec.choices._asdict()
-    paired = spec.choices.paired and spec.prior.pairs
+    paired = spec.choices.paired
     changed = {"prior": choice.prior, "paired": paired, "engine": choice.engine}
     return make_spec(
         spec.data,
         metric=spec.metric,
-        default_prior="unit",
         counting=spec.counting,
         **{**given, **changed},
     )

@@ -252,9 +252,8 @@ def _reasons(facts: SensitivityFacts) -> list[str]:
     return found
 
 
-# What a prior weighs and whether it pairs is more than what is believed before data.
+# What a prior weighs is more than what is believed before data.
 _UNDONE = {
-    "unpaired_prior": "it pairs",
     "groups_ignored": "it weighs groups, and this comparison weighs items",
     "independent_spans": "it weighs sentences or documents, and this comparison weighs spans",
     "independent_labels": "it weighs items, and this comparison takes every label by itself",
