@@ -9,7 +9,7 @@ the percentile bootstrap of items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -31,6 +31,8 @@ _N_DRAWS = 1_000
 _AT_ONCE = 1 << 21
 _MOST_UNIFORM = 20  # with more classes its rows are all prior, and every cell is drawn
 _PROB = 0.95
+# Warnings of the ROPE, and of how many draws there are.
+_ABOUT_OTHERS = {"default_rope", "monte_carlo_too_coarse", "hdi_and_equal_tails_disagree"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +180,23 @@ def values_of(sums: Sums) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Whether the intervals of one test set hold the truth, ``(n_metrics,)`` each."""
+class Answer:
+    """What one prior said of macro-F1: intervals that hold or not, pulls in sds, findings."""
 
-    differences: Mapping[str, FloatArray]
-    levels: Mapping[str, FloatArray]
-    warned: bool
+    difference: bool
+    level: bool
+    pull: float
+    level_pull: float
+    raised: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One test set: whether the default's intervals hold each metric, and every prior's answer."""
+
+    differences: FloatArray  # (n_metrics,)
+    levels: FloatArray  # (n_metrics,)
+    answers: Mapping[str, Answer]
 
 
 def repeat(world: DefaultWorld, first: int, last: int) -> list[Held]:
@@ -199,25 +212,51 @@ def _held(world: DefaultWorld, truth: FloatArray, generator: np.random.Generator
     labels = list(range(world.n_classes))
     named = {"A": columns[1], "B": columns[2]}
     seen = op.Outcomes.from_labels(columns[0], named, labels=labels)
-    differences, levels = {}, {}
+    a, b = truth[:, METRICS.index("f1_macro")]
+    answers = {}
     for prior in ("learned", *BESIDE):
-        if prior == "uniform" and world.n_classes > _MOST_UNIFORM:
-            continue
-        drawn = _drawn(seen, prior, generator)  # (2, n_metrics, n_draws)
-        ends = _percentiles if prior == "percentile" else _narrowest
-        differences[prior] = _holds(ends, drawn[0] - drawn[1], truth[0] - truth[1])
-        levels[prior] = _holds(ends, drawn[0], truth[0])
-    found = op.compare(
-        seen, "A", "B", metric="f1_macro", rope=0.01, n_draws=_N_DRAWS, random_state=generator
+        if prior == "percentile":
+            drawn = _resampled(seen, generator)
+            answers[prior] = _percentile_answer(drawn[:, METRICS.index("f1_macro")], a, b)
+        elif prior != "uniform" or world.n_classes <= _MOST_UNIFORM:
+            answers[prior] = _answer(seen, prior, (a, b), generator)
+    drawn = _drawn(seen, "learned", generator)  # (2, n_metrics, n_draws)
+    return Held(
+        _holds(drawn[0] - drawn[1], truth[0] - truth[1]), _holds(drawn[0], truth[0]), answers
     )
-    quiet = {"default_rope", "monte_carlo_too_coarse", "hdi_and_equal_tails_disagree"}
-    warned = any(one.level != "note" and one.name not in quiet for one in found.findings)
-    return Held(differences, levels, warned)
+
+
+def _answer(
+    seen: op.Outcomes, prior: str, truth: tuple[float, float], generator: np.random.Generator
+) -> Answer:
+    c = op.compare(
+        seen,
+        "A",
+        "B",
+        metric="f1_macro",
+        labels=list(seen.labels),
+        rope=0.01,
+        prior=prior,
+        n_draws=_N_DRAWS,
+        random_state=generator,
+    )
+    observed = c.a.observed - c.b.observed
+    return Answer(
+        truth[0] - truth[1] in c.hdi,
+        truth[0] in c.a.hdi,
+        (c.mean - observed) / c.sd if c.sd else 0.0,
+        (c.a.mean - c.a.observed) / c.a.sd if c.a.sd else 0.0,
+        frozenset(one.name for one in c.findings if one.level != "note") - _ABOUT_OTHERS,
+    )
+
+
+def _percentile_answer(drawn: FloatArray, a: float, b: float) -> Answer:
+    tails = [(1 - _PROB) / 2, (1 + _PROB) / 2]
+    (low, high), (low_a, high_a) = np.quantile([drawn[0] - drawn[1], drawn[0]], tails, axis=1).T
+    return Answer(low <= a - b <= high, low_a <= a <= high_a, 0.0, 0.0, frozenset())
 
 
 def _drawn(seen: op.Outcomes, prior: str, generator: np.random.Generator) -> FloatArray:
-    if prior == "percentile":
-        return _resampled(seen, generator)
     posterior = build_posterior(seen, get_prior(prior))
     worker = posterior.worker("margins")
     step = max(1, min(_N_DRAWS, _AT_ONCE // max(posterior.n_gammas, 1)))
@@ -245,23 +284,10 @@ def _resampled(seen: op.Outcomes, generator: np.random.Generator) -> FloatArray:
     return np.stack(found)
 
 
-def _narrowest(draws: FloatArray) -> tuple[float, float]:
-    low, high = narrowest_ends(np.sort(draws), _PROB)
-    return float(low), float(high)
-
-
-def _percentiles(draws: FloatArray) -> tuple[float, float]:
-    low, high = np.quantile(draws, [(1 - _PROB) / 2, (1 + _PROB) / 2])
-    return float(low), float(high)
-
-
-def _holds(ends: object, draws: FloatArray, truth: FloatArray) -> FloatArray:
-    assert callable(ends)
-    inside = [
-        low <= true <= high
-        for (low, high), true in zip(map(ends, draws), truth.tolist(), strict=True)
-    ]
-    return np.array(inside, dtype=np.float64)
+def _holds(draws: FloatArray, truth: FloatArray) -> FloatArray:
+    low, high = np.transpose([narrowest_ends(np.sort(row), _PROB) for row in draws])
+    held: FloatArray = ((low <= truth) & (truth <= high)).astype(np.float64)
+    return held
 
 
 Found = Mapping[DefaultWorld, Sequence[Held]]
@@ -278,33 +304,39 @@ def tables(found: Found) -> dict[str, str]:
 def _table(found: Found, what: str) -> str:
     head = ("classes, models", "items", *METRICS, "warned")
     beside = tuple(f"{prior}: f1_macro" for prior in BESIDE)
+    one = what.removesuffix("s")
     rows = []
     for world, held in found.items():
-        shares = _shares(held, what)
-        macro = METRICS.index("f1_macro")
+        own = [markdown.percent(share) for share in _shares(held, what).tolist()]
         others = [
-            markdown.percent(shares[prior][macro]) if prior in shares else "–" for prior in BESIDE
+            markdown.percent(_mean(held, prior, lambda answer: getattr(answer, one)))
+            if prior in held[0].answers
+            else "–"
+            for prior in BESIDE
         ]
-        own = [markdown.percent(share) for share in shares["learned"].tolist()]
-        warned = markdown.percent(float(np.mean([one.warned for one in held])))
+        warned = markdown.percent(_mean(held, "learned", lambda answer: bool(answer.raised)))
         rows.append([world.name, f"{world.n:,}", *own, warned, *others])
     n = min(len(held) for held in found.values())
     text = markdown.table((*head, *beside), rows)
     return text + f"\n{n:,} test sets a row; 95% intervals by {_N_DRAWS:,} draws; per cent.\n"
 
 
-def _shares(held: Sequence[Held], what: str) -> dict[str, FloatArray]:
-    known = getattr(held[0], what)
-    return {prior: np.mean([getattr(one, what)[prior] for one in held], axis=0) for prior in known}
+def _shares(held: Sequence[Held], what: str) -> FloatArray:
+    shares: FloatArray = np.mean([getattr(one, what) for one in held], axis=0)
+    return shares
+
+
+def _mean(held: Sequence[Held], prior: str, of: Callable[[Answer], float]) -> float:
+    return float(np.mean([of(one.answers[prior]) for one in held]))
 
 
 def failures(found: Found) -> list[str]:
     """Return where intervals hold too rarely, or too often, by more than three errors."""
     failed = []
     for world, held in found.items():
-        warned = float(np.mean([one.warned for one in held]))
+        warned = _mean(held, "learned", lambda answer: bool(answer.raised))
         for what in ("differences", "levels"):
-            for metric, share in zip(METRICS, _shares(held, what)["learned"], strict=True):
+            for metric, share in zip(METRICS, _shares(held, what).tolist(), strict=True):
                 low, high = BOUNDS if world.mean_class >= 5 else (LEAST, 1.0)
                 error = 3 * np.sqrt(0.95 * 0.05 / len(held))
                 if not low - error <= share <= high + error:

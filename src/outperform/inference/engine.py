@@ -297,7 +297,8 @@ def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None)
 
     ``counted`` is the same before it was scaled: units that are worth less are as many.
     """
-    posterior = build_posterior(view, spec.prior)
+    existing = spec.existing if spec.prior.lists else None
+    posterior = build_posterior(view, spec.prior, existing=existing)
     if weighs_units(spec):
         whole = build_posterior(view if counted is None else counted, spec.prior)
         for part, own in zip(_weights_of(posterior), _weights_of(whole), strict=True):

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from outperform import metrics
-from outperform._typing import ColumnLike, Label, MetricLike, PrevalenceLike, RopeLike
+from outperform._typing import ColumnLike, IntArray, Label, MetricLike, PrevalenceLike, RopeLike
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope
@@ -30,6 +32,7 @@ from outperform.inference.views import (
     look,
     place,
     refuse_unseen,
+    true_codes,
 )
 from outperform.metrics.metric import Metric
 from outperform.posterior.base import PriorModel
@@ -158,6 +161,15 @@ class LabelSpec(BaseSpec):
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.view.paired and len(self.view.models) > 1
+
+    @property
+    def existing(self) -> IntArray | None:
+        """Codes of the classes that exist: ever true, or named; None if no other is predicted."""
+        named = () if self.choices.labels is None else self.choices.labels
+        shares = () if self.view_prevalence is None else self.view_prevalence.codes
+        codes = [self.view.labels.index(label) for label in named if label in self.view.labels]
+        found = np.union1d(true_codes(self.view), np.array([*codes, *shares], dtype=np.int64))
+        return None if found.size in (0, self.view.n_classes) else found
 
     @property
     def share(self) -> metrics.Share | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import Distribution, FloatArray
+from outperform._typing import Distribution, FloatArray, IntArray
 from outperform.errors import UsageError, unknown_name
 from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
@@ -306,6 +306,8 @@ class PriorModel:
         Of its Dirichlet on every cell; None for priors of another kind.
     proper
         Whether it is a distribution before data.
+    lists
+        Whether it asks which classes exist, beside those that were only predicted.
     own
         The PyMC model, where the user wrote it.
     """
@@ -315,19 +317,27 @@ class PriorModel:
     build: Callable[..., Posterior]
     shapes: Prior | None = None
     proper: bool = True
+    lists: bool = False
     own: PyMCModel | None = field(default=None, repr=False)
 
-    def posterior(self, outcomes: Outcomes) -> Posterior:
+    def posterior(self, outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
         """Return the posterior of one model, or of several that are paired."""
+        if self.lists:
+            return self.build(outcomes, existing)
         return self.build(outcomes) if self.shapes is None else self.build(outcomes, self.shapes)
 
 
-def build_posterior(outcomes: Outcomes, prior: PriorModel) -> Posterior:
-    """Return the posterior of paired outcomes, or of each model's own table side by side."""
+def build_posterior(
+    outcomes: Outcomes, prior: PriorModel, *, existing: IntArray | None = None
+) -> Posterior:
+    """Return the posterior of paired outcomes, or of each model's own table side by side.
+
+    ``existing`` holds the codes of the classes that exist; None for all.
+    """
     if outcomes.paired:
-        return prior.posterior(outcomes)
+        return prior.posterior(outcomes, existing)
     alone = [outcomes.select([name]) for name in outcomes.models]
-    return Independent([prior.posterior(one) for one in alone])
+    return Independent([prior.posterior(one, existing) for one in alone])
 
 
 def draw_values(

@@ -65,9 +65,10 @@ _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
 
 
-def learned(outcomes: Outcomes) -> Posterior:
+def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
     """Return the posterior; two classes cannot teach each other and have Jeffreys rows."""
-    return unit(outcomes) if outcomes.n_classes <= 2 else Learned(outcomes)
+    n_existing = outcomes.n_classes if existing is None else existing.size
+    return unit(outcomes) if n_existing <= 2 else Learned(outcomes, existing)
 
 
 class Learned(NoClosedForms):
@@ -77,18 +78,22 @@ class Learned(NoClosedForms):
     ----------
     outcomes
         Paired outcomes of one model or several.
+    existing
+        Codes of the classes that exist; all if None. Another class is a wrong prediction of the
+        models that made it, has no share of the items and changes nothing for other models.
     """
 
-    def __init__(self, outcomes: Outcomes) -> None:
+    def __init__(self, outcomes: Outcomes, existing: IntArray | None = None) -> None:
         self.n_classes, self.n_models = outcomes.n_classes, len(outcomes.models)
         table = outcomes.tables[0]
         counts = table.counts.astype(np.float64)
         order = np.argsort(counts, kind="stable")
         self.counts, self.cells = counts[order], table.cells[order]
+        self.existing = np.arange(self.n_classes) if existing is None else existing
         actual = np.bincount(self.cells[:, 0], self.counts, minlength=self.n_classes)
-        self.prevalence = LearnedPrevalence(actual)
+        self.prevalence = LearnedPrevalence(actual[self.existing])
         self.rows = [
-            _Rows(self.cells[:, 0], self.cells[:, 1 + model], self.counts, self.n_classes)
+            _Rows(self.cells[:, [0, 1 + model]], self.counts, self.n_classes, self.existing)
             for model in range(self.n_models)
         ]
         self.shared = shared_errors(self.cells, self.counts)
@@ -114,8 +119,10 @@ class Learned(NoClosedForms):
         add_up = self._adder()
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
-            prevalence = self.prevalence.draw(generator, length)
-            prevalence *= scale(prevalence)
+            everywhere = np.zeros((self.n_classes, length))
+            everywhere[self.existing] = self.prevalence.draw(generator, length)
+            everywhere *= scale(everywhere)
+            prevalence = everywhere[self.existing]
             sums, start, found = add_up(generator, length), 0, []
             for rows, prior in zip(self.rows, self._priors(generator, length), strict=True):
                 own = sums[start : start + rows.n_sums]
@@ -196,40 +203,49 @@ def shared_errors(cells: IntArray, counts: FloatArray) -> float:
 class _RowPrior:
     """One model's prior weights of right and wrong, and the mass of the split of errors."""
 
-    right: FloatArray  # (n_classes, n_draws)
-    wrong: FloatArray  # (n_classes, n_draws)
+    right: FloatArray  # (n_existing, n_draws)
+    wrong: FloatArray  # (n_existing, n_draws)
     spread: FloatArray  # (n_draws,)
 
 
 class _Rows:
-    """What one model predicted in each class, as sums over cells, and what they teach."""
+    """What one model predicted in each class, as sums over cells, and what they teach.
+
+    Rows are those of the classes that exist, in their order; a prediction may be any class.
+    """
 
     def __init__(
-        self, truth: IntArray, predicted: IntArray, counts: FloatArray, n_classes: int
+        self, cells: IntArray, counts: FloatArray, n_classes: int, existing: IntArray
     ) -> None:
         from scipy.sparse import csr_array
 
-        self.n_classes = n_classes
-        right = truth == predicted
+        self.n_classes, self.existing, n_rows = n_classes, existing, existing.size
+        row = np.zeros(n_classes, dtype=np.int64)
+        row[existing] = np.arange(n_rows)
+        truth, predicted = row[cells[:, 0]], cells[:, 1]
+        right = cells[:, 0] == predicted
         wrong = np.flatnonzero(~right)
         pairs, place = np.unique(truth[wrong] * n_classes + predicted[wrong], return_inverse=True)
         self.truth, self.predicted = np.divmod(pairs, n_classes)  # of each kind of error
-        self.n_sums = n_classes + pairs.size
+        # What an error may be: the other classes, and what this model invented.
+        self.possible = np.concatenate([existing, np.setdiff1d(self.predicted, existing)])
+        self.n_sums = n_rows + pairs.size
         into = truth.copy()
-        into[wrong] = n_classes + place
+        into[wrong] = n_rows + place
         columns = np.arange(counts.size)
         shape = (self.n_sums, counts.size)
         self.matrix = csr_array((np.ones(counts.size), (into, columns)), shape=shape)
-        kinds = np.arange(pairs.size)
-        ones, shape = np.ones(pairs.size), (n_classes, pairs.size)
-        self.to_truth = csr_array((ones, (self.truth, kinds)), shape=shape)
-        self.to_predicted = csr_array((ones, (self.predicted, kinds)), shape=shape)
+        kinds, ones = np.arange(pairs.size), np.ones(pairs.size)
+        self.to_truth = csr_array((ones, (self.truth, kinds)), shape=(n_rows, pairs.size))
+        self.to_predicted = csr_array(
+            (ones, (self.predicted, kinds)), shape=(n_classes, pairs.size)
+        )
         seen = self.matrix @ counts
-        hits, errors = seen[:n_classes], seen[n_classes:]
+        hits, errors = seen[:n_rows], seen[n_rows:]
         self.n_wrong = self.to_truth @ errors
         self.sizes = class_sizes(hits + self.n_wrong)
         self.recall = recall_posterior(hits, self.n_wrong, self.sizes)
-        self.spread = spread_posterior(errors, self.n_wrong, n_classes)
+        self.spread = spread_posterior(errors, self.n_wrong, self.possible.size)
 
     def draw(
         self,
@@ -239,9 +255,10 @@ class _Rows:
         prevalence: FloatArray,
     ) -> _Errors:
         """Return one model's hits and errors, given the gammas of its cells."""
-        errors = sums[self.n_classes :]
+        n_rows = self.existing.size
+        errors = sums[n_rows:]
         missed = self.to_truth @ errors
-        right, wrong = sums[: self.n_classes] + prior.right, missed + prior.wrong
+        right, wrong = sums[:n_rows] + prior.right, missed + prior.wrong
         hits = prevalence * (right / (right + wrong))
         # The split of the errors is independent of how many there are, so the weight of what
         # was seen, against the prior's, has a gamma of its own.
@@ -258,23 +275,26 @@ class _Errors:
     """One model's drawn hits, its errors of kinds that occurred, and those of unseen kinds."""
 
     rows: _Rows
-    hits: FloatArray  # (n_classes, n_draws)
-    actual: FloatArray  # (n_classes, n_draws)
+    hits: FloatArray  # (n_existing, n_draws)
+    actual: FloatArray  # (n_existing, n_draws)
     errors: FloatArray  # (n_kinds, n_draws)
-    unseen: FloatArray  # (n_classes, n_draws)
+    unseen: FloatArray  # (n_existing, n_draws)
     spread: FloatArray  # (n_draws,)
 
     def read(self, generator: np.random.Generator, needs: Needs) -> Drawn:
         """Return the margins or the confusion array."""
-        n_classes, length = self.hits.shape
-        truth, draws = np.arange(n_classes)[:, None], np.arange(length)
+        rows, n_classes = self.rows, self.rows.n_classes
+        n_rows, length = self.hits.shape
+        truth, draws = np.arange(n_rows)[:, None], np.arange(length)
         confusion = needs == "confusion"
-        n_places = n_classes**2 if confusion else n_classes
+        n_places = n_rows * n_classes if confusion else n_classes
+        n_wrong = rows.possible.size - 1
         places, masses, left = [], [], self.unseen
         for _ in range(_STICKS):
             taken = left * -np.expm1(np.log(generator.random(left.shape)) / self.spread)
-            wrong = generator.integers(0, n_classes - 1, left.shape)
-            wrong += wrong >= truth
+            other = generator.integers(0, n_wrong, left.shape)
+            other += other >= truth
+            wrong = rows.possible[other]
             if confusion:
                 wrong += truth * n_classes
             places.append((wrong * length + draws).ravel())
@@ -283,15 +303,28 @@ class _Errors:
         sticks = np.bincount(
             np.concatenate(places), np.concatenate(masses), minlength=n_places * length
         ).reshape(n_places, length)
-        even = left / (n_classes - 1)
+        even = left / n_wrong
         if not confusion:
-            predicted = sticks + self.rows.to_predicted @ self.errors
-            predicted += self.hits + even.sum(axis=0) - even
-            return Sums(hits=self.hits, actual=self.actual, predicted=predicted)
-        matrix = sticks.reshape(n_classes, n_classes, length) + even[:, None]
-        matrix[self.rows.truth, self.rows.predicted] += self.errors
-        matrix[truth[:, 0], truth[:, 0]] = self.hits
-        return matrix
+            predicted = sticks + rows.to_predicted @ self.errors
+            predicted[rows.possible] += even.sum(axis=0)
+            predicted[rows.existing] += self.hits - even
+            return Sums(
+                hits=self._all(self.hits), actual=self._all(self.actual), predicted=predicted
+            )
+        matrix = sticks.reshape(n_rows, n_classes, length)
+        matrix[:, rows.possible] += even[:, None]
+        matrix[rows.truth, rows.predicted] += self.errors
+        matrix[truth[:, 0], rows.existing] = self.hits
+        return self._all(matrix)
+
+    def _all(self, drawn: FloatArray) -> FloatArray:
+        """Return the rows of all classes: zeros for those that do not exist."""
+        rows = self.rows
+        if rows.existing.size == rows.n_classes:
+            return drawn
+        whole = np.zeros((rows.n_classes, *drawn.shape[1:]))
+        whole[rows.existing] = drawn
+        return whole
 
 
 def class_sizes(counts: FloatArray) -> FloatArray:

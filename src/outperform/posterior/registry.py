@@ -205,7 +205,7 @@ PRIORS = {
         PriorModel(name="unit", build=unit),
         *(_dirichlet(Prior.from_param(name)) for name in _DIRICHLET),
         PriorModel(name="hierarchical", build=hierarchical),
-        PriorModel(name="learned", build=learned),
+        PriorModel(name="learned", build=learned, lists=True),
         PriorModel(name="bootstrap", build=bootstrap, proper=False),
     )
 }
