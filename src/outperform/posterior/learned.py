@@ -18,8 +18,9 @@ as much of the prior's mass as their errors are correlated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln, ndtr
@@ -345,23 +346,16 @@ def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) ->
     ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) − log B(s η_j, s (1 − η_j))``. The
     priors are uniform for η, logistic for b, and ``1 / (1 + s)²`` for the mass above 1.
     """
-    both = Term(function=RisingFactorial(right + wrong), log_alpha=lambda at: at[1], sign=-1.0)
-    terms = [both]
-    for size in np.unique(sizes):
-        alike = sizes == size
-        terms += [
-            _of_size(right[alike], float(size), 1.0),
-            _of_size(wrong[alike], float(size), -1.0),
-        ]
+    terms = [Term(function=RisingFactorial(right + wrong), log_alpha=lambda at: at[1], sign=-1.0)]
+    for size in np.unique(sizes).tolist():
+        for counts, side in ((right, 1.0), (wrong, -1.0)):
+            at_size = partial(_log_alpha, side=side, size=size)
+            terms.append(Term(function=RisingFactorial(counts[sizes == size]), log_alpha=at_size))
     return grid_posterior(terms, 3, box=(_LOGIT, _LOG_MASS, _SLOPES))
 
 
-def _of_size(counts: FloatArray, size: float, sign: float) -> Term:
-    """Return the part of classes of one size in which the model was right (1) or wrong (−1)."""
-    return Term(
-        function=RisingFactorial(counts),
-        log_alpha=lambda at: at[1] + log_logistic(sign * (at[0] + size * at[2])),
-    )
+def _log_alpha(at: Sequence[FloatArray], *, side: float, size: float) -> FloatArray:
+    return at[1] + log_logistic(side * (at[0] + size * at[2]))
 
 
 def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) -> GridPosterior:
@@ -415,10 +409,14 @@ class LearnedPrevalence:
             unseen = density @ np.exp(-np.exp(_LOG_RATES))
             logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
         logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
-        nodes = _systematic(np.exp(logs - logs.max()), _NODES)
+        cumulative = np.cumsum(np.exp(logs - logs.max()))
+        nodes = np.searchsorted(cumulative, (np.arange(_NODES) + 0.5) / _NODES * cumulative[-1])
         self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
-        slope = _slope(large, location[nodes], scale[nodes], skew[nodes]).mean(axis=0)
-        self.large_shapes = np.maximum(distinct[~small] + slope, 1.0)
+        low, high = (
+            _log_density(large + end, location[nodes], scale[nodes], skew[nodes]).mean(axis=0)
+            for end in (-_STEP, _STEP)
+        )
+        self.large_shapes = np.maximum(distinct[~small] + (high - low) / (2 * _STEP), 1.0)
 
     def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
         """Return class proportions ``(n_classes, length)``."""
@@ -443,8 +441,7 @@ class LearnedPrevalence:
 def _poisson(counts: FloatArray) -> FloatArray:
     """Return the likelihood of each count at each log rate."""
     logs = counts[:, None] * _LOG_RATES - np.exp(_LOG_RATES) - gammaln(counts + 1)[:, None]
-    likelihood: FloatArray = np.exp(logs)
-    return likelihood
+    return np.asarray(np.exp(logs))
 
 
 def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -486,23 +483,6 @@ def _log_density(
     normal = -0.5 * standard**2 - 0.5 * np.log(2 * np.pi)
     density: FloatArray = np.where(skew[:, None] == 0, normal, skewed) - np.log(scale)[:, None]
     return density
-
-
-def _slope(at: FloatArray, location: FloatArray, scale: FloatArray, skew: FloatArray) -> FloatArray:
-    """Return the derivative of the log density."""
-    standard = (at - location[:, None]) / scale[:, None]
-    safe = np.where(skew == 0, 1.0, skew)[:, None]
-    skewed = -np.expm1(np.minimum(safe * standard, 700.0)) / safe
-    slope: FloatArray = np.where(skew[:, None] == 0, -standard, skewed) / scale[:, None]
-    return slope
-
-
-def _systematic(weights: FloatArray, size: int) -> IntArray:
-    """Return so many places, each as often as its share of the weight says."""
-    cumulative = np.cumsum(weights)
-    at = (np.arange(size) + 0.5) / size * cumulative[-1]
-    places: IntArray = np.searchsorted(cumulative, at)
-    return places
 
 
 def _quantiles(density: FloatArray, likelihood: FloatArray) -> FloatArray:
