@@ -59,7 +59,7 @@ def test_every_metric_and_model_give_a_whole_answer(metric, prior, two):
 
 def test_paired_recall_is_worked_out_by_hand(table):
     seen = table([83, 12, 5, 0], [10, 0, 0, 10])
-    c = op.compare(seen, "a", "b", metric="recall", rope=0.01)
+    c = op.compare(seen, "a", "b", metric="recall", rope=0.01, prior="uniform")
     # θ₊ ~ Dir(84, 13, 6, 1); A − B has the mean of (13 − 6)/104.
     assert c.mean == pytest.approx(7 / 104)
     assert c.sd == pytest.approx(np.sqrt((19 / 104 - (7 / 104) ** 2) / 105))
@@ -70,6 +70,10 @@ def test_paired_recall_is_worked_out_by_hand(table):
     assert c.a.mean == pytest.approx(exact.mean())
     assert c.a.eti.low == pytest.approx(exact.ppf(0.025), rel=1e-9)
     assert c.b.mean == pytest.approx(90 / 104)
+    # By default the margins are Jeffreys: θ₊ ~ Dir(83.25, 12.25, 5.25, .25).
+    own = op.compare(seen, "a", "b", metric="recall", rope=0.01)
+    assert own.mean == pytest.approx(7 / 101)
+    assert own.a.mean == pytest.approx(beta(95.5, 5.5).mean())
 
 
 def test_unpaired_f1_under_one_dirichlet_is_the_published_oracle():
@@ -84,13 +88,13 @@ def test_unpaired_f1_under_one_dirichlet_is_the_published_oracle():
 
 def test_sampled_and_exact_answers_agree(table):
     seen = table([60, 20, 9, 11], [30, 15, 10, 45])
-    exact = op.compare(seen, "a", "b", metric="recall", rope=0.05, random_state=3)
+    exact = op.compare(seen, "a", "b", metric="recall", prior="unit", rope=0.05, random_state=3)
 
     def recall(confusion):
         return confusion[1, 1] / confusion[1].sum(axis=0)
 
     metric = op.metrics.from_function(recall, vectorized=True, bounds=(0, 1), name="own recall")
-    drawn = op.compare(seen, "a", "b", metric=metric, prior="uniform", rope=0.05, random_state=3)
+    drawn = op.compare(seen, "a", "b", metric=metric, prior="unit", rope=0.05, random_state=3)
     assert exact.exact
     assert not drawn.exact
     assert drawn.observed == pytest.approx(exact.observed)
@@ -115,9 +119,9 @@ def test_pairing_narrows_what_agreement_allows(four):
 
 
 def test_f1_micro_takes_the_path_of_accuracy(four):
-    accuracy = op.compare(*four, metric="accuracy", **FEW)
+    accuracy = op.compare(*four, metric="accuracy", prior="unit", **FEW)
     for metric in ("f1_micro", "precision_micro", "recall_micro", "recall_weighted"):
-        c = op.compare(*four, metric=metric, **FEW)
+        c = op.compare(*four, metric=metric, prior="unit", **FEW)
         assert c.exact
         assert c.mcse == 0.0
         assert (c.mean, c.sd, c.hdi) == (accuracy.mean, accuracy.sd, accuracy.hdi)
@@ -132,8 +136,8 @@ def test_a_metric_of_which_less_is_better_turns_the_decision_only(two):
     errors = op.metrics.from_function(
         error_rate, vectorized=True, bounds=(0, 1), greater_is_better=False
     )
-    right = op.compare(*two, metric="accuracy", **FEW)
-    wrong = op.compare(*two, metric=errors, **FEW)
+    right = op.compare(*two, metric="accuracy", prior="uniform", **FEW)
+    wrong = op.compare(*two, metric=errors, prior="uniform", **FEW)
     assert right.decision is op.Decision.BETTER
     assert wrong.decision is op.Decision.BETTER
     assert wrong.mean == pytest.approx(-right.draws.mean())
@@ -323,7 +327,7 @@ def test_the_signature_says_what_makes_the_result(two):
     parts = c.signature.split(" | ")
     assert parts[0] == f"outperform {op.__version__}"
     for part in (
-        "compare", "metric=f1", "pos_label=1", "rope=-0.02 to 0.01", "prior=uniform",
+        "compare", "metric=f1", "pos_label=1", "rope=-0.02 to 0.01", "prior=unit",
         "paired", "n=400", "classes=2", "hdi=0.9", "draws=500", "seed=5",
     ):  # fmt: skip
         assert part in parts

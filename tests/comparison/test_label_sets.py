@@ -304,7 +304,8 @@ def test_estimate_rank_and_scorecard():
     for metric in ("f1_samples", "f1_macro", "accuracy"):
         ranking = op.rank(Y, {"a": A, "b": B, "y": Y}, metric=metric, random_state=1, rope=0.01)
         assert ranking.names[0] == "y"
-        assert ranking.spec.prior.name == "bootstrap"
+        pair = op.compare(SEEN, "a", "b", metric=metric, random_state=1, rope=0.01)
+        assert ranking.spec.prior == pair.spec.prior
     wanted = ["f1_samples", "f1_macro", "f1_micro", "accuracy", "hamming_loss", "recall_samples"]
     card = op.scorecard(SEEN, "a", "b", metrics=wanted, rope=0.01, random_state=1, n_draws=500)
     for metric, c in zip(wanted, card, strict=True):

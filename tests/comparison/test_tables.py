@@ -94,7 +94,7 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
     lines = str(c.by_class()).splitlines()
     assert max(map(len, lines)) <= 100
     assert " ".join(lines[:2]) == (
-        "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior uniform, "
+        "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior unit, "
         "95% HDI, ROPE ±0.01)"
     )
     head = "class n observed mean HDI low HDI high P(ROPE) decision notes"

@@ -82,7 +82,7 @@ def test_its_posterior_is_that_of_effective_counts(result, fitted):
             for left in (0, 1)
             for right in (0, 1)
         ]
-        shares[label] = generator.dirichlet(w * np.array(counts) + 1, draws).T
+        shares[label] = generator.dirichlet(w * np.array(counts) + 1 / 4, draws).T
     mu = generator.beta(w * np.sum(truth == 1) + 1, w * np.sum(truth == 0) + 1, draws)
     f1 = []
     for right in ((2, 3), (1, 3)):  # what A and what B call positive
@@ -100,9 +100,9 @@ def test_recall_is_exact_and_scales_the_counts_of_compare(fitted):
     truth, a, b = (np.concatenate(one) for one in fitted)
     w = op.results.Correlation().worth(3)
     positive = truth == 1
-    only_a = w * np.sum(positive & (a == 1) & (b == 0)) + 1
-    only_b = w * np.sum(positive & (a == 0) & (b == 1)) + 1
-    rest = w * np.sum(positive & (a == b)) + 2
+    only_a = w * np.sum(positive & (a == 1) & (b == 0)) + 1 / 4
+    only_b = w * np.sum(positive & (a == 0) & (b == 1)) + 1 / 4
+    rest = w * np.sum(positive & (a == b)) + 1 / 2
     total = only_a + only_b + rest
     mean = (only_a - only_b) / total
     square = ((only_a + only_b) / total - mean**2) / (total + 1)

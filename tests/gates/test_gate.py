@@ -158,8 +158,8 @@ def test_the_named_number_of_items_decides_as_probably_as_it_says():
     more = items_to_judge(found)
     assert more.probability >= 0.8
     # N = n + m: the interval is √(n/N) as wide, and its middle moves by sd √(m/N). The prior of
-    # prior uniform is worth one item for each of eight cells.
-    n = found.n + 8
+    # two classes is worth one item for each class.
+    n = found.n + 2
     shrunk = math.sqrt(n / (n + more.n))
     moves = found.sd * math.sqrt(more.n / (n + more.n))
     passes = ndtr((0.016 + 0.01 - 0.036 * shrunk) / moves)

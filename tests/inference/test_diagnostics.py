@@ -79,7 +79,7 @@ def test_equivalence_is_withheld_where_no_prior_expects_disagreement(table):
 def test_equivalence_stands_where_the_prior_expects_disagreement(table):
     seen = table([5_000, 0, 0, 200], [100, 0, 0, 5_000])
     c = op.compare(seen, "a", "b", metric="recall", rope=0.01, **FEW)
-    assert c.spec.prior.name == "uniform"
+    assert c.spec.prior.name == "unit"
     assert c.decision is op.Decision.EQUIVALENT
     assert level(c, "few_disagreements") == "warning"
     tiny = op.compare(seen, "a", "b", metric="recall", rope=0.01, prior=1e-3, **FEW)
@@ -262,14 +262,6 @@ def test_unpaired_outcomes(names):
     assert level(c, "unpaired_outcomes") == "warning"
     assert not c.spec.paired
     assert "unpaired_outcomes" not in names(op.compare(seen, "a", "b", paired=False, **FEW))
-
-
-def test_unpaired_prior(four, names):
-    c = op.compare(*four, metric="f1_macro", prior="learned", rope=0.05, **FEW)
-    assert level(c, "unpaired_prior") == "warning"
-    assert not c.spec.paired
-    apart = op.compare(*four, metric="f1_macro", prior="learned", paired=False, rope=0.05, **FEW)
-    assert "unpaired_prior" not in names(apart)
 
 
 def test_few_items(two, names):

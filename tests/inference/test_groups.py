@@ -122,7 +122,7 @@ def test_without_groups_everything_is_as_before(classes):
     assert classes.ungroup() == plain
     one = op.compare(classes.ungroup(), "a", "b", metric="f1_macro", **OPTIONS)
     two = op.compare(plain, "a", "b", metric="f1_macro", **OPTIONS)
-    assert one.spec.prior.name == "unit"
+    assert one.spec.prior.name == "learned"
     assert np.array_equal(one.draws, two.draws)
 
 

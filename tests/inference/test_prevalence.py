@@ -107,8 +107,9 @@ def test_few_errors_that_weigh_more_are_a_warning(table, names):
 
 
 def test_recall_is_exact_and_the_same_at_any_prevalence(balanced):
-    plain = op.compare(*balanced, metric="recall", **FAST)
-    there = compared(balanced, 0.02, metric="recall", **FAST)
+    asked = {"metric": "recall", "prior": "uniform", **FAST}
+    plain = op.compare(*balanced, **asked)
+    there = compared(balanced, 0.02, **asked)
     assert there.exact
     assert (there.mean, there.sd, there.hdi) == (plain.mean, plain.sd, plain.hdi)
     assert there.point_null().bf01 == pytest.approx(plain.point_null().bf01)
@@ -241,7 +242,7 @@ def test_a_function_of_ones_own_sees_the_weighed_table(balanced):
 def test_the_prior_of_the_bayes_factor_has_the_same_prevalence(balanced):
     c = compared(balanced, 0.02, **FAST)
     rng = np.random.default_rng(0)
-    right, false = (rng.dirichlet([1] * 4, 200_000) for _ in range(2))
+    right, false = (rng.dirichlet([1 / 4] * 4, 200_000) for _ in range(2))
     recall = right[:, 0] + right[:, 1], right[:, 0] + right[:, 2]
     alarm = false[:, 0] + false[:, 1], false[:, 0] + false[:, 2]
     a, b = (2 * 0.02 * r / (0.02 * (1 + r) + 0.98 * f) for r, f in zip(recall, alarm, strict=True))
@@ -337,6 +338,7 @@ def small():
 
 
 ASKED = {"n_draws": 500, "random_state": 1, "n_jobs": 1}
+UNIFORM = {"prior": "uniform", **ASKED}
 
 
 def same(found, mean, sd, last):
@@ -358,17 +360,18 @@ def same(found, mean, sd, last):
 def test_two_classes_as_recorded(small, given, compared, estimated):
     two, _, _ = small
     there = two.at_prevalence(given)
-    same(op.compare(there, "A", "B", rope=0.01, **ASKED), *compared)
-    same(op.compare(two, "A", "B", rope=0.01, **ASKED).at_prevalence(given), *compared)
-    same(op.estimate(there, "A", **ASKED), *estimated)
-    same(op.estimate(two, "A", **ASKED).at_prevalence(given), *estimated)
+    same(op.compare(there, "A", "B", rope=0.01, **UNIFORM), *compared)
+    same(op.compare(two, "A", "B", rope=0.01, **UNIFORM).at_prevalence(given), *compared)
+    same(op.estimate(there, "A", **UNIFORM), *estimated)
+    same(op.estimate(two, "A", **UNIFORM).at_prevalence(given), *estimated)
 
 
 def test_every_verb_as_recorded(small):
     two, three, grouped = small
     asked = {"rope": 0.01, **ASKED}
     there = three.at_prevalence({"ham": 0.7, "jam": 0.2, "spam": 0.1})
-    macro = op.compare(there, "A", "B", metric="f1_macro", **asked)
+    unit, uniform = ({"prior": prior, **asked} for prior in ("unit", "uniform"))
+    macro = op.compare(there, "A", "B", metric="f1_macro", **unit)
     same(macro, 0.1216839937861522, 0.033443000556608767, 0.13272165351411858)
     same(
         macro.with_metric("accuracy"),
@@ -380,13 +383,13 @@ def test_every_verb_as_recorded(small):
     spam = grouped.at_prevalence({"spam": 0.02})
     found = op.compare(spam, "A", "B", metric="f1", pos_label="spam", **asked)
     same(found, 0.11458531817473758, 0.04403693317063072, 0.08548493398577062)
-    ranking = op.rank(there, metric="accuracy", **asked)
+    ranking = op.rank(there, metric="accuracy", **unit)
     same(ranking["A"].estimate, 0.8520016074311944, 0.020454063019252598, 0.837646016789367)
     same(ranking.compare("A", "B"), 0.10675341207609813, 0.029062747852357348, 0.12473011770444398)
-    card = op.scorecard(there, "A", "B", metrics=["accuracy", "f1_macro"], **asked)
+    card = op.scorecard(there, "A", "B", metrics=["accuracy", "f1_macro"], **unit)
     same(card["f1_macro"], 0.1216839937861522, 0.033443000556608767, 0.13272165351411858)
     fraud = two.at_prevalence(0.02)
-    gate = op.gate(fraud, "A", "B", metric="f1", guards=[("f1", 0, 0.02)], pos_label=1, **asked)
+    gate = op.gate(fraud, "A", "B", metric="f1", guards=[("f1", 0, 0.02)], pos_label=1, **uniform)
     same(gate.main, 0.19332763806467326, 0.08973983871736417, 0.21336949712901299)
     same(gate.guards[0], 0.0217216581111348, 0.008898234536193506, 0.025661647664948162)
 

@@ -1,4 +1,4 @@
-"""The six named priors: what each of them drew before it had this name."""
+"""The named priors: what each of them draws for a seed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import outperform as op
 from outperform.posterior.registry import PRIORS
 
 # The first two draws, the last one, and the mean: recorded when the names were those of
-# models, "flat" with prior "uniform" or "jeffreys" and "free" for "learned".
+# models, "flat" with prior "uniform" or "jeffreys"; "learned" is newer.
 DRAWN = {
     "unit": (0.18088074189704262, 0.06343332225860554, 0.18587371426437949, 0.1035966208043618),
     "uniform": (
@@ -63,5 +63,5 @@ def test_no_two_names_draw_the_same():
 
 
 def test_the_default_is_a_name_too():
-    assert np.array_equal(compared(None).draws, compared("unit").draws)
+    assert np.array_equal(compared(None).draws, compared("learned").draws)
     assert np.array_equal(compared(1.0).draws, compared("uniform").draws)

@@ -52,7 +52,7 @@ def test_a_class_of_many_is_that_class_against_the_rest(four):
         alone = op.compare(truth == "jam", a == "jam", b == "jam", metric=metric, **FEW)
         expected = score(truth, a, labels=["jam"], average=None)[0]
         assert c.a.observed == pytest.approx(expected)
-        assert c.spec.prior.name == "uniform"
+        assert c.spec.prior.name == "unit"
         assert np.array_equal(c.draws, alone.draws)
         assert c.mean == alone.mean
 
@@ -115,9 +115,9 @@ def test_labels_that_are_none_are_refused(labels, four):
 @pytest.mark.parametrize(
     ("metric", "options", "prior"),
     [
-        ("f1_macro", {}, "unit"),
-        ("accuracy", {}, "unit"),
-        ("f1", {"pos_label": "jam"}, "uniform"),
+        ("f1_macro", {}, "learned"),
+        ("accuracy", {}, "learned"),
+        ("f1", {"pos_label": "jam"}, "unit"),
         ("f1_macro", {"prior": "jeffreys"}, "jeffreys"),
         ("f1_macro", {"prior": "bootstrap"}, "bootstrap"),
     ],
@@ -129,12 +129,14 @@ def test_priors_by_default(metric, options, prior, four):
     assert c.to_dict()["prior"] == prior
 
 
-def test_estimate_learns_the_mass_of_many_classes(two, four):
+def test_the_default_is_the_same_in_every_verb(two, four):
     few = {"n_draws": 500, "random_state": 1}
     assert op.estimate(*four[:2], metric="f1_macro", **few).spec.prior.name == "learned"
-    assert op.estimate(*two[:2], metric="f1_macro", **few).spec.prior.name == "uniform"
-    assert op.compare(*two, metric="accuracy", **FEW).spec.prior.name == "uniform"
-    assert op.estimate(*four[:2], pos_label="jam", **few).spec.prior.name == "uniform"
+    assert op.estimate(*two[:2], metric="f1_macro", **few).spec.prior.name == "unit"
+    assert op.compare(*two, metric="accuracy", **FEW).spec.prior.name == "unit"
+    assert op.estimate(*four[:2], pos_label="jam", **few).spec.prior.name == "unit"
+    models = dict(zip("ab", four[1:], strict=True))
+    assert op.rank(four[0], models, metric="f1_macro", **FEW).spec.prior.name == "learned"
 
 
 def test_a_prior_is_known_by_name_or_by_its_shapes(two):
@@ -151,8 +153,8 @@ def test_right_or_wrong_answers_accuracy_only():
     assert c.a.observed == 0.75
     assert c.observed == 0.25
     assert c.exact
-    # A ~ Dir over (both, A only, B only, neither) with one item each.
-    assert c.mean == pytest.approx(20 / 84)
+    # A ~ Dir over (both, A only, B only, neither) with a quarter of an item each.
+    assert c.mean == pytest.approx(20 / 81)
     for metric in ("f1_micro", "recall_micro"):
         assert op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=500).mean == c.mean
     for metric in ("f1", "f1_macro", "matthews_corrcoef"):

@@ -30,7 +30,7 @@ def as_asked(outcomes, prior, paired):
     if prior is STRATA:  # the pool is what is labelled
         _, a, b = outcomes.tables[0].cells.T
         return outcomes.in_pool(Outcomes.from_counts(a, {"b": b}, outcomes.tables[0].counts))
-    return outcomes if paired and prior.pairs else outcomes.unpair()
+    return outcomes if paired else outcomes.unpair()
 
 
 @pytest.mark.parametrize("prior", [*PRIORS.values(), STRATA], ids=lambda prior: prior.name)
@@ -62,7 +62,7 @@ def test_unpaired_outcomes_stand_side_by_side(ternary, binary):
 
 def test_the_table_says_what_priors_can_do():
     assert [name for name, prior in PRIORS.items() if not prior.proper] == ["bootstrap"]
-    assert [name for name, prior in PRIORS.items() if not prior.pairs] == ["learned"]
+    assert [name for name, prior in PRIORS.items() if prior.lists] == ["learned"]
     shaped = [name for name, prior in PRIORS.items() if prior.shapes is not None]
     assert shaped == ["uniform", "jeffreys"]
     assert STRATA.name not in PRIORS

@@ -39,7 +39,7 @@ def test_another_metric_is_a_fresh_answer_to_the_same_data(metric, two):
 def test_another_metric_keeps_positive_class_and_labels(four):
     c = op.compare(*four, metric="f1", pos_label="jam", **FEW)
     assert c.with_metric("recall").spec.pos_label == "jam"
-    assert c.with_metric("f1_macro").spec.prior.name == "unit"
+    assert c.with_metric("f1_macro").spec.prior.name == "learned"
     averaged = op.compare(*four, metric="f1_macro", labels=["jam", "spam"], **FEW)
     fresh = op.compare(*four, metric="recall_macro", labels=["jam", "spam"], **FEW)
     assert averaged.with_metric("recall_macro").observed == fresh.observed
@@ -63,7 +63,8 @@ def test_the_curve_is_the_decision_at_every_width(two):
 
 
 def test_the_interval_null_is_posterior_odds_over_prior_odds(table):
-    c = op.compare(table([83, 12, 5, 0], [10, 0, 0, 10]), "a", "b", metric="recall", rope=0.01)
+    seen = table([83, 12, 5, 0], [10, 0, 0, 10])
+    c = op.compare(seen, "a", "b", metric="recall", rope=0.01, prior="uniform")
     # Before data A − B is the difference of two cells of Dir(1, 1, 2): density 3/2·(1 − |d|)².
     prior = 1 - 0.99**3
     odds = c.p_equivalent / (c.p_worse + c.p_better) / (prior / (1 - prior))
@@ -105,7 +106,8 @@ def test_the_prior_of_a_factor_does_not_depend_on_the_seed(two):
 )
 def test_the_point_null_of_paired_recall(counts, bf01, table):
     c10, c01, rest = counts
-    c = op.compare(table([rest, c10, c01, 0], [1, 0, 0, 1]), "a", "b", metric="recall", rope=0.01)
+    seen = table([rest, c10, c01, 0], [1, 0, 0, 1])
+    c = op.compare(seen, "a", "b", metric="recall", rope=0.01, prior="uniform")
     found = c.point_null()
     assert found.bf01 == pytest.approx(bf01, rel=1e-10)
     assert (found.kind, found.method) == ("point", "exact")
@@ -149,7 +151,7 @@ def test_the_unit_prior_is_too_peaked_for_a_point_null_of_two_classes(metric, pa
 
 
 def test_the_unit_prior_has_a_point_null_of_accuracy_with_more_classes(four):
-    c = op.compare(*four, metric="accuracy", **FEW)
+    c = op.compare(*four, metric="accuracy", prior="unit", **FEW)
     assert math.isfinite(c.point_null().log_bf01)
 
 
@@ -170,7 +172,7 @@ def test_the_bootstrap_has_no_factor_at_all(two):
 
 def test_the_published_kernel_estimate_is_there_with_a_finding(table):
     seen = table([50, 10, 5, 9], [4, 8, 2, 60])
-    asked = {"metric": "recall", "rope": 0.05, "random_state": 1}
+    asked = {"metric": "recall", "rope": 0.05, "random_state": 1, "prior": "uniform"}
     c = op.compare(seen, "a", "b", **asked)
     found = c.point_null(method="kde")
     assert found.bf01 == pytest.approx(c.point_null().bf01, rel=0.15)

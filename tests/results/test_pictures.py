@@ -29,7 +29,8 @@ def words(ax):
 
 @pytest.fixture(scope="module")
 def exact(two):
-    return op.compare(*two, metric="recall", rope=0.05, names=("new", "old"), random_state=0)
+    asked = {"metric": "recall", "rope": 0.05, "names": ("new", "old"), "random_state": 0}
+    return op.compare(*two, prior="uniform", **asked)
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from outperform.sensitivity.result import dependence_findings
 
 N_DRAWS = 1_000
 USUAL = {
+    "unit": {"prior": "unit"},  # what two classes have by default
     "uniform": {"prior": "uniform"},
     "jeffreys": {"prior": "jeffreys"},
-    "unit": {"prior": "unit"},
     "hierarchical": {"prior": "hierarchical"},
     "bootstrap": {"prior": "bootstrap"},
 }
@@ -52,9 +52,8 @@ def levels(found):
 @pytest.mark.parametrize("paired", [True, False])
 def test_a_row_is_what_compare_says_with_that_prior(small, metric, paired):
     found = compared(small, metric, paired=paired).sensitivity()
-    usual = USUAL if paired else USUAL | {"learned": {"prior": "learned"}}
-    assert found.priors == tuple(usual)
-    for name, options in usual.items():
+    assert found.priors == tuple(USUAL)
+    for name, options in USUAL.items():
         same = compared(small, metric, paired=paired, **options)
         one = found[name]
         assert np.array_equal(one.draws, same.draws)
@@ -70,7 +69,7 @@ def test_many_classes_too(four):
     truth, a, b = four
     seen = op.Outcomes.from_labels(truth, {"a": a, "b": b})
     found = compared(seen, "f1_macro").sensitivity()
-    assert found.priors == ("unit", "uniform", "jeffreys", "hierarchical", "bootstrap")
+    assert found.priors == ("learned", "uniform", "jeffreys", "unit", "hierarchical", "bootstrap")
     for name, options in USUAL.items():
         assert np.array_equal(found[name].draws, compared(seen, "f1_macro", **options).draws)
 
@@ -88,13 +87,6 @@ def test_the_own_comparison_is_first_and_not_asked_again(small):
     assert len(own.sensitivity()) == 6
 
 
-def test_a_model_that_does_not_pair_is_held_against_unpaired_ones(small):
-    found = compared(small, prior="learned").sensitivity()
-    assert found.priors == ("learned", *USUAL)
-    for name, options in USUAL.items():
-        assert np.array_equal(found[name].draws, compared(small, paired=False, **options).draws)
-
-
 def test_the_users_priors_by_name(small):
     shapes = np.array([[3.0, 1.0], [1.0, 2.0]])
     priors = {"strong": 5.0, "shaped": shapes, "whole": op.Prior(rows=1, prevalence=9)}
@@ -103,12 +95,12 @@ def test_the_users_priors_by_name(small):
     for name, prior in priors.items():
         assert np.array_equal(found[name].draws, compared(small, prior=prior).draws)
     assert np.array_equal(found["learned"].draws, compared(small, prior="learned").draws)
-    assert found.apart == {"learned": "it does not pair"}
+    assert found.apart == {}
 
 
 def test_a_usual_prior_takes_the_users_name(small):
     found = compared(small).sensitivity(priors={"mine": "uniform", "half": "jeffreys"})
-    assert found.priors == ("mine", "unit", "hierarchical", "bootstrap", "half")
+    assert found.priors == ("unit", "hierarchical", "bootstrap", "mine", "half")
 
 
 @pytest.mark.parametrize(
@@ -164,11 +156,11 @@ def test_with_much_data_all_agree(table):
     found = compared(seen, rope=0.01).sensitivity()
     assert {one.decision for one in found} == {op.Decision.BETTER}
     assert found.findings == ()
-    assert repr(found).startswith("Sensitivity(All 5 priors say ≫ better: uniform")
+    assert repr(found).startswith("Sensitivity(All 5 priors say ≫ better: unit, uniform")
 
 
 def test_a_flat_prior_of_many_classes_decides_by_itself(news):
-    found = compared(news, "f1_macro").sensitivity()
+    found = compared(news, "f1_macro", prior="unit").sensitivity()
     assert found.own.decision is op.Decision.LEANING_BETTER
     assert found["uniform"].decision is op.Decision.EQUIVALENT
     assert levels(found) == [("decision_depends_on_prior", "warning")]
@@ -178,7 +170,7 @@ def test_a_flat_prior_of_many_classes_decides_by_itself(news):
 
 
 def test_priors_that_only_pull_are_a_note(news):
-    found = compared(news, "accuracy").sensitivity()
+    found = compared(news, "accuracy", prior="unit").sensitivity()
     assert not found.to_dict()["rows"][0]["pulls"]
     assert found["uniform"].decision is op.Decision.EQUIVALENT
     assert levels(found) == [("decision_depends_on_prior", "note")]
@@ -317,7 +309,7 @@ def test_spans_label_sets_and_prevalence():
     own = op.compare(*(one.astype(int) for one in matrices), metric="f1_macro", n_draws=N_DRAWS)
     sets = own.sensitivity()
     assert sets.priors == ("bootstrap",)
-    assert set(sets.left_out) == {"uniform", "jeffreys", "unit", "hierarchical"}
+    assert set(sets.left_out) == {"learned", "uniform", "jeffreys", "unit", "hierarchical"}
 
 
 def test_prevalence_goes_with_every_prior(small):
@@ -355,7 +347,7 @@ def test_flat_is_left_out_where_it_would_take_minutes():
     found = compared(seen, "f1_macro").sensitivity()
     why = "its 216,000 cells take long to draw 1,000 times"
     assert found.left_out == {"uniform": why, "jeffreys": why}
-    assert found.priors == ("unit", "hierarchical", "bootstrap")
+    assert found.priors == ("learned", "unit", "hierarchical", "bootstrap")
 
 
 # Words, tables, pictures
@@ -370,7 +362,7 @@ def test_every_format(small):
     assert list(frame["at_0.02"]) == [one.decision.symbol for one in found]
     assert found.to_polars().height == found.to_arrow().num_rows == 6
     assert "&lt;b&gt;" in found.to_html()
-    assert "| uniform | \\* |" in found.to_markdown()
+    assert "| unit | \\* |" in found.to_markdown()
     assert "\\label{tab:a-b-f1-sensitivity}" in found.to_latex()
     assert json.loads(json.dumps(found.to_dict()))["kind"] == "sensitivity"
     assert str(found) == found.text()
@@ -380,7 +372,7 @@ def test_every_format(small):
 
 
 def test_the_finding_stands_in_every_format(news):
-    found = compared(news, "f1_macro").sensitivity()
+    found = compared(news, "f1_macro", prior="unit").sensitivity()
     for text in (found.text(), found.to_markdown(), found.to_html(), found.to_latex()):
         assert "depends on the prior" in " ".join(text.split())
 
@@ -391,7 +383,7 @@ def test_the_figure_has_a_line_for_each_prior(small):
     found = compared(small).sensitivity()
     ax = found.plot(Figure().subplots())
     shown = [text.get_text() for text in ax.get_yticklabels()]
-    assert shown == ["uniform (own)", *list(USUAL)[1:]]
+    assert shown == ["unit (own)", *list(USUAL)[1:]]
     decisions = [text.get_text() for text in ax.texts][: len(found)]
     assert decisions == [one.decision.symbol for one in found]
 

@@ -153,6 +153,8 @@ def _named(labels: tuple[Label, ...], codes: IntArray) -> str:
 
 
 FEW_DISAGREEMENTS = 10
+# Without a disagreement in n items, so much prior leaves an interval of ±1.6 / n at 95%.
+_EXPECTED = 0.5
 
 Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Which models of a spec are the runs of A, and which those of B."""
@@ -208,9 +210,10 @@ def disagreement_finding(
     """Return ``few_disagreements`` if the data hardly tell two of the models apart.
 
     It is serious, and ≈ is withheld, where the prior gives disagreement less
-    than one item in each direction: then an interval of no width would say
-    ≈ whatever the number of items. Without any prior a single disagreement
-    already puts all draws on one side of zero, so ≫ and ≪ are withheld too.
+    than half an item in each direction, which is what two classes have by
+    default: then an interval of no width would say ≈ whatever the number of
+    items. Without any prior a single disagreement already puts all draws on one
+    side of zero, so ≫ and ≪ are withheld too.
     """
     if not spec.paired:
         return None
@@ -221,7 +224,7 @@ def disagreement_finding(
     if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
         return _few_carrying(spec, decision, pair)
     expected = prior_disagreement(spec)
-    withheld = (equal and expected < 1) or (decision.decided and expected == 0)
+    withheld = (equal and expected < _EXPECTED) or (decision.decided and expected == 0)
     one, two = (spec.data.models[place] for place in pair)
     if are_same(spec.data, one, two):
         return _same(one, two, decision if withheld else None)

@@ -229,7 +229,8 @@ def make_label_spec(
         pos_label=pos_label,
         engine=engine,
     )
-    chosen = _choose_prior(given, view.table, default_prior)
+    one_class = view.positive is not None or view.table.n_classes == 2
+    chosen = _choose_prior(given, view.table, "unit" if one_class else default_prior)
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)
     table, more = _pair(together, paired)
@@ -418,7 +419,7 @@ def _default(table: Outcomes, default_prior: str) -> PriorModel:
         return PRIORS["bootstrap"]
     if table.kind == "spans":
         return PRIORS["uniform" if table.n_classes == 1 else "unit"]
-    return PRIORS["unit" if table.n_classes == 2 else default_prior]
+    return PRIORS[default_prior]
 
 
 def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding, ...]]:

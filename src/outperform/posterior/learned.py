@@ -18,7 +18,7 @@ as much of the prior's mass as their errors are correlated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -64,12 +64,13 @@ _STICKS = 4
 # No more of the prior's mass than this is shared, or equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
+# Two classes have the rows of prior "unit", also where a model invents others.
+_JEFFREYS = GridPosterior(axes=(np.array([0.0, 1e-9]),) * 3, probabilities=np.full((2,) * 3, 1 / 8))
 
 
 def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
     """Return the posterior; two classes cannot teach each other and have Jeffreys rows."""
-    n_existing = outcomes.n_classes if existing is None else existing.size
-    return unit(outcomes) if n_existing <= 2 else Learned(outcomes, existing)
+    return unit(outcomes) if outcomes.n_classes <= 2 else Learned(outcomes, existing)
 
 
 class Learned(NoClosedForms):
@@ -112,12 +113,15 @@ class Learned(NoClosedForms):
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return a function that scales the true classes and keeps what happens within them."""
+        from scipy.sparse import vstack
+
         if needs == "confusion" and self.n_classes**2 > _MOST_CONFUSION_CELLS:
             raise ResourceError(
                 f"a function of the whole confusion matrix needs {self.n_classes**2:,} cells a "
                 "draw; use one of the named metrics, which need three numbers a class"
             )
-        add_up = self._adder()
+        matrix = vstack([rows.matrix for rows in self.rows]).tocsr()
+        add_up = gamma_sums(self.counts, lambda gammas: matrix @ gammas, n_models=self.n_models)
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             everywhere = np.zeros((self.n_classes, length))
@@ -133,12 +137,6 @@ class Learned(NoClosedForms):
             return found
 
         return draw
-
-    def _adder(self) -> Callable[[np.random.Generator, int], FloatArray]:
-        from scipy.sparse import vstack
-
-        matrix = vstack([rows.matrix for rows in self.rows]).tocsr()
-        return gamma_sums(self.counts, lambda gammas: matrix @ gammas, n_models=self.n_models)
 
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
         """Draw each model's parameters, and the prior's weights of right and wrong given them.
@@ -346,6 +344,8 @@ def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) ->
     ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) − log B(s η_j, s (1 − η_j))``. The
     priors are uniform for η, logistic for b, and ``1 / (1 + s)²`` for the mass above 1.
     """
+    if right.size <= 2:
+        return _JEFFREYS
     terms = [Term(function=RisingFactorial(right + wrong), log_alpha=lambda at: at[1], sign=-1.0)]
     for size in np.unique(sizes).tolist():
         for counts, side in ((right, 1.0), (wrong, -1.0)):
@@ -376,7 +376,9 @@ def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) ->
 _LARGE = 200
 _STEP = 0.05
 _LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
-_SCALES = np.exp(np.linspace(np.log(0.05), np.log(3.5), 15))
+# Rates spread by 0.3 on the log scale at least: even classes would turn accuracy into balanced
+# accuracy wherever larger classes are easier.
+_SCALES = np.exp(np.linspace(np.log(0.3), np.log(3.5), 11))
 _SKEWS = np.linspace(-2.0, 2.0, 9)
 _LOCATIONS = np.arange(-6.0, 3.01, 0.25)
 # So many equally likely parameters stand for the whole posterior of them.
