@@ -76,6 +76,7 @@ def pair_table(effort: Effort, *, number: int) -> Table:
         b,
         metric="f1",
         pos_label=news.target_names[0],
+        prior="uniform",
         rope=figures["rope"],
         n_draws=draws,
         random_state=effort.seed,

@@ -207,7 +207,6 @@ def _ask(seen: op.Outcomes, metric: str, prior: str | None) -> LabelSpec:
         seen,
         metric=metric,
         prior=prior,
-        default_prior="unit",
         paired=True,
         labels=None,
         pos_label=None,

@@ -192,7 +192,7 @@ def _spec(counts: IntArray) -> LabelSpec:
         outcomes_of(counts),
         metric="f1",
         prior=None,
-        default_prior="unit",
+        defaults=("uniform", "unit"),
         paired=True,
         labels=None,
         pos_label=1,

@@ -365,7 +365,7 @@ def _before_labels(
     return make_label_spec(
         seen,
         metric=metric,
-        default_prior="unit",
+        defaults=("unit", "unit"),
         prior=None,
         paired=True,
         labels=None,

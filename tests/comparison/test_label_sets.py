@@ -51,7 +51,7 @@ def sklearn_value(metric, y, predicted, *, labels=None, weights=None):
 
 def asked(seen, metric, **rest):
     given = {
-        "default_prior": "unit", "prior": None, "paired": True, "labels": None,
+        "prior": None, "paired": True, "labels": None,
         "pos_label": None,
     }  # fmt: skip
     return make_label_spec(seen, metric=metric, **given | rest)

@@ -44,7 +44,7 @@ def _noisy(truth, right, generator, others=CLASSES):
 
 
 def _observed(seen, metric, labels=None):
-    given = {"default_prior": "unit", "prior": None, "paired": True}
+    given = {"prior": None, "paired": True}
     return engine.observed(
         make_label_spec(seen, metric=metric, labels=labels, pos_label=None, **given)
     )

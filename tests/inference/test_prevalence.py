@@ -184,7 +184,7 @@ def test_with_metric_and_by_class_keep_the_prevalence(balanced, four):
     assert macro.observed == pytest.approx((table[0].observed + table[1].observed) / 2)
     truth, a, b = four
     shares = {"ham": 0.7, "jam": 0.2, "lamb": 0.07, "spam": 0.03}
-    whole = compared((truth, a, b), shares, metric="f1_macro", **FAST)
+    whole = compared((truth, a, b), shares, metric="f1_macro", prior="unit", **FAST)
     rows = whole.by_class()
     assert np.mean([row.observed for row in rows]) == pytest.approx(whole.observed)
     assert "re-weighted to" in str(rows).replace("\n", " ")

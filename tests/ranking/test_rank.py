@@ -66,7 +66,7 @@ def test_two_of_them_alone_are_what_compare_says(metric, n_classes):
     seen = counted(n_classes)
     ranking = op.rank(seen, metric=metric, rope=0.02, random_state=1)
     for a, b in combinations(NAMES, 2):
-        alone = op.compare(seen, a, b, metric=metric, rope=0.02, prior="unit", random_state=2)
+        alone = op.compare(seen, a, b, metric=metric, rope=0.02, random_state=2)
         found = ranking.compare(a, b)
         agrees(found, alone)
         if "monte_carlo_too_coarse" not in [one.name for one in found.findings]:
@@ -78,7 +78,7 @@ def test_a_ranking_of_two_is_what_compare_says(metric, n_classes):
     seen = counted(n_classes, n_models=2)
     ranking = op.rank(seen, metric=metric, rope=0.02, random_state=1)
     a, b = NAMES[:2]
-    alone = op.compare(seen, a, b, metric=metric, rope=0.02, prior="unit", random_state=2)
+    alone = op.compare(seen, a, b, metric=metric, rope=0.02, random_state=2)
     agrees(ranking.pair(a, b), alone)
     np.testing.assert_array_equal(ranking.draws, ranking.raw_draws)
     assert "pooled" not in str(ranking)

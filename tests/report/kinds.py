@@ -58,7 +58,8 @@ def no_width() -> op.Comparison:
 
 def tie() -> op.Comparison:
     truth, a, _ = labels(60, 2)
-    return op.compare(truth, a, a, metric="f1", rope=0.01, n_draws=2_000, random_state=1)
+    asked = {"metric": "f1", "rope": 0.01, "n_draws": 2_000, "random_state": 1}
+    return op.compare(truth, a, a, prior="uniform", **asked)
 
 
 def withheld_equivalence() -> op.Comparison:

@@ -311,8 +311,6 @@ def test_outcomes_must_know_who_was_right_where():
     for runs, said in ((["a", "a"], "twice"), (A, "must name"), ("a", "must name"), (["z"], "'z'")):
         with pytest.raises(UsageError, match=said):
             op.compare_runs(paired, runs, ["c", "b"], **ASKED)
-    with pytest.raises(UsageError, match="weights of its own"):
-        op.compare_runs(paired, ["a", "b"], ["c"], prior="learned", **ASKED)
     with pytest.raises(UsageError, match="unit"):
         op.compare_runs(paired, ["a", "b"], ["c"], prior="uniform", **ASKED)
     with pytest.raises(UsageError, match="counted already"):

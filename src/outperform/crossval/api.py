@@ -436,7 +436,6 @@ def _ask(
         Outcomes.from_tp_fp_fn(sums),
         metric=asked,
         prior="uniform" if prior is None else prior,
-        default_prior="unit",
         paired=False,
         labels=None,
         pos_label=None,

@@ -223,7 +223,7 @@ def cross_compare(
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
     asked: dict[str, object] = {
         "metric": metric,
-        "default_prior": "unit",
+        "defaults": ("unit", "unit"),
         "prior": prior,
         "paired": True,
         "labels": labels,
@@ -389,7 +389,7 @@ def _unpaired(paired: Comparison, folds: Folds, correlation: Correlation) -> Com
     alone = make_label_spec(
         spec.data,
         metric=spec.metric,
-        default_prior="unit",
+        defaults=("unit", "unit"),
         counting=spec.counting,
         **{**spec.choices._asdict(), "paired": False},
     )

@@ -40,6 +40,8 @@ from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
 
 INDEPENDENT_DRAWS = 20_000
+DEFAULTS = ("unit", "learned")
+"""The prior of one class against the rest, and of several classes, if nobody names one."""
 ENGINES = ("direct", "pymc")
 
 
@@ -201,7 +203,7 @@ def make_label_spec(
     *,
     metric: MetricLike | None,
     prior: PriorLike | PriorModel | None,
-    default_prior: str = "learned",
+    defaults: tuple[str, str] = DEFAULTS,
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
@@ -229,8 +231,8 @@ def make_label_spec(
         pos_label=pos_label,
         engine=engine,
     )
-    one_class = view.positive is not None or view.table.n_classes == 2
-    chosen = _choose_prior(given, view.table, "unit" if one_class else default_prior)
+    several = view.positive is None and view.table.n_classes > 2
+    chosen = _choose_prior(given, view.table, defaults[several])
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)
     table, more = _pair(together, paired)
@@ -262,7 +264,7 @@ def make_spec(
     *,
     metric: MetricLike | None,
     prior: PriorLike | PriorModel | None,
-    default_prior: str = "learned",
+    defaults: tuple[str, str] = DEFAULTS,
     paired: bool,
     labels: Sequence[Label] | None,
     pos_label: Label | None,
@@ -292,7 +294,7 @@ def make_spec(
     return make_label_spec(
         data,
         metric=metric,
-        default_prior=default_prior,
+        defaults=defaults,
         counting=counting,
         engine=engine,
         **rest,
@@ -418,7 +420,7 @@ def _default(table: Outcomes, default_prior: str) -> PriorModel:
     if table.groups is not None or table.kind == "label_sets":
         return PRIORS["bootstrap"]
     if table.kind == "spans":
-        return PRIORS["uniform" if table.n_classes == 1 else "unit"]
+        return PRIORS["unit"]
     return PRIORS[default_prior]
 
 

@@ -74,7 +74,7 @@ class Analysis:
             seen,
             metric=metric if self.metric is None else self.metric,
             prior=self.prior,
-            default_prior="unit",
+            defaults=("unit", "unit"),
             paired=self.paired,
             labels=self.labels,
             pos_label=self.pos_label,

@@ -286,7 +286,7 @@ def posterior_world(
 
 def _paired(spec: LabelSpec) -> LabelSpec:
     given = spec.choices._asdict() | {"paired": True}
-    return make_label_spec(spec.data, metric=spec.metric, default_prior="unit", **given)
+    return make_label_spec(spec.data, metric=spec.metric, defaults=("unit", "unit"), **given)
 
 
 def _narrowest(ordered: FloatArray, prob: float) -> tuple[float, float]:

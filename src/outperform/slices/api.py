@@ -130,7 +130,7 @@ def compare_slices(
         outcomes,
         metric=metric,
         prior=prior,
-        default_prior="unit",
+        defaults=("uniform", "unit"),
         paired=True,
         labels=labels,
         pos_label=pos_label,
