@@ -136,9 +136,10 @@ def grid_posterior(
     """Find where the density lives and tabulate it there.
 
     Every coordinate has a logistic prior, which is what a uniform ``η`` is in
-    ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``.
+    ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``. A box bounds
+    the coordinates: the cells of the grid, not only their middles, lie within it.
     """
-    searched = terms
+    searched, bounded = terms, box is not None
     if box is None:
         box = [(-_WIDEST, _WIDEST)] * n_axes
     else:  # narrow enough to look for the peak in a table
@@ -154,7 +155,12 @@ def grid_posterior(
         box = smaller
         if not shrunk:
             break
-    axes = [np.linspace(low, high, _FINE[n_axes]) for low, high in box]
+    n_cells = _FINE[n_axes]
+    margins = [(high - low) / n_cells / 2 if bounded else 0.0 for low, high in box]
+    axes = [
+        np.linspace(low + margin, high - margin, n_cells)
+        for (low, high), margin in zip(box, margins, strict=True)
+    ]
     logs = _log_density(_tabulated(terms, axes), axes)
     density = np.exp(logs - logs.max())
     return GridPosterior(axes=tuple(axes), probabilities=density / density.sum())

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import gammainc, gammaincc, gammaln, ndtr
 
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
@@ -344,9 +344,10 @@ def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) ->
     return grid_posterior(terms, 1, box=(_LOG_SPREAD,))
 
 
-# Log rates of classes with up to _LARGE items live on a grid; those of larger classes hardly
-# feel the prior, which shifts their gamma by its slope.
+# Log rates of classes with up to _LARGE items live on a grid; those of larger classes are
+# nearly normal, and a gamma has their mode and curvature.
 _LARGE = 200
+_NEWTON = 4
 _STEP = 0.05
 _LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
 _SCALES = np.exp(np.linspace(np.log(0.05), np.log(3.5), 15))
@@ -375,17 +376,21 @@ class LearnedPrevalence:
         self.n_small = int(small.sum())  # distinct counts are sorted
         likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))
         location, scale, skew, density = _parameters(counts)
-        large = np.log(distinct[~small])
+        large, mode = distinct[~small], np.log(distinct[~small])
         logs = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
-        logs += (_log_density(large, location, scale, skew) - large) @ times[~small]
+        value, slope, curvature = _log_density(mode, location, scale, skew)
+        logs += (value + slope**2 / (large - curvature) / 2) @ times[~small]  # Laplace
+        logs -= np.log1p(-curvature / large) @ times[~small] / 2
         if counts.min() > 0:
             unseen = density @ np.exp(-np.exp(_LOG_RATES))
             logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
         logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
         nodes = _systematic(np.exp(logs - logs.max()), _NODES)
         self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
-        slope = _slope(large, location[nodes], scale[nodes], skew[nodes]).mean(axis=0)
-        self.large_shapes = np.maximum(distinct[~small] + slope, 1.0)
+        for _ in range(_NEWTON):
+            _, slope, curvature = _log_density(mode, location[nodes], scale[nodes], skew[nodes])
+            mode = mode + (large - np.exp(mode) + slope) / (np.exp(mode) - curvature)
+        self.large_modes, self.large_shapes = np.exp(mode), np.exp(mode) - curvature
 
     def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
         """Return class proportions ``(n_classes, length)``."""
@@ -400,9 +405,10 @@ class LearnedPrevalence:
         low = flat[rows]
         rates[is_small] = np.exp(low + np.minimum(at - left, 1.0) * (flat[rows + 1] - low))
         # Wilson and Hilferty's cube of a normal is a gamma to 1e-5 from 200 items on.
-        shapes = self.large_shapes[self.place[~is_small] - self.n_small][:, None]
+        rows = node, self.place[~is_small][:, None] - self.n_small
+        shapes = self.large_shapes[rows]
         cube = 1 - 1 / (9 * shapes) + scores[~is_small] / (3 * np.sqrt(shapes))
-        rates[~is_small] = shapes * cube**3
+        rates[~is_small] = self.large_modes[rows] * cube**3
         rates /= rates.sum(axis=0)
         return rates
 
@@ -424,8 +430,10 @@ def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray,
     shifts = (first + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
     offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
-    shape = np.exp(_log_density(offsets, np.zeros_like(scales), scales, skews)) * _STEP
-    windows = [shape[:, shifts.max() - shift :][:, : _LOG_RATES.size] for shift in shifts]
+    shape = np.exp(_log_density(offsets, np.zeros_like(scales), scales, skews)[0]) * _STEP
+    windows = [shape[:, shifts.max() - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
+    for shift, window in zip(shifts, windows, strict=True):
+        window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all that is rarer
     return (
         np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size),
         np.tile(scales, shifts.size),
@@ -436,32 +444,30 @@ def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray,
 
 def _log_density(
     at: FloatArray, location: FloatArray, scale: FloatArray, skew: FloatArray
-) -> FloatArray:
-    """Return the log density of log rates, ``(n_parameters, n_at)``.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the log density of log rates and two derivatives, ``(n_parameters, n_at)`` each.
 
     Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the
     scale a gamma, skew −1 the inverse of an exponential, whose tail is Zipf's.
     """
-    standard = (at - location[:, None]) / scale[:, None]
-    # Near 0 the density is the normal one to the order of the skew.
-    safe = np.where(skew == 0, 1.0, skew)[:, None]
-    shape = safe**-2
-    tilted = np.minimum(safe * standard, 700.0)
-    skewed = (
-        np.log(np.abs(safe)) - gammaln(shape) + shape * (np.log(shape) + tilted - np.exp(tilted))
-    )
+    location, scale, skew = location[:, None], scale[:, None], skew[:, None]
+    standard = (at - location) / scale
+    safe = np.where(skew == 0, 1.0, skew)
+    tilted = np.minimum(skew * standard, 300.0)
+    bent, shape = np.exp(tilted), safe**-2
+    skewed = np.log(np.abs(safe)) - gammaln(shape) + shape * (np.log(shape) + tilted - bent)
     normal = -0.5 * standard**2 - 0.5 * np.log(2 * np.pi)
-    density: FloatArray = np.where(skew[:, None] == 0, normal, skewed) - np.log(scale)[:, None]
-    return density
+    density: FloatArray = np.where(skew == 0, normal, skewed) - np.log(scale)
+    slope: FloatArray = np.where(skew == 0, -standard, (1 - bent) / safe) / scale
+    return density, slope, -bent / scale**2
 
 
-def _slope(at: FloatArray, location: FloatArray, scale: FloatArray, skew: FloatArray) -> FloatArray:
-    """Return the derivative of the log density."""
-    standard = (at - location[:, None]) / scale[:, None]
-    safe = np.where(skew == 0, 1.0, skew)[:, None]
-    skewed = -np.expm1(np.minimum(safe * standard, 700.0)) / safe
-    slope: FloatArray = np.where(skew[:, None] == 0, -standard, skewed) / scale[:, None]
-    return slope
+def _below(standard: FloatArray, skew: FloatArray) -> FloatArray:
+    """Return the distribution function of standardised log rates."""
+    shape = np.where(skew == 0, 1.0, skew) ** -2
+    at = shape * np.exp(np.minimum(skew * standard, 300.0))
+    skewed = np.where(skew > 0, gammainc(shape, at), gammaincc(shape, at))
+    return np.where(skew == 0, ndtr(standard), skewed)
 
 
 def _systematic(weights: FloatArray, size: int) -> IntArray:
