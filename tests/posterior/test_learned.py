@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import betaln, expit, gammaln
-from scipy.stats import loggamma, qmc
+from scipy.stats import ks_2samp, loggamma, qmc
 
 from outperform import Outcomes
+from outperform.data.table import Table
 from outperform.errors import ResourceError
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.hierarchical import GridPosterior, logistic
@@ -38,7 +39,7 @@ def brute_recall(right, wrong):
     sizes = np.log(np.add(right, wrong) + 1.0)
     sizes = 0.5 * (sizes - sizes.mean())
     logit, log_mass, slope = np.meshgrid(
-        middles(-14, 14, 121), middles(0, 16, 111), middles(-12, 12, 91), indexing="ij"
+        middles(-14, 14, 91), middles(0, 16, 81), middles(-12, 12, 61), indexing="ij"
     )
     mass = np.exp(log_mass)
     log = sum(-np.logaddexp(0, at) - np.logaddexp(0, -at) for at in (logit, log_mass, slope))
@@ -138,7 +139,8 @@ PER_PARAMETER = 250
 def log_generalised_gamma(standard, skew):
     """Return the log density of ``z`` where ``log G = skew · z`` and G is a scaled gamma."""
     shape = skew**-2.0
-    return loggamma.logpdf(skew * standard + np.log(shape), shape) + np.log(np.abs(skew))
+    tilted = np.minimum(skew * standard + np.log(shape), 300.0)
+    return loggamma.logpdf(tilted, shape) + np.log(np.abs(skew))
 
 
 def importance(counts, *, seed=1):
@@ -260,7 +262,7 @@ def test_cells_have_the_mean_and_sd_of_the_mixture(confusions, moments):
             moments(cell, mean, np.sqrt(second - mean**2))
 
 
-@pytest.mark.parametrize("counts", [COUNTS, np.diag([9, 5, 0, 2]), np.full((6, 6), 2)])
+@pytest.mark.parametrize("counts", [COUNTS, np.diag([9, 5, 0, 2]), np.full((12, 12), 1)])
 def test_margins_are_those_of_the_confusion_array(counts, confusions, margins, same):
     posterior = Learned(alone(counts))
     (matrix,) = confusions(posterior, 20_000)
@@ -284,18 +286,25 @@ def three_models(n, right, seed, *, n_classes=4):
     return Outcomes.from_labels(truth, {"a": a, "b": b, "c": a}, labels=labels)
 
 
+def close(left, right):
+    """Fail unless two samples are of one distribution, however long its tail."""
+    assert ks_2samp(left, right).pvalue > 1e-5
+    error = np.hypot(left.std(), right.std()) / np.sqrt(left.size)
+    assert abs(left.mean() - right.mean()) <= 4.5 * error
+
+
 @pytest.mark.parametrize(("n", "right"), [(40, 0.6), (60, 1.0), (500, 0.97)])
-def test_a_model_is_the_same_whatever_is_beside_it(n, right, confusions, same):
+def test_a_model_is_the_same_whatever_is_beside_it(n, right, confusions):
     seen = three_models(n, right, seed=n)
     (by_itself,) = confusions(Learned(seen.select(["a"])), 20_000)
     for beside in (["a", "b"], ["a", "c"], ["b", "c", "a"]):
         found = confusions(Learned(seen.select(beside)), 20_000, seed=2)[beside.index("a")]
-        same(np.trace(found), np.trace(by_itself))
+        close(np.trace(found), np.trace(by_itself))
         for truth in range(4):
             row, own = (one[truth] / one[truth].sum(axis=0) for one in (found, by_itself))
-            same(row[truth], own[truth])
-            same(row[truth - 1], own[truth - 1])
-            same(found[truth].sum(axis=0), by_itself[truth].sum(axis=0))
+            close(row[truth], own[truth])
+            close(row[truth - 1], own[truth - 1])
+            close(found[truth].sum(axis=0), by_itself[truth].sum(axis=0))
 
 
 def test_equal_models_hardly_differ(confusions):
@@ -303,7 +312,8 @@ def test_equal_models_hardly_differ(confusions):
     a, c = confusions(Learned(seen.select(["a", "c"])), 10_000)
     apart = np.trace(a) - np.trace(c)
     assert abs(apart.mean()) < 3e-4
-    assert apart.std() < 0.15 * np.trace(a).std()
+    # At most 0.98 of what is learned is common, so 2 · 0.02 of its variance at the least is not.
+    assert 0.1 < apart.std() / np.trace(a).std() < 0.3
     a, b = confusions(Learned(seen.select(["a", "b"])), 10_000)
     assert (np.trace(a) - np.trace(b)).std() > 0.5 * np.trace(a).std()
 
@@ -355,10 +365,10 @@ def test_two_classes_are_unit_and_more_have_no_closed_form(binary, ternary):
     ids=["none", "one", "one class", "constant", "huge", "perfect", "weights"],
 )
 def test_extreme_tables_are_finite(counts, confusions, margins):
-    cells = np.argwhere(np.ones((3, 3)))
-    seen = Outcomes.from_counts(
-        *cells[:, :1].T, {"m": cells[:, 1]}, np.asarray(counts).ravel(), labels=[0, 1, 2]
-    )
+    counts = np.asarray(counts)
+    cells = np.argwhere(counts)
+    table = Table(cells, counts[tuple(cells.T)])
+    seen = Outcomes(models=("m",), labels=(0, 1, 2), tables=(table,))
     posterior = Learned(seen)
     (drawn,) = confusions(posterior, 500)
     assert np.isfinite(drawn).all()

@@ -18,8 +18,9 @@ from outperform.posterior.dirichlet import SparseWeights
 
 # A logistic prior falls below e^-40 outside ±40; no data can move a peak further out.
 _WIDEST = 40.0
-# What lies this many nats below the peak is left out: less than 1e-13 of the mass.
-_DEPTH = 30.0
+# What lies this many nats below the peak is left out: less than 1e-13 of the mass; of three
+# coordinates, where cells are wide, less than 1e-5.
+_DEPTH = {1: 30.0, 2: 30.0, 3: 14.0}
 _COARSE = {1: 25, 2: 25, 3: 13}
 _FINE = {1: 2049, 2: 257, 3: 37}
 _KNOTS = 257
@@ -189,7 +190,7 @@ def _log_density(terms: Sequence[Term], axes: Sequence[FloatArray]) -> FloatArra
 
 
 def _live_box(axes: Sequence[FloatArray], logs: FloatArray) -> list[tuple[float, float]]:
-    alive: BoolArray = logs > logs.max() - _DEPTH
+    alive: BoolArray = logs > logs.max() - _DEPTH[len(axes)]
     box = []
     for place, axis in enumerate(axes):
         others = tuple(other for other in range(len(axes)) if other != place)

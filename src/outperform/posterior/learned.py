@@ -36,6 +36,7 @@ from outperform.posterior.base import (
     ScaledWorker,
     Sums,
     Worker,
+    margins_of,
 )
 from outperform.posterior.dirichlet import unit
 from outperform.posterior.hierarchical import (
@@ -60,9 +61,12 @@ _SLOPES = (-12.0, 12.0)
 _SIZES = 10
 # The largest atoms of a Dirichlet over unseen errors; what they leave is spread evenly.
 _STICKS = 4
+# Up to so many classes every cell is drawn instead, which takes at most a third longer.
+_FEW_CLASSES = 10
 # No more of the prior's mass than this is shared, or equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
+_TINY = np.finfo(np.float64).tiny
 
 
 def learned(outcomes: Outcomes) -> Posterior:
@@ -247,7 +251,7 @@ class _Rows:
         # was seen, against the prior's, has a gamma of its own.
         seen = generator.standard_gamma(self.n_wrong[:, None], prevalence.shape)
         unseen = generator.standard_gamma(prior.spread, prevalence.shape)
-        weight = (prevalence - hits) / np.maximum(seen + unseen, np.finfo(np.float64).tiny)
+        weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
         factor = np.divide(weight * seen, missed, out=np.zeros_like(missed), where=missed > 0)
         errors *= factor[self.truth]
         return _Errors(self, hits, prevalence, errors, weight * unseen, prior.spread)
@@ -269,6 +273,12 @@ class _Errors:
         n_classes, length = self.hits.shape
         truth, draws = np.arange(n_classes)[:, None], np.arange(length)
         confusion = needs == "confusion"
+        if n_classes <= _FEW_CLASSES:
+            others = 1.0 - np.eye(n_classes)[:, :, None]
+            split = generator.standard_gamma(others * self.spread / (n_classes - 1))
+            split *= (self.unseen / np.maximum(split.sum(axis=1), _TINY))[:, None]
+            matrix = self._filled(split)
+            return matrix if confusion else margins_of(matrix)
         n_places = n_classes**2 if confusion else n_classes
         places, masses, left = [], [], self.unseen
         for _ in range(_STICKS):
@@ -288,9 +298,12 @@ class _Errors:
             predicted = sticks + self.rows.to_predicted @ self.errors
             predicted += self.hits + even.sum(axis=0) - even
             return Sums(hits=self.hits, actual=self.actual, predicted=predicted)
-        matrix = sticks.reshape(n_classes, n_classes, length) + even[:, None]
+        return self._filled(sticks.reshape(n_classes, n_classes, length) + even[:, None])
+
+    def _filled(self, matrix: FloatArray) -> FloatArray:
+        """Return the confusion array, given its errors of unseen kinds."""
         matrix[self.rows.truth, self.rows.predicted] += self.errors
-        matrix[truth[:, 0], truth[:, 0]] = self.hits
+        matrix[np.diag_indices(len(matrix))] = self.hits
         return matrix
 
 
@@ -385,7 +398,8 @@ class LearnedPrevalence:
             unseen = density @ np.exp(-np.exp(_LOG_RATES))
             logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
         logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
-        nodes = _systematic(np.exp(logs - logs.max()), _NODES)
+        below = np.cumsum(np.exp(logs - logs.max()))
+        nodes = np.searchsorted(below, (np.arange(_NODES) + 0.5) / _NODES * below[-1])
         self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
         for _ in range(_NEWTON):
             _, slope, curvature = _log_density(mode, location[nodes], scale[nodes], skew[nodes])
@@ -468,14 +482,6 @@ def _below(standard: FloatArray, skew: FloatArray) -> FloatArray:
     at = shape * np.exp(np.minimum(skew * standard, 300.0))
     skewed = np.where(skew > 0, gammainc(shape, at), gammaincc(shape, at))
     return np.where(skew == 0, ndtr(standard), skewed)
-
-
-def _systematic(weights: FloatArray, size: int) -> IntArray:
-    """Return so many places, each as often as its share of the weight says."""
-    cumulative = np.cumsum(weights)
-    at = (np.arange(size) + 0.5) / size * cumulative[-1]
-    places: IntArray = np.searchsorted(cumulative, at)
-    return places
 
 
 def _quantiles(density: FloatArray, likelihood: FloatArray) -> FloatArray:
