@@ -29,7 +29,7 @@ from verification.closed_forms import levels
 from verification.posteriors import Sampler, sample
 from verification.quantities import log_likelihood, of_sums, of_tables, truth_as_draw
 from verification.uniformity import N_DRAWS, holm, judge, rank, rank_of_level
-from verification.worlds import World, draw_counts
+from verification.worlds import World
 
 # Cells times simulations that are evaluated at once.
 _BATCH = 2000
@@ -148,8 +148,7 @@ def _simulate(
 ) -> _Simulated:
     simulated = _Simulated([], [], [], [], {})
     for _ in range(size):
-        drawn_truth = setting.world.draw_truth(generator)
-        counts = draw_counts(drawn_truth, setting.n, generator)
+        drawn_truth, counts = setting.world.draw(setting.n, generator)
         truth = truth_as_draw(drawn_truth)
         drawn = sampler(setting.world, counts, generator, N_DRAWS)
         own, more = of_tables(truth), of_tables(drawn)

@@ -19,7 +19,7 @@ _AVERAGED = ("accuracy",)
 
 def levels(world: World, counts: Sequence[IntArray], truth: Draws) -> dict[str, float]:
     """Return the exact posterior's distribution function at the true values."""
-    if world.sticks:
+    if world.sticks or world.prior == "learned":  # which has none
         return {}
     posterior = build_posterior(as_outcomes(counts), get_prior(world.prior))
     positive = 1 if world.n_classes == 2 else None

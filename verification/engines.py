@@ -148,7 +148,7 @@ PLANTS = (
         name="pairs torn apart", data="tiny", asked="uniform, paired", chained="uniform, unpaired"
     ),
     Plant(
-        name="a learned mass fixed at 1", data="A perfect", asked="learned, unpaired",
+        name="no more than one rate learned", data="A perfect", asked="learned, unpaired",
         chained="hierarchical, unpaired",
     ),
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 On 20 Newsgroups: every classifier's macro-F1 and every pair's difference by prior
 "hierarchical", whose rows weigh one item, and by prior "learned", which learns how much
-they weigh. On the whole test set, and on every seventh or every 37th of its items,
-from several starts, so that these sets have no item in common.
+recalls, splits of errors and prevalence weigh. On the whole test set, and on every seventh
+or every 37th of its items, from several starts, so that these sets have no item in common.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray
-from outperform.posterior.hierarchical import mass_posterior
+from outperform.posterior.class_priors import class_sizes, recall_posterior
 from verification import markdown
 
 METRIC = "f1_macro"
@@ -118,11 +118,12 @@ def _level(seen: op.Outcomes, name: str, found: Sequence[op.results.Estimate]) -
 
 
 def mass_quantiles(counts: FloatArray) -> FloatArray:
-    """Return the 2.5%, 50% and 97.5% quantile of the mass, from its grid."""
-    grid = mass_posterior(np.asarray(counts, dtype=np.float64))
-    below = np.cumsum(grid.probabilities.sum(axis=0))  # up to the upper edge of each cell
+    """Return the 2.5%, 50% and 97.5% quantile of the mass of recalls, from its grid."""
+    totals, right = counts.sum(axis=1).astype(np.float64), np.diagonal(counts).astype(np.float64)
+    grid = recall_posterior(right, totals - right, class_sizes(totals)).grid
+    below = np.append(0.0, np.cumsum(grid.probabilities.sum(axis=(0, 2))))
     axis = grid.axes[1]
-    edges = axis + (axis[1] - axis[0]) / 2
+    edges = np.linspace(1.5 * axis[0] - axis[1] / 2, 1.5 * axis[-1] - axis[-2] / 2, axis.size + 1)
     found: FloatArray = np.exp(np.interp([0.025, 0.5, 0.975], below, edges))
     return found
 

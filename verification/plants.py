@@ -6,7 +6,7 @@ to make in a sampler of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +15,15 @@ from outperform import Prior
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.ranks import rank_probabilities
 from outperform.posterior.base import margins_of
+from outperform.posterior.class_priors import LearnedPrevalence
+from outperform.posterior.hierarchical import GridPosterior
+from outperform.posterior.learned import Learned
 from verification.calibration import Calibration, Reading, Setting, calibrate
 from verification.claims import RankClaim
-from verification.posteriors import Draws, Sampler, sample
+from verification.learned_worlds import LearnedWorld
+from verification.posteriors import Draws, Sampler, draws_of, hyper_of, sample
 from verification.quantities import confusions
-from verification.worlds import World
+from verification.worlds import World, as_outcomes
 
 Counts = Sequence[IntArray]
 
@@ -153,11 +157,59 @@ def fix_the_rate(
     return _weights_of("unit", world, counts, generator, n_draws)
 
 
-def fix_the_mass(
-    world: World, counts: Counts, generator: np.random.Generator, n_draws: int
-) -> Draws:
-    """Answer for the learned prior with its mass fixed at 1."""
-    return _weights_of("hierarchical", world, counts, generator, n_draws)
+def bent(change: Callable[[Learned], None]) -> Sampler:
+    """Return a sampler of the learned prior that was changed after it had learned."""
+
+    def sampler(
+        world: World, counts: Counts, generator: np.random.Generator, n_draws: int
+    ) -> Draws:
+        posterior = Learned(as_outcomes(counts))
+        hyper = hyper_of(posterior, world, generator, n_draws)  # right, so that it tells nothing
+        change(posterior)
+        return replace(draws_of(posterior, world, generator, n_draws), hyper=hyper)
+
+    return sampler
+
+
+def fix_the_mass(posterior: Learned) -> None:
+    """Weigh every recall's prior as one item."""
+    rows = posterior.rows[0]
+    rows.recall = replace(rows.recall, grid=_at(rows.recall.grid, 1, 0.0))
+
+
+def fix_the_spread(posterior: Learned) -> None:
+    """Weigh every split of errors as one item."""
+    rows = posterior.rows[0]
+    rows.spread = _at(rows.spread, 0, 0.0)
+
+
+def flip_the_slope(posterior: Learned) -> None:
+    """Let recalls fall with the size of a class where they rose."""
+    posterior.rows[0].sizes = -posterior.rows[0].sizes
+
+
+def drop_the_slope(posterior: Learned) -> None:
+    """Let classes of any size have one mean recall."""
+    posterior.rows[0].sizes = 0 * posterior.rows[0].sizes
+
+
+class _EvenPrevalence(LearnedPrevalence):
+    """What a uniform prior of the proportions gives."""
+
+    def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
+        return np.ascontiguousarray(generator.dirichlet(self.counts + 1.0, length).T)
+
+
+def even_prevalence(posterior: Learned) -> None:
+    """Learn nothing of the frequencies of classes."""
+    posterior.prevalence = _EvenPrevalence(posterior.prevalence.counts)
+
+
+def _at(grid: GridPosterior, place: int, value: float) -> GridPosterior:
+    """Return the grid with one coordinate fixed."""
+    axes = list(grid.axes)
+    axes[place] = np.linspace(value, value + 1e-9, axes[place].size)
+    return replace(grid, axes=tuple(axes))
 
 
 def _weights_of(
@@ -172,6 +224,7 @@ def _weights_of(
 _SINGLE = World(prior="uniform", n_classes=2)
 _PAIRED = replace(_SINGLE, n_models=2)
 _UNPAIRED = replace(_PAIRED, paired=False)
+_LISTED, _TEN = LearnedWorld(n_classes=3, listed=True), LearnedWorld(n_classes=10)
 
 PLANTS = (
     Plant(name="return the prior", world=_SINGLE, n=5, sampler=return_the_prior),
@@ -190,10 +243,9 @@ PLANTS = (
         n=50,
         sampler=fix_the_rate,
     ),
-    Plant(
-        name="mass fixed at 1",
-        world=World(prior="learned", n_classes=3),
-        n=50,
-        sampler=fix_the_mass,
-    ),
+    Plant(name="mass fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_mass)),
+    Plant(name="spread fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_spread)),
+    Plant(name="slope dropped", world=_LISTED, n=50, sampler=bent(drop_the_slope)),
+    Plant(name="slope flipped", world=_LISTED, n=50, sampler=bent(flip_the_slope)),
+    Plant(name="prevalence not learned", world=_TEN, n=50, sampler=bent(even_prevalence)),
 )

@@ -11,7 +11,7 @@ from scipy.special import expit
 from outperform._typing import FloatArray, IntArray
 from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows, SparseWeights, sparse_unit
-from outperform.posterior.hierarchical import Free
+from outperform.posterior.learned import Learned
 from outperform.posterior.registry import get_prior
 from verification.worlds import NAMES, World, as_outcomes
 
@@ -48,11 +48,18 @@ def sample(
         posterior: Posterior = sparse_unit(outcomes)
     else:
         posterior = build_posterior(outcomes, get_prior(world.prior))
+    return draws_of(posterior, world, generator, n_draws)
+
+
+def draws_of(
+    posterior: Posterior, world: World, generator: np.random.Generator, n_draws: int
+) -> Draws:
+    """Draw from a posterior of the package."""
     sums = posterior.worker("margins")(generator, n_draws)
     return Draws(
         tables=tuple(_tables(posterior, generator, n_draws)),
         sums=tuple(Sums(*one) for one in sums),
-        hyper=_hyper(posterior, world, generator, n_draws),
+        hyper=hyper_of(posterior, world, generator, n_draws),
     )
 
 
@@ -107,13 +114,16 @@ class _JointTally:
         return [sums]
 
 
-def _hyper(
+def hyper_of(
     posterior: Posterior, world: World, generator: np.random.Generator, n_draws: int
 ) -> dict[str, FloatArray]:
     """Draw the hyper-parameters from the quadrature that the weights are drawn from."""
-    if isinstance(posterior, Free):
-        logit, log_mass = posterior.grid.draw(generator, n_draws)
-        return {"η A": expit(logit), "s A": np.exp(log_mass)}
+    if isinstance(posterior, Learned):
+        (rows,) = posterior.rows
+        logit, log_mass, slope = rows.recall.draw(generator, n_draws)
+        (log_spread,) = rows.spread.draw(generator, n_draws)
+        found = {"η A": expit(logit), "s A": np.exp(log_mass)}
+        return found | {"b A": slope, "t A": np.exp(log_spread)}
     if world.prior == "hierarchical":
         assert isinstance(posterior, SparseWeights)
         rates = posterior.right_rates(generator, n_draws)

@@ -45,6 +45,7 @@ from verification import (
     weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
+from verification.learned_worlds import LearnedWorld
 from verification.plants import PLANTS, Plant
 from verification.spreading import Repeat, spread, spread_worlds
 from verification.worlds import World
@@ -100,10 +101,12 @@ def all_worlds() -> list[World]:
         replace(unit, n_classes=10, sticks=True),
         hierarchical,
         replace(hierarchical, n_classes=10),
-        World(prior="learned", n_classes=3),
+        LearnedWorld(n_classes=3),
         pair,
         replace(pair, sticks=True),
         replace(hierarchical, n_models=2),
+        LearnedWorld(n_classes=3, listed=True),
+        LearnedWorld(n_classes=10),
     ]
 
 
@@ -113,6 +116,7 @@ def run_calibration(sizes: Sizes) -> Part:
         Setting(world=world, n=n, simulations=sizes.simulations, seed=100 * place + n)
         for place, world in enumerate(all_worlds())
         for n in ITEMS
+        if world.serves(n)
     ]
     found = spread("calibration", calibrate, settings, sizes.jobs)
     return _calibrated(found, "calibration.md", sizes.simulations)

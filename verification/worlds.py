@@ -3,7 +3,7 @@
 A world draws the truth from the prior, then items from the truth, and then
 asks the package for the posterior. In all models ``μ ~ Dir(β)`` and, in each
 true class, ``θ_j ~ Dir(α_j)`` over the models' predictions; they differ only
-in ``α``.
+in ``α``. Prior ``"learned"`` has a world of its own.
 """
 
 from __future__ import annotations
@@ -76,6 +76,15 @@ class World:
         """One joint table, or one for each model."""
         return 1 if self.paired else self.n_models
 
+    def serves(self, n: int) -> bool:
+        """Whether there are data sets of so many items."""
+        return True
+
+    def draw(self, n: int, generator: np.random.Generator) -> tuple[Truth, tuple[IntArray, ...]]:
+        """Draw a truth from the prior, and items from the truth."""
+        truth = self.draw_truth(generator)
+        return truth, draw_counts(truth, n, generator)
+
     def draw_truth(self, generator: np.random.Generator) -> Truth:
         """Draw every table's cell probabilities from the prior."""
         together = self.n_models if self.paired else 1
@@ -102,17 +111,13 @@ class World:
             if given.ndim == 0:
                 return np.full((n_classes,) * (1 + n_models), float(given)), {}
             return product([given] * n_models, given.sum(axis=1)), {}
-        mass, rates = 1.0, [0.5] * n_models
+        rates = [0.5] * n_models
         drawn: dict[str, float] = {}
-        if self.prior in ("hierarchical", "learned"):
+        if self.prior == "hierarchical":
             rates = generator.random(n_models).tolist()
             drawn = {f"η {name}": rate for name, rate in zip(NAMES, rates, strict=False)}
-        if self.prior == "learned":
-            uniform = float(generator.random())
-            mass = uniform / (1 - uniform)  # of density 1 / (1 + s)²
-            drawn["s A"] = mass
-        rows = [mass * diagonal_rows(n_classes, rate) for rate in rates]
-        return product(rows, np.full(n_classes, mass)), drawn
+        rows = [diagonal_rows(n_classes, rate) for rate in rates]
+        return product(rows, np.ones(n_classes)), drawn
 
 
 def diagonal_rows(n_classes: int, right: float) -> FloatArray:

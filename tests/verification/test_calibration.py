@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verification.calibration import Setting, calibrate
+from verification.learned_worlds import LearnedWorld
 from verification.plants import PLANTS
 from verification.worlds import World, as_outcomes, dirichlet
 
@@ -16,6 +17,7 @@ WORLDS = {
     "single": World(prior="uniform", n_classes=2),
     "paired": World(prior="jeffreys", n_classes=2, n_models=2),
     "hierarchical": World(prior="hierarchical", n_classes=3),
+    "learned": LearnedWorld(n_classes=3),
 }
 
 
@@ -38,8 +40,21 @@ def test_a_planted_bug_is_found(plant):
     assert plant.calibrate(simulations=250, seed=2_016).adjusted < LEVEL
 
 
-def test_ten_classic_bugs_and_two_more_are_planted():
-    assert len({plant.name for plant in PLANTS}) == len(PLANTS) == 12
+def test_ten_classic_bugs_and_six_more_are_planted():
+    assert len({plant.name for plant in PLANTS}) == len(PLANTS) == 16
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_data_sets_of_the_learned_prior_are_those_asked_for(listed):
+    world, generator = LearnedWorld(n_classes=4, listed=listed), np.random.default_rng(1)
+    for _ in range(20):
+        truth, (counts,) = world.draw(30, generator)
+        assert counts.sum() == 30
+        assert (counts.sum(axis=1) > 0).all() == listed
+        assert truth.tables[0].sum() == pytest.approx(1.0)
+        assert truth.hyper["s A"] >= 1
+        assert truth.hyper["t A"] >= 0.05
+    assert not LearnedWorld(n_classes=4, listed=True).serves(3)
 
 
 def test_dirichlet_has_the_textbook_moments():

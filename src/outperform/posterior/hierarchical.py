@@ -18,10 +18,12 @@ from outperform.posterior.dirichlet import SparseWeights
 
 # A logistic prior falls below e^-40 outside ±40; no data can move a peak further out.
 _WIDEST = 40.0
-# What lies this many nats below the peak is left out: less than 1e-13 of the mass.
-_DEPTH = 30.0
+# What lies this many nats below the peak is left out: less than 1e-13 of the mass; of three
+# coordinates, where cells are wide, less than 1e-5.
+_DEPTH = {1: 30.0, 2: 30.0, 3: 14.0}
 _COARSE = {1: 25, 2: 25, 3: 13}
 _FINE = {1: 2049, 2: 257, 3: 37}
+_BOUNDS = {2: 2, 3: 7}
 _KNOTS = 257
 
 Function = Callable[[FloatArray], FloatArray]
@@ -131,21 +133,27 @@ class GridPosterior:
 
 
 def grid_posterior(
-    terms: Sequence[Term], n_axes: int, *, box: Sequence[tuple[float, float]] | None = None
+    terms: Sequence[Term],
+    n_axes: int,
+    *,
+    box: Sequence[tuple[float, float]] | None = None,
+    log_prior: LogAlpha | None = None,
 ) -> GridPosterior:
     """Find where the density lives and tabulate it there.
 
-    Every coordinate has a logistic prior, which is what a uniform ``η`` is in
-    ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``.
+    By default every coordinate has a logistic prior, which is what a uniform ``η`` is in
+    ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``. A box bounds
+    the coordinates: the cells of the grid, not only their middles, lie within it.
     """
-    searched = terms
+    prior = _logistic_prior if log_prior is None else log_prior
+    searched, bounded = terms, box is not None
     if box is None:
         box = [(-_WIDEST, _WIDEST)] * n_axes
     else:  # narrow enough to look for the peak in a table
         searched = _tabulated(terms, [np.array(ends) for ends in box])
     for _ in range(12):
         axes = [np.linspace(low, high, _COARSE[n_axes]) for low, high in box]
-        logs = _log_density(searched, axes)
+        logs = _log_density(searched, axes, prior)
         smaller = _live_box(axes, logs)
         shrunk = any(
             (new[1] - new[0]) < 0.8 * (old[1] - old[0])
@@ -154,8 +162,13 @@ def grid_posterior(
         box = smaller
         if not shrunk:
             break
-    axes = [np.linspace(low, high, _FINE[n_axes]) for low, high in box]
-    logs = _log_density(_tabulated(terms, axes), axes)
+    n_cells = _FINE[n_axes]
+    margins = [(high - low) / n_cells / 2 if bounded else 0.0 for low, high in box]
+    axes = [
+        np.linspace(low + margin, high - margin, n_cells)
+        for (low, high), margin in zip(box, margins, strict=True)
+    ]
+    logs = _log_density(_tabulated(terms, axes), axes, prior)
     density = np.exp(logs - logs.max())
     return GridPosterior(axes=tuple(axes), probabilities=density / density.sum())
 
@@ -172,18 +185,25 @@ def log_logistic(coordinate: FloatArray) -> FloatArray:
     return value
 
 
-def _log_density(terms: Sequence[Term], axes: Sequence[FloatArray]) -> FloatArray:
-    mesh = np.meshgrid(*axes, indexing="ij", sparse=True)
-    total = np.zeros([axis.size for axis in axes])
+def _logistic_prior(mesh: Sequence[FloatArray]) -> FloatArray:
+    total = np.zeros([1] * len(mesh))
     for coordinate in mesh:
         total = total + log_logistic(coordinate) + log_logistic(-coordinate)
+    return total
+
+
+def _log_density(
+    terms: Sequence[Term], axes: Sequence[FloatArray], log_prior: LogAlpha
+) -> FloatArray:
+    mesh = np.meshgrid(*axes, indexing="ij", sparse=True)
+    total = log_prior(mesh)
     for term in terms:
         total = total + term.sign * term.function(term.log_alpha(mesh))
     return total
 
 
 def _live_box(axes: Sequence[FloatArray], logs: FloatArray) -> list[tuple[float, float]]:
-    alive: BoolArray = logs > logs.max() - _DEPTH
+    alive: BoolArray = logs > logs.max() - _DEPTH[len(axes)]
     box = []
     for place, axis in enumerate(axes):
         others = tuple(other for other in range(len(axes)) if other != place)
@@ -196,14 +216,18 @@ def _live_box(axes: Sequence[FloatArray], logs: FloatArray) -> list[tuple[float,
 def _tabulated(terms: Sequence[Term], axes: Sequence[FloatArray]) -> list[Term]:
     if len(axes) == 1:
         return list(terms)
-    mesh = np.meshgrid(*(axis[[0, -1]] for axis in axes), indexing="ij", sparse=True)
+    ends = [np.linspace(axis[0], axis[-1], _BOUNDS[len(axes)]) for axis in axes]
+    mesh = np.meshgrid(*ends, indexing="ij", sparse=True)
     out = []
     for term in terms:
         function = term.function
         if isinstance(function, RisingFactorial):
-            # log α is monotone in each coordinate, so the corners bound it.
+            # log α is monotone in two coordinates, so the corners bound it; in three nearly so.
             corners = term.log_alpha(mesh)
-            function = function.tabulated(float(corners.min()), float(corners.max()))
+            slack = 0.2 * (len(axes) == 3)
+            function = function.tabulated(
+                float(corners.min()) - slack, float(corners.max()) + slack
+            )
         out.append(Term(function=function, log_alpha=term.log_alpha, sign=term.sign))
     return out
 

@@ -18,12 +18,10 @@ as much of the prior's mass as their errors are correlated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import ndtr
 
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
@@ -37,35 +35,26 @@ from outperform.posterior.base import (
     ScaledWorker,
     Sums,
     Worker,
+    margins_of,
+)
+from outperform.posterior.class_priors import (
+    LearnedPrevalence,
+    class_sizes,
+    recall_posterior,
+    spread_posterior,
 )
 from outperform.posterior.dirichlet import unit
-from outperform.posterior.hierarchical import (
-    GridPosterior,
-    RisingFactorial,
-    Term,
-    grid_posterior,
-    log_logistic,
-    logistic,
-)
+from outperform.posterior.hierarchical import logistic
 from outperform.posterior.rng import gamma_sums
 
-# Recalls have at least the mass of Jeffreys' prior: with less, a model that made no error
-# would be taken for one that makes none.
-_LOG_MASS = (0.0, 16.0)
-_LOG_SPREAD = (np.log(0.05), 16.0)
-_LOGIT = (-14.0, 14.0)
-# The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
-_SLOPE = 0.5
-_SLOPES = (-12.0, 12.0)
-# So many groups of classes of similar size have a common place on that line.
-_SIZES = 10
 # The largest atoms of a Dirichlet over unseen errors; what they leave is spread evenly.
 _STICKS = 4
+# Up to so many classes every cell is drawn instead, which takes at most a third longer.
+_FEW_CLASSES = 10
 # No more of the prior's mass than this is shared, or equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
-# Two classes have the rows of prior "unit", also where a model invents others.
-_JEFFREYS = GridPosterior(axes=(np.array([0.0, 1e-9]),) * 3, probabilities=np.full((2,) * 3, 1 / 8))
+_TINY = np.finfo(np.float64).tiny
 
 
 def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
@@ -263,7 +252,7 @@ class _Rows:
         # was seen, against the prior's, has a gamma of its own.
         seen = generator.standard_gamma(self.n_wrong[:, None], prevalence.shape)
         unseen = generator.standard_gamma(prior.spread, prevalence.shape)
-        weight = (prevalence - hits) / np.maximum(seen + unseen, np.finfo(np.float64).tiny)
+        weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
         factor = np.divide(weight * seen, missed, out=np.zeros_like(missed), where=missed > 0)
         errors *= factor[self.truth]
         return _Errors(self, hits, prevalence, errors, weight * unseen, prior.spread)
@@ -288,6 +277,14 @@ class _Errors:
         confusion = needs == "confusion"
         n_places = n_rows * n_classes if confusion else n_classes
         n_wrong = rows.possible.size - 1
+        if n_wrong < _FEW_CLASSES:
+            others = 1.0 - np.eye(n_rows, n_wrong + 1)[:, :, None]
+            split = generator.standard_gamma(others * self.spread / n_wrong)
+            split *= (self.unseen / np.maximum(split.sum(axis=1), _TINY))[:, None]
+            matrix = np.zeros((n_rows, n_classes, length))
+            matrix[:, rows.possible] = split
+            matrix = self._filled(matrix)
+            return matrix if confusion else margins_of(matrix)
         places, masses, left = [], [], self.unseen
         for _ in range(_STICKS):
             taken = left * -np.expm1(np.log(generator.random(left.shape)) / self.spread)
@@ -312,8 +309,12 @@ class _Errors:
             )
         matrix = sticks.reshape(n_rows, n_classes, length)
         matrix[:, rows.possible] += even[:, None]
-        matrix[rows.truth, rows.predicted] += self.errors
-        matrix[truth[:, 0], rows.existing] = self.hits
+        return self._filled(matrix)
+
+    def _filled(self, matrix: FloatArray) -> FloatArray:
+        """Return the confusion array, given its errors of unseen kinds."""
+        matrix[self.rows.truth, self.rows.predicted] += self.errors
+        matrix[np.arange(len(matrix)), self.rows.existing] = self.hits
         return self._all(matrix)
 
     def _all(self, drawn: FloatArray) -> FloatArray:
@@ -324,177 +325,3 @@ class _Errors:
         whole = np.zeros((rows.n_classes, *drawn.shape[1:]))
         whole[rows.existing] = drawn
         return whole
-
-
-def class_sizes(counts: FloatArray) -> FloatArray:
-    """Return the log count of each class, about their mean; classes of similar size share one."""
-    logs = np.log(counts + 1.0)
-    order = np.argsort(logs, kind="stable")
-    sizes = np.empty_like(logs)
-    for group in np.array_split(order, min(_SIZES, counts.size)):
-        sizes[group] = logs[group].mean()
-    return _SLOPE * (sizes - sizes.mean())
-
-
-def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) -> GridPosterior:
-    """Return the posterior of ``(logit η, log s, b)`` given what was right and wrong per class.
-
-    The recall of class j is ``Beta(s η_j, s (1 − η_j))`` with ``logit η_j = logit η + b z_j``,
-    where ``z_j`` is the size of the class, so
-    ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) − log B(s η_j, s (1 − η_j))``. The
-    priors are uniform for η, logistic for b, and ``1 / (1 + s)²`` for the mass above 1.
-    """
-    if right.size <= 2:
-        return _JEFFREYS
-    terms = [Term(function=RisingFactorial(right + wrong), log_alpha=lambda at: at[1], sign=-1.0)]
-    for size in np.unique(sizes).tolist():
-        for counts, side in ((right, 1.0), (wrong, -1.0)):
-            at_size = partial(_log_alpha, side=side, size=size)
-            terms.append(Term(function=RisingFactorial(counts[sizes == size]), log_alpha=at_size))
-    return grid_posterior(terms, 3, box=(_LOGIT, _LOG_MASS, _SLOPES))
-
-
-def _log_alpha(at: Sequence[FloatArray], *, side: float, size: float) -> FloatArray:
-    return at[1] + log_logistic(side * (at[0] + size * at[2]))
-
-
-def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) -> GridPosterior:
-    """Return the posterior of ``log t`` given how often each kind of error occurred.
-
-    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t / (M − 1)) −
-    log Γ(t / (M − 1))]``, with the density ``1 / (1 + t)²``.
-    """
-    terms = [
-        Term(function=RisingFactorial(errors), log_alpha=lambda at: at[0] - np.log(n_classes - 1)),
-        Term(function=RisingFactorial(n_wrong), log_alpha=lambda at: at[0], sign=-1.0),
-    ]
-    return grid_posterior(terms, 1, box=(_LOG_SPREAD,))
-
-
-# Log rates of classes with up to _LARGE items live on a grid; those of larger classes hardly
-# feel the prior, which shifts their gamma by its slope.
-_LARGE = 200
-_STEP = 0.05
-_LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
-# Rates spread by 0.3 on the log scale at least: even classes would turn accuracy into balanced
-# accuracy wherever larger classes are easier.
-_SCALES = np.exp(np.linspace(np.log(0.3), np.log(3.5), 11))
-_SKEWS = np.linspace(-2.0, 2.0, 9)
-_LOCATIONS = np.arange(-6.0, 3.01, 0.25)
-# So many equally likely parameters stand for the whole posterior of them.
-_NODES = 128
-# Quantiles are tabulated over normal scores, in which they are smooth also in the tails.
-_SCORES = np.linspace(-5.0, 5.0, 81)
-
-
-class LearnedPrevalence:
-    """Posterior of the class proportions, with a distribution of rates learned over classes.
-
-    Parameters
-    ----------
-    counts
-        The number of items of each class. If every class has items, the list of classes is
-        taken to be those that were seen, and a class with none would not be on it.
-    """
-
-    def __init__(self, counts: FloatArray) -> None:
-        self.counts = counts
-        distinct, self.place, times = np.unique(counts, return_inverse=True, return_counts=True)
-        small = distinct <= _LARGE
-        self.n_small = int(small.sum())  # distinct counts are sorted
-        likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))
-        location, scale, skew, density = _parameters(counts)
-        large = np.log(distinct[~small])
-        logs = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
-        logs += (_log_density(large, location, scale, skew) - large) @ times[~small]
-        if counts.min() > 0:
-            unseen = density @ np.exp(-np.exp(_LOG_RATES))
-            logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
-        logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
-        cumulative = np.cumsum(np.exp(logs - logs.max()))
-        nodes = np.searchsorted(cumulative, (np.arange(_NODES) + 0.5) / _NODES * cumulative[-1])
-        self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
-        low, high = (
-            _log_density(large + end, location[nodes], scale[nodes], skew[nodes]).mean(axis=0)
-            for end in (-_STEP, _STEP)
-        )
-        self.large_shapes = np.maximum(distinct[~small] + (high - low) / (2 * _STEP), 1.0)
-
-    def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
-        """Return class proportions ``(n_classes, length)``."""
-        scores = generator.standard_normal((self.counts.size, length))
-        rates = np.empty_like(scores)
-        node = generator.integers(0, _NODES, length)
-        is_small = self.place < self.n_small
-        rows = (node * self.n_small + self.place[is_small][:, None]) * _SCORES.size
-        at = np.clip((scores[is_small] - _SCORES[0]) / (_SCORES[1] - _SCORES[0]), 0, None)
-        left = np.minimum(at.astype(np.int64), _SCORES.size - 2)
-        flat, rows = self.tables.reshape(-1), rows + left
-        low = flat[rows]
-        rates[is_small] = np.exp(low + np.minimum(at - left, 1.0) * (flat[rows + 1] - low))
-        # Wilson and Hilferty's cube of a normal is a gamma to 1e-5 from 200 items on.
-        shapes = self.large_shapes[self.place[~is_small] - self.n_small][:, None]
-        cube = 1 - 1 / (9 * shapes) + scores[~is_small] / (3 * np.sqrt(shapes))
-        rates[~is_small] = shapes * cube**3
-        rates /= rates.sum(axis=0)
-        return rates
-
-
-def _poisson(counts: FloatArray) -> FloatArray:
-    """Return the likelihood of each count at each log rate."""
-    logs = counts[:, None] * _LOG_RATES - np.exp(_LOG_RATES) - gammaln(counts + 1)[:, None]
-    return np.asarray(np.exp(logs))
-
-
-def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return location, scale and skew on a grid around the mean count, and their densities.
-
-    Locations are whole steps of the log rates apart, so that one density for each scale and
-    skew, shifted, serves all of them.
-    """
-    first = np.rint((np.log(max(float(counts.mean()), 0.5)) - _LOG_RATES[0]) / _STEP)
-    shifts = (first + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
-    scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
-    offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
-    shape = np.exp(_log_density(offsets, np.zeros_like(scales), scales, skews)) * _STEP
-    windows = [shape[:, shifts.max() - shift :][:, : _LOG_RATES.size] for shift in shifts]
-    return (
-        np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size),
-        np.tile(scales, shifts.size),
-        np.tile(skews, shifts.size),
-        np.concatenate(windows),
-    )
-
-
-def _log_density(
-    at: FloatArray, location: FloatArray, scale: FloatArray, skew: FloatArray
-) -> FloatArray:
-    """Return the log density of log rates, ``(n_parameters, n_at)``.
-
-    Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the
-    scale a gamma, skew −1 the inverse of an exponential, whose tail is Zipf's.
-    """
-    standard = (at - location[:, None]) / scale[:, None]
-    # Near 0 the density is the normal one to the order of the skew.
-    safe = np.where(skew == 0, 1.0, skew)[:, None]
-    shape = safe**-2
-    tilted = np.minimum(safe * standard, 700.0)
-    skewed = (
-        np.log(np.abs(safe)) - gammaln(shape) + shape * (np.log(shape) + tilted - np.exp(tilted))
-    )
-    normal = -0.5 * standard**2 - 0.5 * np.log(2 * np.pi)
-    density: FloatArray = np.where(skew[:, None] == 0, normal, skewed) - np.log(scale)[:, None]
-    return density
-
-
-def _quantiles(density: FloatArray, likelihood: FloatArray) -> FloatArray:
-    """Return log rates at each normal score, ``(n_parameters, n_counts, n_scores)``."""
-    mass = density[:, None, :] * likelihood
-    cumulative = np.cumsum(mass, axis=2)
-    cumulative /= cumulative[:, :, -1:]
-    edges = _LOG_RATES + _STEP / 2
-    wanted = ndtr(_SCORES)
-    tables = np.empty((*mass.shape[:2], _SCORES.size))
-    for index in np.ndindex(*mass.shape[:2]):
-        tables[index] = np.interp(wanted, cumulative[index], edges)
-    return tables

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import expit, gammaln, log_expit
+from scipy.stats import loggamma, poisson
 
 from outperform.posterior import pymc as models
 from outperform.posterior.base import product_rows
@@ -47,11 +49,8 @@ def dirichlet(point, name, *, prior, seen, likely=None):
     return (beta + np.log(scale * (expit(y) / q + expit(-y) / p))).sum()
 
 
-def spread(model, closed, sd=1.5, shift=0.0):
-    """Return how much the log density less its closed form varies from point to point.
-
-    ``shift`` is added to the logit of a mass that is learned.
-    """
+def spread(model, closed, sd=1.5):
+    """Return how much the log density less its closed form varies from point to point."""
     log_density = model.compile_logp(mode="FAST_COMPILE")
     rng, found = np.random.default_rng(3), []
     for _ in range(POINTS):
@@ -59,8 +58,6 @@ def spread(model, closed, sd=1.5, shift=0.0):
             name: rng.normal(0, sd, np.shape(value))
             for name, value in model.initial_point().items()
         }
-        if shift:
-            point["mass_share_interval__"] += shift
         found.append(float(log_density(point)) - closed(point))
     return np.ptp(found)
 
@@ -106,15 +103,18 @@ def omega(eta, n_classes):
     return unit_rows(n_classes, eta)
 
 
-def learned(seen, omegas, point, mass, likely):
-    """Return log p(η, s | counts) + log p(cells | η, s, counts), in closed form."""
-    shapes = mass * omegas
+def marginal(seen, shapes):
+    """Return the log probability of counts whose cells have a Dirichlet prior."""
     total = shapes.sum(axis=-1)
-    marginal = (gammaln(seen + shapes) - gammaln(shapes)).sum()
-    marginal += (gammaln(total) - gammaln(total + seen.sum(axis=-1))).sum()
+    found = (gammaln(seen + shapes) - gammaln(shapes)).sum()
+    return found + (gammaln(total) - gammaln(total + seen.sum(axis=-1))).sum()
+
+
+def of_rates(seen, omegas, point, likely):
+    """Return log p(η | counts) + log p(cells | η, counts), in closed form."""
     classes = dirichlet(point, "prevalence", prior=1.0, seen=seen.sum(axis=-1), likely=None)
-    rows = dirichlet(point, "rows", prior=shapes, seen=seen, likely=likely)
-    return marginal + classes + rows
+    rows = dirichlet(point, "rows", prior=omegas, seen=seen, likely=likely)
+    return marginal(seen, omegas) + classes + rows
 
 
 def uniform(logit):
@@ -122,41 +122,80 @@ def uniform(logit):
     return (log_expit(logit) + log_expit(-logit)).sum()
 
 
-def known_of_share(seen, masses):
-    """Return place and width of a common share's logit, class by class."""
-    found = []
-    for table, mass in zip(seen, masses, strict=True):
-        right = wrong = 0.5
-        for truth, row in enumerate(table):
-            worth = 1 / (1 / (1 + mass) + 1 / row.sum())
-            right += worth * row[truth] / row.sum()
-            wrong += worth * (1 - row[truth] / row.sum())
-        found.append((np.log(right / wrong), np.sqrt(1 / right + 1 / wrong)))
-    return np.array(found).T
-
-
-@pytest.mark.parametrize(("mass", "shift"), [(1.0, 0.0), (None, 0.0), (None, -34.0)])
-def test_hierarchical(mass, shift):
-    """With a mass of 10⁻¹⁵ logarithms are 10¹⁵, and must not be subtracted from each other."""
+def test_hierarchical():
     seen = counts(2, 3, 3)
 
     def closed(point):
-        density, masses = 0.0, np.ones(2)
-        if mass is None:
-            logit = point["mass_share_interval__"]
-            share = (1 - 1e-8) * expit(logit)
-            density, masses = uniform(logit), share / (1 - share)
-            place, width = known_of_share(seen, masses)
-            logit = place + width * point["eta_share__"]
-            density += np.log(width).sum()
-        else:
-            logit = point["eta_logodds__"]
+        logit = point["eta_logodds__"]
         omegas = np.stack([omega(eta, 3) for eta in expit(logit)])
-        density += uniform(logit)
-        return density + learned(seen, omegas, point, masses[:, None, None], unit_rows(3))
+        return uniform(logit) + of_rates(seen, omegas, point, unit_rows(3))
 
-    most = 1e-9 if shift == 0 else 1e-6
-    assert spread(models.hierarchical(seen, mass=mass), closed, shift=shift) < most
+    assert spread(models.hierarchical(seen), closed) < 1e-9
+
+
+def between(point, name, low, high):
+    """Return a number that is uniform between two ends, and the log density of its logit."""
+    logit = point[f"{name}_interval__"]
+    return low + (high - low) * expit(logit), uniform(logit)
+
+
+def log_skewed(standard, skew):
+    """Return the log density of ``z`` if ``exp(skew · z)`` is a gamma of mean 1."""
+    return loggamma.logpdf(skew * standard - 2 * np.log(abs(skew)), skew**-2) + np.log(abs(skew))
+
+
+def of_classes(totals, location, scale, skew, scores):
+    """Return the log density of one classifier's class counts and their rates."""
+    known = totals + scale**-2
+    centre = (totals * np.log(np.maximum(totals, 0.5)) + location / scale**2) / known
+    logs = centre + scores / np.sqrt(known)
+    found = log_skewed((logs - location) / scale, skew) - np.log(scale) - np.log(known) / 2
+    found = (found + poisson.logpmf(totals, np.exp(logs))).sum()
+    if totals.min() > 0:
+
+        def unseen(standard):
+            return np.exp(log_skewed(standard, skew) - np.exp(location + scale * standard))
+
+        without = quad(unseen, -60, 30, points=[-10, 0, 5], limit=400)[0]
+        found -= totals.size * np.log(1 - without)
+    return found
+
+
+def test_learned():
+    seen = counts(2, 4, 4)
+    seen[1, 2] = 0  # a class without items; the first classifier has none
+    assert (seen.sum(axis=2).min(axis=1) > 0).tolist() == [True, False]
+    totals, right = seen.sum(axis=2), np.diagonal(seen, axis1=1, axis2=2)
+    called = np.stack([right, totals - right], axis=2)
+    wrong = seen[:, ~np.eye(4, dtype=bool)].reshape(2, 4, 3)
+    sizes = np.log(totals + 1.0)
+    sizes = 0.5 * (sizes - sizes.mean(axis=1, keepdims=True))
+
+    def closed(point):
+        middle = np.log(totals.mean(axis=1))
+        parts = [
+            between(point, "location", middle - 6, middle + 3),
+            between(point, "angle", np.arctan(0.05), np.arctan(3.5)),
+            between(point, "skew", -2.0, 2.0),
+            between(point, "mass_share", 0.5, 1 - 1e-7),
+            between(point, "spread_share", 0.05 / 1.05, 1 - 1e-7),
+        ]
+        location, angle, skew, mass_share, spread_share = (value for value, _ in parts)
+        density = sum(own for _, own in parts)
+        for own in zip(totals, location, np.tan(angle), skew, point["scores"], strict=True):
+            density += of_classes(*own)
+        logit, slope = point["eta_logodds__"], point["slope"]
+        density += uniform(logit) + uniform(slope)  # a logistic number is such a logit
+        means = expit(logit[:, None] + slope[:, None] * sizes)
+        mass = (mass_share / (1 - mass_share))[:, None, None]
+        t = (spread_share / (1 - spread_share))[:, None, None]
+        recalls = mass * np.stack([means, 1 - means], axis=2)
+        shares = t / 3 * np.ones(wrong.shape)
+        density += marginal(called, recalls) + marginal(wrong, shares)
+        density += dirichlet(point, "recalls", prior=recalls, seen=called, likely=1.0)
+        return density + dirichlet(point, "shares", prior=shares, seen=wrong, likely=1 / 3)
+
+    assert spread(models.learned(seen), closed, sd=1.0) < 1e-6
 
 
 def test_paired_hierarchical():
@@ -167,7 +206,7 @@ def test_paired_hierarchical():
         a, b = (omega(eta, 3) for eta in expit(logit))
         omegas = (a[:, :, None] * b[:, None, :]).reshape(3, 9)
         likely = product_rows(unit_rows(3), 2).reshape(3, 9)
-        return uniform(logit) + learned(seen.reshape(3, 9), omegas, point, 1.0, likely)
+        return uniform(logit) + of_rates(seen.reshape(3, 9), omegas, point, likely)
 
     assert spread(models.paired_hierarchical(seen), closed) < 1e-9
 

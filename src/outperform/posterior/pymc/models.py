@@ -10,8 +10,9 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.errors import UsageError, require
 from outperform.posterior.base import product_rows
+from outperform.posterior.class_priors import class_sizes
 from outperform.posterior.dirichlet import unit_rows
-from outperform.posterior.pymc.stick_breaking import common_share, sticks
+from outperform.posterior.pymc.stick_breaking import class_counts, sticks
 
 
 def binary(
@@ -249,14 +250,9 @@ def unpaired(
     return model
 
 
-# Beyond a mass of 10⁸ the rows are one row, and the density is lost in its own rounding.
-_HEAVIEST = 1 - 1e-8
-
-
 def hierarchical(
     counts: AnyArray,
     *,
-    mass: float | None = 1.0,
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
@@ -266,15 +262,12 @@ def hierarchical(
     ----------
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
-    mass
-        The prior mass of each row, in items; None learns it.
     classifiers, labels
         Their names.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
     totals, right = counts.sum(axis=2), np.eye(n_classes)
-    hits = np.diagonal(counts, axis1=1, axis2=2)  # (classifier, truth)
     names = range(n_classes) if labels is None else labels
     coords = {"classifier": list(classifiers), "truth": list(names), "prediction": list(names)}
     with pm.Model(coords=coords) as model:
@@ -284,18 +277,11 @@ def hierarchical(
             dims=("classifier", "truth"),
             default_transform=sticks(totals),
         )
-        if mass is None:
-            grown = pm.Uniform("mass_share", 0.0, _HEAVIEST, dims="classifier")  # s / (1 + s)
-            s = pm.Deterministic("mass", grown / (1 - grown), dims="classifier")
-            eta = common_share("eta", s, right=hits, totals=totals, dims="classifier")
-            s = s[:, None, None]
-        else:
-            eta, s = pm.Beta("eta", 1.0, 1.0, dims="classifier"), mass
-        eta = eta[:, None, None]
+        eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")[:, None, None]
         omega = eta * right + (1 - eta) / (n_classes - 1) * (1 - right)
         theta = pm.Dirichlet(
             "rows",
-            s * omega,
+            omega,
             dims=("classifier", "truth", "prediction"),
             default_transform=sticks(counts, unit_rows(n_classes)),
         )
@@ -307,6 +293,70 @@ def hierarchical(
             dims=("classifier", "truth", "prediction"),
         )
     return model
+
+
+# Beyond a mass of 10⁷ the recalls are one, and the density is lost in its own rounding.
+_HEAVIEST = 1 - 1e-7
+_LEAST_SPREAD = 0.05
+
+
+def learned(
+    counts: AnyArray,
+    *,
+    classifiers: Sequence[Any] = ("A", "B"),
+    labels: Sequence[Any] | None = None,
+) -> Any:
+    """Return the model of classifiers, each on its own items, of three classes or more.
+
+    Parameters
+    ----------
+    counts
+        Confusion matrices ``(classifier, truth, prediction)``.
+    classifiers, labels
+        Their names.
+    """
+    pm = require("pymc", extra="pymc", purpose="a PyMC model")
+    n_classifiers, n_classes, _ = counts.shape
+    totals, right = counts.sum(axis=2), np.diagonal(counts, axis1=1, axis2=2)
+    called = np.stack([right, totals - right], axis=2)  # (classifier, truth, right or wrong)
+    wrong = counts[:, ~np.eye(n_classes, dtype=bool)].reshape(n_classifiers, n_classes, -1)
+    sizes = np.stack([class_sizes(one.astype(np.float64)) for one in totals])
+    names = list(range(n_classes) if labels is None else labels)
+    coords = {"classifier": list(classifiers), "truth": names, "prediction": names}
+    with pm.Model(coords=coords) as model:
+        rates = class_counts(totals, dims=("classifier", "truth"))
+        classes = rates / rates.sum(axis=1, keepdims=True)
+        grown = pm.Uniform("mass_share", 0.5, _HEAVIEST, dims="classifier")  # s / (1 + s)
+        mass = pm.Deterministic("mass", grown / (1 - grown), dims="classifier")
+        eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")
+        slope = pm.Logistic("slope", 0.0, 1.0, dims="classifier")
+        logits = pm.math.logit(eta)[:, None] + slope[:, None] * sizes
+        means = pm.math.stack([pm.math.sigmoid(logits), pm.math.sigmoid(-logits)], axis=2)
+        recalls = pm.Dirichlet(
+            "recalls", mass[:, None, None] * means, default_transform=sticks(called)
+        )
+        pm.Multinomial("right", n=totals, p=recalls, observed=called)
+        least = _LEAST_SPREAD / (1 + _LEAST_SPREAD)
+        grown = pm.Uniform("spread_share", least, _HEAVIEST, dims="classifier")  # t / (1 + t)
+        spread = pm.Deterministic("spread", grown / (1 - grown), dims="classifier")
+        shares = pm.Dirichlet(
+            "shares",
+            spread[:, None, None] / (n_classes - 1) * np.ones(wrong.shape),
+            default_transform=sticks(wrong, 1 / (n_classes - 1)),
+        )
+        pm.Multinomial("wrong", n=totals - right, p=shares, observed=wrong)
+        rows = recalls[:, :, :1] * np.eye(n_classes)
+        rows += recalls[:, :, 1:] * (shares[..., None] * _others(n_classes)).sum(axis=2)
+        pm.Deterministic(
+            "confusion", classes[:, :, None] * rows, dims=("classifier", "truth", "prediction")
+        )
+    return model
+
+
+def _others(n_classes: int) -> FloatArray:
+    """Return which class each place in a row stands for that leaves its own class out."""
+    every = np.eye(n_classes)
+    return np.stack([np.delete(every, truth, axis=0) for truth in range(n_classes)])
 
 
 def class_rates(
@@ -362,12 +412,8 @@ def class_rates(
         else:
             shares = pm.Dirichlet("shares", np.ones(wrong.shape), default_transform=sticks(wrong))
             pm.Multinomial("wrong", n=totals - right, p=shares, observed=wrong)
-            # Row j of the shares leaves class j out: put each where it belongs.
-            places = np.zeros((n_classes, n_classes - 1, n_classes))
-            for truth in range(n_classes):
-                others = [one for one in range(n_classes) if one != truth]
-                places[truth, range(n_classes - 1), others] = 1.0
-            confusion += (1 - rates)[:, :, None] * (shares[..., None] * places).sum(axis=2)
+            wrongly = (shares[..., None] * _others(n_classes)).sum(axis=2)
+            confusion += (1 - rates)[:, :, None] * wrongly
         pm.Deterministic(
             "confusion",
             classes[:, :, None] * confusion,

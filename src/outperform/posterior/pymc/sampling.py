@@ -19,6 +19,7 @@ from outperform.posterior.base import Drawn, Prior, PriorModel, Sums, margins_of
 from outperform.posterior.dirichlet import dense_counts, unit_rows
 from outperform.posterior.pymc.models import (
     hierarchical,
+    learned,
     multi_label,
     paired,
     paired_hierarchical,
@@ -418,6 +419,12 @@ def _flat_apart(counts: AnyArray, prior: Prior, names: dict[str, Any]) -> Any:
     return unpaired(counts, rows=rows, prevalence=prevalence, **names)
 
 
+def _learned(counts: AnyArray, prior: Prior | None, names: dict[str, Any]) -> Any:
+    if counts.shape[1] == 2:  # which cannot teach each other
+        return unpaired(counts, rows=unit_rows(2), **names)
+    return learned(counts, **names)
+
+
 # The prior on every cell has one builder, whatever its shapes.
 Builder = Callable[[AnyArray, Any, dict[str, Any]], Any]
 
@@ -432,5 +439,5 @@ _APART: dict[str, Builder] = {
     "uniform": _flat_apart,
     "unit": lambda counts, prior, names: unpaired(counts, rows=unit_rows(counts.shape[1]), **names),
     "hierarchical": lambda counts, prior, names: hierarchical(counts, **names),
-    "learned": lambda counts, prior, names: hierarchical(counts, mass=None, **names),
+    "learned": _learned,
 }

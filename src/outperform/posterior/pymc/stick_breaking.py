@@ -114,63 +114,60 @@ def _transform() -> Any:
     return Sticks
 
 
-def common_share(name: str, mass: Any, *, right: AnyArray, totals: AnyArray, dims: str) -> Any:
-    """Return a variable that is uniform between 0 and 1 for each classifier.
+# The prior of how rates are spread over classes, as in the direct engine: location around the
+# log of the mean count, scale (half-Cauchy) and skew of a generalised gamma.
+_LOCATIONS, _SCALES, _SKEW = (-6.0, 3.0), (0.05, 3.5), 2.0
+# Where the share of classes without items is integrated, in standard units.
+_NODES = np.linspace(-32.0, 32.0, 641)
+_NEAR_ZERO = 0.05
+
+
+def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
+    """Return the rate of each class, whose items are Poisson, inside a model.
+
+    If every class has items, the list of classes is taken to be those that were seen.
 
     Parameters
     ----------
-    name
-        What to call it.
-    mass
-        The learned mass of each classifier.
-    right, totals
-        Items ``(classifier, truth)`` that were called right, and all of them.
+    totals
+        Items ``(classifier, truth)``.
     dims
-        The name of the axis.
+        The names of the axes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
-    return pm.CustomDist(
-        name,
-        mass,
-        logp=lambda value, mass: pt.zeros_like(value),
-        random=lambda mass, rng=None, size=None: rng.uniform(size=size),
-        default_transform=_share_transform()(right / np.maximum(totals, 1), totals),
-        initval=(1 + right.sum(axis=1)) / (2 + totals.sum(axis=1)),
-        dims=dims,
-    )
+    middle = np.log(np.maximum(totals.mean(axis=1), 0.5))
+    low, high = (middle + end for end in _LOCATIONS)
+    location = pm.Uniform("location", low, high, dims=dims[0])[:, None]
+    angle = pm.Uniform("angle", *np.arctan(_SCALES), dims=dims[0])
+    scale = pm.Deterministic("scale", pt.tan(angle), dims=dims[0])[:, None]  # half-Cauchy
+    skew = pm.Uniform("skew", -_SKEW, _SKEW, dims=dims[0])[:, None]
+    # About standard normal after the counts, whatever the scale.
+    score = pm.Flat("scores", dims=dims)
+    known = totals + scale**-2
+    centre = (totals * np.log(np.maximum(totals, 0.5)) + location * scale**-2) / known
+    log_rate = centre + score / pt.sqrt(known)
+    prior = _log_density((log_rate - location) / scale, skew) - pt.log(scale)
+    seen = totals * log_rate - pt.exp(log_rate)
+    pm.Potential("rates", (prior + seen - 0.5 * pt.log(known)).sum())
+    listed = totals.min(axis=1) > 0
+    if listed.any():
+        density = pt.exp(_log_density(_NODES, skew)) * (_NODES[1] - _NODES[0])
+        some = -pt.expm1(-pt.exp(pt.minimum(location + scale * _NODES, _LINEAR)))
+        log_some = pt.log((density * some).sum(axis=1))
+        pm.Potential("listed", -totals.shape[1] * (log_some * listed).sum())
+    return pt.exp(log_rate)
 
 
-@cache
-def _share_transform() -> Any:
-    pm = require("pymc", extra="pymc", purpose="a PyMC model")
+def _log_density(standard: Any, skew: Any) -> Any:
+    """Return Prentice's log density of standardised log rates; of skew 0 the normal one."""
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
-
-    class CommonShare(pm.distributions.transforms.Transform):  # type: ignore[misc, name-defined]
-        name = "share"
-
-        def __init__(self, rates: AnyArray, totals: AnyArray) -> None:
-            self.rates, self.totals = rates, totals
-
-        def forward(self, value: Any, *inputs: Any) -> Any:
-            place, width = self._known(inputs)
-            return (pt.log(value) - pt.log1p(-value) - place) / width
-
-        def backward(self, value: Any, *inputs: Any) -> Any:
-            place, width = self._known(inputs)
-            return pt.sigmoid(place + width * value)
-
-        def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-            place, width = self._known(inputs)
-            logit = place + width * value
-            return pt.log(width) - pt.softplus(logit) - pt.softplus(-logit)
-
-        def _known(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
-            """Return place and width of the logit after so many items' worth."""
-            mass = 1 + inputs[-1][:, None]
-            worth = mass * self.totals / (mass + self.totals)
-            right = 0.5 + (worth * self.rates).sum(axis=-1)
-            wrong = 0.5 + (worth * (1 - self.rates)).sum(axis=-1)
-            return pt.log(right) - pt.log(wrong), pt.sqrt(1 / right + 1 / wrong)
-
-    return CommonShare
+    small = pt.abs(skew) < _NEAR_ZERO
+    shape = pt.where(small, 1.0, skew) ** -2
+    whole = -0.5 * pt.log(shape) - pt.gammaln(shape) + shape * (pt.log(shape) - 1)
+    scale = pt.where(small, -0.5 * np.log(2 * np.pi) - skew**2 / 12, whole)
+    tilted = pt.minimum(skew * standard, 300.0)
+    near = pt.abs(tilted) < _NEAR_ZERO
+    series = 1 / 2 + tilted * (1 / 6 + tilted * (1 / 24 + tilted * (1 / 120 + tilted / 720)))
+    safe = pt.where(near, 1.0, tilted)
+    return scale - standard**2 * pt.where(near, series, (pt.expm1(safe) - safe) / safe**2)

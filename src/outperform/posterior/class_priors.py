@@ -1,0 +1,280 @@
+"""What classes teach each other: how frequent they are, recalls, and how errors spread.
+
+The parts of prior ``learned``; see :mod:`outperform.posterior.learned`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy.special import gammainc, gammaincc, gammaln, ndtr
+
+from outperform._typing import FloatArray
+from outperform.posterior.hierarchical import (
+    GridPosterior,
+    RisingFactorial,
+    Term,
+    grid_posterior,
+    log_logistic,
+)
+
+# Recalls have at least the mass of Jeffreys' prior: with less, a model that made no error
+# would be taken for one that makes none.
+_LOG_MASS = (0.0, 16.0)
+_MASSES = np.linspace(*_LOG_MASS, 129)
+_BOX = ((-12.0, 12.0), _LOG_MASS, (-12.0, 12.0))
+_LOG_SPREAD = (np.log(0.05), 16.0)
+# The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
+_SLOPE = 0.5
+# So many groups of classes of similar size have a common place on that line.
+_SIZES = 10
+# Mean ½ and mass 1, as good as known.
+_JEFFREYS = GridPosterior(axes=(np.array([0.0, 1e-9]),) * 3, probabilities=np.full((2,) * 3, 1 / 8))
+
+
+def class_sizes(counts: FloatArray) -> FloatArray:
+    """Return the log count of each class, about their mean; classes of similar size share one."""
+    logs = np.log(counts + 1.0)
+    order = np.argsort(logs, kind="stable")
+    sizes = np.empty_like(logs)
+    for group in np.array_split(order, min(_SIZES, counts.size)):
+        sizes[group] = logs[group].mean()
+    return _SLOPE * (sizes - sizes.mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallPosterior:
+    """Posterior of ``(logit η, log s, b)``: the recalls' mean, mass and slope in class size.
+
+    The more mass recalls have, the better their mean is known. So the grid is over the mean
+    and the slope in units of what is known of them at each mass.
+
+    Parameters
+    ----------
+    grid
+        Of ``(t, log s, u)`` with ``logit η = center + t · width(s)`` and ``b = u · width(s) / sd``.
+    center, sd
+        The pooled logit, and the spread of the class sizes.
+    widths
+        The width at each of ``_MASSES``.
+    """
+
+    grid: GridPosterior
+    center: float
+    sd: float
+    widths: FloatArray
+
+    def at(self, levels: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the coordinates at levels between 0 and 1; see :meth:`GridPosterior.at`."""
+        return self.coordinates(*self.grid.at(levels))
+
+    def draw(self, generator: np.random.Generator, size: int) -> list[FloatArray]:
+        """Draw the coordinates."""
+        return self.coordinates(*self.grid.draw(generator, size))
+
+    def coordinates(
+        self, mean: FloatArray, log_mass: FloatArray, slope: FloatArray
+    ) -> list[FloatArray]:
+        """Return ``(logit η, log s, b)`` at coordinates of the grid."""
+        width = np.interp(log_mass, _MASSES, self.widths)
+        return [self.center + mean * width, log_mass, slope * width / self.sd]
+
+
+def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) -> RecallPosterior:
+    """Return the posterior of ``(logit η, log s, b)`` given what was right and wrong per class.
+
+    The recall of class j is ``Beta(s η_j, s (1 − η_j))`` with ``logit η_j = logit η + b z_j``,
+    where ``z_j`` is the size of the class, so
+    ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) − log B(s η_j, s (1 − η_j))``. The
+    priors are uniform for η, logistic for b, and ``1 / (1 + s)²`` for the mass above 1. Two
+    classes have the rows of prior "unit".
+    """
+    counts = right + wrong
+    share = (right.sum() + 0.5) / (counts.sum() + 1.0)
+    mass = np.exp(_MASSES)[:, None]
+    # Of the mean's logit: what the data tell, and about what its prior does.
+    known = share * (1 - share) * (counts * (1 + mass) / (counts + mass)).sum(axis=1) + 0.3
+    found = RecallPosterior(
+        grid=_JEFFREYS,
+        center=float(np.log(share / (1 - share))) if right.size > 2 else 0.0,
+        sd=float(sizes.std()) or 1.0,
+        widths=known**-0.5,
+    )
+    if right.size <= 2:
+        return found
+    terms = [Term(function=RisingFactorial(counts), log_alpha=lambda at: at[1], sign=-1.0)]
+    for size in np.unique(sizes).tolist():
+        for seen, side in ((right, 1.0), (wrong, -1.0)):
+            at_size = partial(_log_alpha, found, side=side, size=size)
+            terms.append(Term(function=RisingFactorial(seen[sizes == size]), log_alpha=at_size))
+    grid = grid_posterior(terms, 3, box=_BOX, log_prior=partial(_log_prior, found))
+    return replace(found, grid=grid)
+
+
+def _log_alpha(
+    recall: RecallPosterior, at: Sequence[FloatArray], *, side: float, size: float
+) -> FloatArray:
+    logit, log_mass, slope = recall.coordinates(*at)
+    return log_mass + log_logistic(side * (logit + size * slope))
+
+
+def _log_prior(recall: RecallPosterior, at: Sequence[FloatArray]) -> FloatArray:
+    total = sum(log_logistic(one) + log_logistic(-one) for one in recall.coordinates(*at))
+    return total + 2 * np.log(np.interp(at[1], _MASSES, recall.widths))
+
+
+def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) -> GridPosterior:
+    """Return the posterior of ``log t`` given how often each kind of error occurred.
+
+    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t / (M − 1)) −
+    log Γ(t / (M − 1))]``, with the density ``1 / (1 + t)²``.
+    """
+    terms = [
+        Term(function=RisingFactorial(errors), log_alpha=lambda at: at[0] - np.log(n_classes - 1)),
+        Term(function=RisingFactorial(n_wrong), log_alpha=lambda at: at[0], sign=-1.0),
+    ]
+    return grid_posterior(terms, 1, box=(_LOG_SPREAD,))
+
+
+# Log rates of classes with up to _LARGE items live on a grid; those of larger classes are
+# nearly normal, and a gamma has their mode and curvature.
+_LARGE = 200
+_NEWTON = 4
+_STEP = 0.05
+_LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
+# Rates spread by 0.3 on the log scale at least: even classes would turn accuracy into balanced
+# accuracy wherever larger classes are easier.
+_SCALES = np.exp(np.linspace(np.log(0.3), np.log(3.5), 11))
+_SKEWS = np.linspace(-2.0, 2.0, 9)
+_LOCATIONS = np.arange(-6.0, 3.01, 0.25)
+# So many equally likely parameters stand for the whole posterior of them.
+_NODES = 128
+# Quantiles are tabulated over normal scores, in which they are smooth also in the tails.
+_SCORES = np.linspace(-5.0, 5.0, 81)
+
+
+class LearnedPrevalence:
+    """Posterior of the class proportions, with a distribution of rates learned over classes.
+
+    Parameters
+    ----------
+    counts
+        The number of items of each class. If every class has items, the list of classes is
+        taken to be those that were seen, and a class with none would not be on it.
+    """
+
+    def __init__(self, counts: FloatArray) -> None:
+        self.counts = counts
+        distinct, self.place, times = np.unique(counts, return_inverse=True, return_counts=True)
+        small = distinct <= _LARGE
+        self.n_small = int(small.sum())  # distinct counts are sorted
+        likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))
+        location, scale, skew, density = _parameters(counts)
+        large, mode = distinct[~small], np.log(distinct[~small])
+        logs = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
+        value, slope, curvature = _log_density(mode, location, scale, skew)
+        logs += (value + slope**2 / (large - curvature) / 2) @ times[~small]  # Laplace
+        logs -= np.log1p(-curvature / large) @ times[~small] / 2
+        if counts.min() > 0:
+            unseen = density @ np.exp(-np.exp(_LOG_RATES))
+            logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
+        logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
+        below = np.cumsum(np.exp(logs - logs.max()))
+        nodes = np.searchsorted(below, (np.arange(_NODES) + 0.5) / _NODES * below[-1])
+        self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
+        for _ in range(_NEWTON):
+            _, slope, curvature = _log_density(mode, location[nodes], scale[nodes], skew[nodes])
+            mode = mode + (large - np.exp(mode) + slope) / (np.exp(mode) - curvature)
+        self.large_modes, self.large_shapes = np.exp(mode), np.exp(mode) - curvature
+
+    def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Return class proportions ``(n_classes, length)``."""
+        scores = generator.standard_normal((self.counts.size, length))
+        rates = np.empty_like(scores)
+        node = generator.integers(0, _NODES, length)
+        is_small = self.place < self.n_small
+        rows = (node * self.n_small + self.place[is_small][:, None]) * _SCORES.size
+        at = np.clip((scores[is_small] - _SCORES[0]) / (_SCORES[1] - _SCORES[0]), 0, None)
+        left = np.minimum(at.astype(np.int64), _SCORES.size - 2)
+        flat, rows = self.tables.reshape(-1), rows + left
+        low = flat[rows]
+        rates[is_small] = np.exp(low + np.minimum(at - left, 1.0) * (flat[rows + 1] - low))
+        # Wilson and Hilferty's cube of a normal is a gamma to 1e-5 from 200 items on.
+        rows = node, self.place[~is_small][:, None] - self.n_small
+        shapes = self.large_shapes[rows]
+        cube = 1 - 1 / (9 * shapes) + scores[~is_small] / (3 * np.sqrt(shapes))
+        rates[~is_small] = self.large_modes[rows] * cube**3
+        rates /= rates.sum(axis=0)
+        return rates
+
+
+def _poisson(counts: FloatArray) -> FloatArray:
+    """Return the likelihood of each count at each log rate."""
+    logs = counts[:, None] * _LOG_RATES - np.exp(_LOG_RATES) - gammaln(counts + 1)[:, None]
+    return np.asarray(np.exp(logs))
+
+
+def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return location, scale and skew on a grid around the mean count, and their densities.
+
+    Locations are whole steps of the log rates apart, so that one density for each scale and
+    skew, shifted, serves all of them.
+    """
+    first = np.rint((np.log(max(float(counts.mean()), 0.5)) - _LOG_RATES[0]) / _STEP)
+    shifts = (first + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
+    scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
+    offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
+    shape = np.exp(_log_density(offsets, np.zeros_like(scales), scales, skews)[0]) * _STEP
+    windows = [shape[:, shifts.max() - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
+    for shift, window in zip(shifts, windows, strict=True):
+        window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all that is rarer
+    return (
+        np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size),
+        np.tile(scales, shifts.size),
+        np.tile(skews, shifts.size),
+        np.concatenate(windows),
+    )
+
+
+def _log_density(
+    at: FloatArray, location: FloatArray, scale: FloatArray, skew: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the log density of log rates and two derivatives, ``(n_parameters, n_at)`` each.
+
+    Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the
+    scale a gamma, skew −1 the inverse of an exponential, whose tail is Zipf's.
+    """
+    location, scale, skew = location[:, None], scale[:, None], skew[:, None]
+    standard = (at - location) / scale
+    safe = np.where(skew == 0, 1.0, skew)
+    tilted = np.minimum(skew * standard, 300.0)
+    bent, shape = np.exp(tilted), safe**-2
+    skewed = np.log(np.abs(safe)) - gammaln(shape) + shape * (np.log(shape) + tilted - bent)
+    normal = -0.5 * standard**2 - 0.5 * np.log(2 * np.pi)
+    density: FloatArray = np.where(skew == 0, normal, skewed) - np.log(scale)
+    slope: FloatArray = np.where(skew == 0, -standard, (1 - bent) / safe) / scale
+    return density, slope, -bent / scale**2
+
+
+def _below(standard: FloatArray, skew: FloatArray) -> FloatArray:
+    """Return the distribution function of standardised log rates."""
+    shape = np.where(skew == 0, 1.0, skew) ** -2
+    at = shape * np.exp(np.minimum(skew * standard, 300.0))
+    skewed = np.where(skew > 0, gammainc(shape, at), gammaincc(shape, at))
+    return np.where(skew == 0, ndtr(standard), skewed)
+
+
+def _quantiles(density: FloatArray, likelihood: FloatArray) -> FloatArray:
+    """Return log rates at each normal score, ``(n_parameters, n_counts, n_scores)``."""
+    mass = density[:, None, :] * likelihood
+    cumulative = np.cumsum(mass, axis=2)
+    cumulative /= cumulative[:, :, -1:]
+    edges = _LOG_RATES + _STEP / 2
+    wanted = ndtr(_SCORES)
+    tables = np.empty((*mass.shape[:2], _SCORES.size))
+    for index in np.ndindex(*mass.shape[:2]):
+        tables[index] = np.interp(wanted, cumulative[index], edges)
+    return tables
