@@ -306,6 +306,12 @@ def test_weights_that_are_none_are_refused(weights, words):
         op.read(pl.DataFrame(data), truth="y", models=["m"], weight="w", count="w")
 
 
+def test_nan_is_no_count():
+    table = pa.table({"y": ["a", "b"], "m": ["a", "a"], "w": [1.0, math.nan]})
+    with pytest.raises(DataError, match="has nan in 1 rows"):
+        op.read(table, truth="y", models=["m"], count="w")
+
+
 def test_large_counts_are_exact():
     data = {"y": ["a", "b"], "m": ["a", "a"], "w": [2**62 + 1, 2**61 + 1]}
     for kind in TYPED:
