@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
-from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
+from outperform.errors import (
+    DataError,
+    MissingExtra,
+    OutperformError,
+    ResourceError,
+    UsageError,
+    require,
+)
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
 from outperform.io.count import MOST_ROWS, Repeats, TableQuery, beside, candidates, not_counts
@@ -201,8 +208,7 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
 
 def _refuse_misread(names: Iterable[str], frame: str) -> None:
     """Refuse names that DuckDB before 2.0 takes for SQL, in which ``"y"`` is the column y."""
-    import duckdb
-
+    duckdb = require("duckdb", extra="cli", purpose="counting its relations")
     odd = next((name for name in names if '"' in name or "." in name), None)
     if odd is not None and duckdb.__version__.startswith(("0.", "1.")):
         raise DataError(
