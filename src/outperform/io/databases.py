@@ -364,14 +364,22 @@ def _select(query: str, connection: Any) -> str:
             if one is not None and not isinstance(one, words.Semicolon)
         ]
     except sqlglot.errors.SqlglotError as error:
-        line = str(error).partition("\n")[0]
-        raise UsageError(f"the query is not one that can be read: {line}") from None
+        raise _no_query(error) from None
     writing = (words.DML, words.DDL, words.Command, words.Into, words.Lock)
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    options = {"comments": False, "normalize_functions": False}
-    return str(parsed[0].sql(dialect=connection.dialect, **options))
+    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}  # or it would leave out what it lacks
+    options = {"comments": False, "normalize_functions": False, **strict}
+    try:
+        return str(parsed[0].sql(dialect=connection.dialect, **options))
+    except sqlglot.errors.SqlglotError as error:
+        raise _no_query(error) from None
+
+
+def _no_query(error: Exception) -> UsageError:
+    line = str(error).partition("\n")[0]
+    return UsageError(f"the query is not one that can be read: {line}")
 
 
 def _refuse_twins(frame: Frame) -> None:
