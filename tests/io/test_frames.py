@@ -356,7 +356,7 @@ def test_frames_are_not_changed():
 
 
 @light
-def test_missing_labels_are_refused_with_their_number_or_left_out_loudly(kind):
+def test_missing_labels_are_refused_with_their_number_or_left_out_with_a_finding(kind):
     table = frame(kind, {"y": ["a", "b", "a", "b"], "m": ["a", None, "b", None]})
     with pytest.raises(DataError, match="'m' has no value in 2 of 4 rows"):
         op.read(table, truth="y", models=["m"])
