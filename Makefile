@@ -1,7 +1,7 @@
 # The verbs of the project; continuous integration calls the same ones.
 PYTHON ?= python
 JOBS ?= 2
-MOST_ANYS = 4.0
+MOST_ANYS = 3.6
 
 .PHONY: all lint types test test-core pymc doctest docs figures bench verify
 

@@ -36,18 +36,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the results for the docs")
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--memory", nargs=2, metavar=("SIDE", "TIMES"), help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    paths = predictions(asked.rows, CLASSES, spread=CLASSES - 1)
-    if asked.memory:
-        print(_memory(asked.memory[0], paths * int(asked.memory[1])))
+    args = parser.parse_args()
+    paths = predictions(args.rows, CLASSES, spread=CLASSES - 1)
+    if args.memory:
+        print(_memory(args.memory[0], paths * int(args.memory[1])))
         return
     rows = [
-        *_parquet(paths, 1, asked.rows),
-        *_parquet(paths, 10, asked.rows),
-        *_frames(paths, asked.rows),
-        *_decisions(paths, asked.rows),
+        *_parquet(paths, 1, args.rows),
+        *_parquet(paths, 10, args.rows),
+        *_frames(paths, args.rows),
+        *_decisions(paths, args.rows),
     ]
-    report("count", rows, write=asked.write)
+    report("count", rows, write=args.write)
 
 
 def bare(paths: list[str]) -> dict[str, np.ndarray]:

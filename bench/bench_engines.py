@@ -110,9 +110,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="keep the results for the docs")
     parser.add_argument("engines", nargs="*", help=f"by default all: {', '.join(ENGINES)}")
-    asked = parser.parse_args()
-    found = {name: _measured(ENGINES[name]) for name in asked.engines or ENGINES}
-    if asked.write:
+    args = parser.parse_args()
+    found = {name: _measured(ENGINES[name]) for name in args.engines or ENGINES}
+    if args.write:
         _keep(found)
 
 

@@ -68,7 +68,7 @@ class Case:
 
     title: str
     outcomes: op.Outcomes
-    asked: dict[str, Any]
+    options: dict[str, Any]
     build: Callable[[], Any]
     n_classes: int
     samplers: dict[str, op.PyMC]
@@ -76,13 +76,14 @@ class Case:
 
     def exact(self) -> op.Comparison:
         return op.compare(
-            self.outcomes, A, B, n_draws=DRAWS, random_state=1, n_jobs=-1, **self.asked
+            self.outcomes, A, B, n_draws=DRAWS, random_state=1, n_jobs=-1, **self.options
         )
 
     def difference(self, trace: Any) -> np.ndarray:
         """Return the draws of the difference, a chain a row."""
         drawn = chains.confusions(trace.posterior, n_models=2, n_classes=self.n_classes)
-        metric, classes = op.metrics.get(self.asked["metric"]), [1] if self.n_classes == 2 else None
+        metric = op.metrics.get(self.options["metric"])
+        classes = [1] if self.n_classes == 2 else None
         sums = [op.metrics.Margins(**margins_of(one)._asdict()) for one in drawn]
         a, b = (metric.evaluate(one, classes) for one in sums)
         return (a - b).reshape(trace.posterior.sizes["chain"], -1)
@@ -120,7 +121,7 @@ def papers_cases() -> list[Case]:
         Case(
             title=f"F1 of category {CATEGORY}, paired",
             outcomes=seen,
-            asked={"metric": "f1", "pos_label": label, "rope": 0.05},
+            options={"metric": "f1", "pos_label": label, "rope": 0.05},
             build=lambda: chains.paired(pairs),
             n_classes=2,
             samplers={name: op.PyMC(sampler=name, progress=False) for name in SAMPLERS},
@@ -129,7 +130,7 @@ def papers_cases() -> list[Case]:
         Case(
             title="Macro-F1 of 20 classes, hierarchical, unpaired",
             outcomes=seen,
-            asked={
+            options={
                 "metric": "f1_macro",
                 "prior": "hierarchical",
                 "paired": False,
@@ -257,22 +258,22 @@ def measured_with() -> str:
 
 
 def main() -> int:
-    asked = read_command()
+    args = read_command()
     warnings.simplefilter("ignore")  # of ArviZ on its future and PyTensor on BLAS
     stamp = measured_with()
     kept, pages, rows, wrong = {}, [], [], []
     for number, case in enumerate(papers_cases(), 1):
-        if asked.case not in (None, number):
+        if args.case not in (None, number):
             continue
-        exact, runs = measure(case, asked.samplers or list(SAMPLERS))
+        exact, runs = measure(case, args.samplers or list(SAMPLERS))
         kept[case.title] = lines_of(case, exact, runs)
         pages.append(f"**{case.title}**\n\n{markdown_table(HEAD, kept[case.title])}")
         rows += summary(case, exact, runs[0])
         wrong += disagreements(case, exact, runs)
     print("\n".join(pages), *wrong, sep="\n")
-    whole = asked.case is None and not asked.samplers and not wrong
-    report("pymc", rows, write=asked.write and whole)
-    if asked.write and whole:
+    whole = args.case is None and not args.samplers and not wrong
+    report("pymc", rows, write=args.write and whole)
+    if args.write and whole:
         text = "\n".join([*pages, f"Measured in one run with {stamp}.\n"])
         keep("samplers", {"machine": stamp, "head": HEAD, "cases": kept}, {"samplers.md": text})
     return 1 if wrong else 0

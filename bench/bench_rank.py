@@ -85,14 +85,14 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=50)
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
-    timings, n_cells, found = measure(asked.models, asked.items, asked.rounds)
+    args = parser.parse_args()
+    timings, n_cells, found = measure(args.models, args.items, args.rounds)
     for name, timing in timings.items():
         print(f"  {name}: {timing}")
     print(f"  rank / bare draws: {ratios(timings['rank'], timings['bare draws, two threads'])}")
     print(f"  {found!r}")
-    rows = rows_of(timings, asked.models, asked.items, n_cells)
-    report("rank", rows, write=asked.write)
+    rows = rows_of(timings, args.models, args.items, n_cells)
+    report("rank", rows, write=args.write)
 
 
 if __name__ == "__main__":

@@ -104,14 +104,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the results for the docs")
     parser.add_argument("--slices", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
-    timings, found = measure(asked.slices, asked.rounds)
+    args = parser.parse_args()
+    timings, found = measure(args.slices, args.rounds)
     for name, timing in timings.items():
         print(f"  {name}: {timing}")
     for name in ("compare_slices", "compare_slices, one thread"):
         print(f"  {name} / bare draws: {ratios(timings[name], timings['bare draws'])}")
     print(f"  {found!r}")
-    report("slices", rows_of(timings, asked.slices), write=asked.write)
+    report("slices", rows_of(timings, args.slices), write=args.write)
 
 
 if __name__ == "__main__":

@@ -251,12 +251,12 @@ def main(
         "--jobs", type=int, default=-1, help="trainings at once; as many as cores by default"
     )
     parser.add_argument("--sentences", type=int, help="take only so many of the first sentences")
-    asked = parser.parse_args(arguments)
-    for task in tasks(asked.corpora):
+    args = parser.parse_args(arguments)
+    for task in tasks(args.corpora):
         part = replace(
             task,
-            tokens=task.tokens[: asked.sentences],
-            tags=task.tags[: asked.sentences],
+            tokens=task.tokens[: args.sentences],
+            tags=task.tags[: args.sentences],
         )
-        measured = measure(part, draws=asked.draws, jobs=asked.jobs)
-        print(write(measured, markdown=asked.markdown), flush=True)
+        measured = measure(part, draws=args.draws, jobs=args.jobs)
+        print(write(measured, markdown=args.markdown), flush=True)

@@ -55,18 +55,18 @@ _PAPERS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the tables that were asked for and write each as soon as it is there."""
+    """Make the tables and write each as soon as it is there."""
     parser = _parser()
-    asked = parser.parse_args(arguments)
-    paper = _PAPERS[asked.paper]
-    numbers = list(paper.tables) if asked.table is None else [asked.table]
+    args = parser.parse_args(arguments)
+    paper = _PAPERS[args.paper]
+    numbers = list(paper.tables) if args.table is None else [args.table]
     if not set(numbers) <= set(paper.tables):
         known = ", ".join(map(str, paper.tables))
-        parser.error(f"{asked.paper} has no table {asked.table} to reproduce; known: {known}")
+        parser.error(f"{args.paper} has no table {args.table} to reproduce; known: {known}")
     try:
-        if asked.figures is not None:
-            paper.figures(asked.figures, asked.figure_format)
-        _write_all(paper, numbers, asked)
+        if args.figures is not None:
+            paper.figures(args.figures, args.figure_format)
+        _write_all(paper, numbers, args)
     except BrokenPipeError:
         # Whoever read the tables has gone; what is still in the buffer has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,18 +77,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _write_all(paper: Paper, numbers: Sequence[int], asked: argparse.Namespace) -> None:
-    effort = Effort(seed=asked.seed, draws=asked.draws, simulations=asked.simulations)
+def _write_all(paper: Paper, numbers: Sequence[int], args: argparse.Namespace) -> None:
+    effort = Effort(seed=args.seed, draws=args.draws, simulations=args.simulations)
     made: Iterable[Table] = (timed(paper.tables[number], effort) for number in numbers)
     if paper.opening is not None:
         made = list(made)
         _write(f"{paper.opening(made)}\n\n")
-    _write(f"outperform {__version__}, numpy {np.__version__}, seed {asked.seed}.\n\n")
+    _write(f"outperform {__version__}, numpy {np.__version__}, seed {args.seed}.\n\n")
     tables: list[Table] = []
     for table in made:
         tables.append(table)
-        _write(write_table(table, asked.format) + "\n")
-    _write(write_summary(tables, asked.format))
+        _write(write_table(table, args.format) + "\n")
+    _write(write_summary(tables, args.format))
     if paper.closing is not None:
         _write(f"\n{paper.closing(effort)}\n")
 

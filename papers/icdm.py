@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import outperform as op
-from papers import verdicts
+from papers import columns
 from papers.published import published
 from papers.tables import Column, Effort, Row, Table
 
@@ -70,7 +70,7 @@ def p_value_table(effort: Effort) -> Table:
         name="ICDM 2015, table 3",
         title="Sign and t-tests, over items for micro and over groups for macro averages.",
         stub="comparison",
-        columns=verdicts.P_VALUES,
+        columns=columns.P_VALUES,
         rows=tuple(rows),
     )
 
@@ -103,9 +103,9 @@ def average_table(effort: Effort) -> Table:
         rows.append(
             Row(
                 label=f"{row['a']} − {row['b']}, {row['metric']}",
-                published=verdicts.printed(row),
-                ours={**verdicts.ours(found), "mc_error": found.mcse},
-                flag=verdicts.flag(found),
+                published=columns.printed(row),
+                ours={**columns.ours(found), "mc_error": found.mcse},
+                flag=columns.flag(found),
             )
         )
     return Table(
@@ -113,9 +113,9 @@ def average_table(effort: Effort) -> Table:
         title=f"Average F1; hierarchical model, unpaired, ROPE ±0.005, {draws:,} draws.",
         stub="comparison",
         columns=(
-            *verdicts.POSTERIOR[:2],
+            *columns.POSTERIOR[:2],
             Column(key="mc_error", heading="MC error", part="Monte Carlo errors"),
-            *verdicts.POSTERIOR[2:],
+            *columns.POSTERIOR[2:],
         ),
         rows=tuple(rows),
     )

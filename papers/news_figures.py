@@ -51,26 +51,26 @@ def _pair(a: str, b: str) -> op.Outcomes:
 
 def average(a: str, b: str, **how: Any) -> op.Comparison:
     """Compare macro-averaged F1 as the ICDM paper does: hierarchical model, unpaired."""
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "metric": "f1_macro",
         "prior": "hierarchical",
         "paired": False,
         "n_jobs": -1,
     }
-    return op.compare(_pair(a, b), a, b, rope=0.005, random_state=0, **asked | how)
+    return op.compare(_pair(a, b), a, b, rope=0.005, random_state=0, **options | how)
 
 
 def category(**how: Any) -> op.Comparison:
     """Compare F1 of the SIGIR paper's example category: paired."""
     a, b = PAIRS[6]
     label = op.datasets.load_news20().target_names[_CATEGORY]
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "metric": "f1",
         "pos_label": label,
         "prior": "uniform",
         "n_jobs": -1,
     }
-    return op.compare(_pair(a, b), a, b, rope=0.05, random_state=0, **asked | how)
+    return op.compare(_pair(a, b), a, b, rope=0.05, random_state=0, **options | how)
 
 
 def average_chain(a: str, b: str) -> op.Comparison:

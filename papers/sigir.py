@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import outperform as op
-from papers import verdicts
+from papers import columns
 from papers.published import published
 from papers.tables import Column, Effort, Row, Table
 
@@ -86,13 +86,13 @@ def pair_table(effort: Effort, *, number: int) -> Table:
     rows = [
         Row(
             label=f"{row['category']}",
-            published=verdicts.printed(row),
+            published=columns.printed(row),
             ours={
-                **verdicts.ours(compared[news.target_names[place]]),
+                **columns.ours(compared[news.target_names[place]]),
                 "sign_test_p": tests["sign_test_p"][place],
                 "t_test_p": tests["t_test_p"][place],
             },
-            flag=verdicts.flag(compared[news.target_names[place]]),
+            flag=columns.flag(compared[news.target_names[place]]),
         )
         for place, row in enumerate(figures["rows"])
     ]
@@ -100,7 +100,7 @@ def pair_table(effort: Effort, *, number: int) -> Table:
         name=f"SIGIR 2016, table {number}",
         title=f"F1 of {a} − {b} in each news group; paired, ROPE ±0.05, {draws:,} draws.",
         stub="group",
-        columns=(*verdicts.P_VALUES, *verdicts.POSTERIOR),
+        columns=(*columns.P_VALUES, *columns.POSTERIOR),
         rows=tuple(rows),
     )
 

@@ -15,17 +15,17 @@ TABLES = Path(__file__).parents[1] / "docs" / "explanation" / "_generated"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts that are asked for; return 1 if something did not hold."""
-    asked = _parse(arguments)
-    sizes = Sizes(**{field.name: getattr(asked, field.name) for field in fields(Sizes)})
+    """Run the named parts, or all; return 1 if something did not hold."""
+    args = _parse(arguments)
+    sizes = Sizes(**{field.name: getattr(args, field.name) for field in fields(Sizes)})
     failures = []
-    for name in asked.parts or PARTS:
+    for name in args.parts or PARTS:
         start = time.perf_counter()
         part = PARTS[name](sizes)
         failures += part.failures
-        asked.tables.mkdir(parents=True, exist_ok=True)
+        args.tables.mkdir(parents=True, exist_ok=True)
         for file, text in part.tables.items():
-            (asked.tables / file).write_text(text, encoding="utf-8")
+            (args.tables / file).write_text(text, encoding="utf-8")
         held = "held" if not part.failures else "FAILED"
         print(f"{name}: {held} after {time.perf_counter() - start:.0f} s")
     for failure in failures:
@@ -40,11 +40,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for field in fields(Sizes):
         option = f"--{field.name.replace('_', '-')}"
         parser.add_argument(option, type=int, default=field.default, help="%(default)s by default")
-    asked = parser.parse_args(arguments)
-    unknown = [part for part in asked.parts if part not in PARTS]
+    args = parser.parse_args(arguments)
+    unknown = [part for part in args.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    return asked
+    return args
 
 
 if __name__ == "__main__":

@@ -166,15 +166,17 @@ def _held(
     world: PoolWorld, difference: float, generator: np.random.Generator, *, beside: bool
 ) -> Held:
     truth, a, b = simulate(world, generator)
-    asked: dict[str, Any] = {"metric": world.metric, "pos_label": world.positive}
+    options: dict[str, Any] = {"metric": world.metric, "pos_label": world.positive}
     labels = range(world.n_classes)
-    proposal = op.propose(a, b, budget=world.budget, labels=labels, random_state=generator, **asked)
+    proposal = op.propose(
+        a, b, budget=world.budget, labels=labels, random_state=generator, **options
+    )
     chosen = proposal.items
 
     def compare(seen: op.Outcomes) -> op.Comparison:
         seed = int(generator.integers(2**63))
         return op.compare(
-            seen, "A", "B", rope=0.01, n_draws=_N_DRAWS, random_state=seed, n_jobs=1, **asked
+            seen, "A", "B", rope=0.01, n_draws=_N_DRAWS, random_state=seed, n_jobs=1, **options
         )
 
     def plain(which: IntArray) -> op.Comparison:

@@ -15,7 +15,7 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import AnyArray
-from outperform.decision.intervals import narrowest
+from outperform.decision.hdi import narrowest
 from outperform.inference import engine
 from outperform.inference.spec import counted
 from outperform.posterior.base import build_posterior, draw_values

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from outperform._typing import FloatArray, IntArray
 from verification.worlds import Truth, World, dirichlet
 
-_SCALES, _SKEW, _LOCATIONS = (0.05, 3.5), 2.0, (-6.0, 3.0)
+_SCALES, _SKEW, _LOCATIONS = (0.3, 3.5), 2.0, (-6.0, 3.0)
 _LEAST_MASS, _LEAST_SPREAD = 1.0, 0.05
 _AT_ONCE, _MOST_TRIES = 2_000, 2_000
 

@@ -24,7 +24,7 @@ _N_SLICE_DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """A setting: what is asked, of how many classes, models or slices, on how many items each."""
+    """A setting: the question, of how many classes, models or slices, on how many items each."""
 
     kind: str
     many: int
@@ -145,13 +145,13 @@ def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     bad = slices == 0
     right_a[bad] &= generator.random(limit.n) >= limit.effect / 0.85
     frame = pd.DataFrame({"y": True, "a": right_a, "b": right_b, "slice": slices})
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "metric": "accuracy",
         "rope": 0.01,
         "n_draws": _N_SLICE_DRAWS,
         "random_state": generator,
     }
-    pooled = op.compare_slices(frame, truth="y", a="a", b="b", by="slice", **asked)
+    pooled = op.compare_slices(frame, truth="y", a="a", b="b", by="slice", **options)
     row = pooled["0"]
     others = [one for one in pooled if one is not row]
     return Slice(
@@ -184,9 +184,9 @@ def _level(limit: Limit, generator: np.random.Generator) -> Level:
     right = generator.random((2, limit.n)) < limit.effect
     truth = generator.integers(0, 2, limit.n)
     a, b = np.where(right, truth, 1 - truth)
-    asked: dict[str, Any] = {"metric": "accuracy", "n_draws": _N_DRAWS, "random_state": generator}
-    c = op.compare(truth, a, b, rope=0.01, **asked)
-    e = op.estimate(truth, a, **asked)
+    options: dict[str, Any] = {"metric": "accuracy", "n_draws": _N_DRAWS, "random_state": generator}
+    c = op.compare(truth, a, b, rope=0.01, **options)
+    e = op.estimate(truth, a, **options)
     return Level(
         c.a.mean - limit.effect, limit.effect in c.a.hdi, limit.effect in e.hdi, 0 in c.hdi
     )

@@ -58,13 +58,13 @@ def quarters(first: int, last: int) -> list[Predicted]:
         part = chosen[: round(SHARE * len(chosen))]
         for pair in PAIRS:
             for group in news.target_names:
-                one = _foretell(news, part, pair, group, simulate=number % EVERY == 0)
+                one = _predict(news, part, pair, group, simulate=number % EVERY == 0)
                 if one is not None:
                     found.append(one)
     return found
 
 
-def _foretell(
+def _predict(
     news: News20,
     part: AnyArray,
     pair: tuple[str, str],

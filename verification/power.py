@@ -89,8 +89,8 @@ def sizes(curve: Curve) -> list[int]:
         n_jobs=1,
     )
     room = (1 - curve.rope_share) * abs(true_difference(curve.pair))
-    asked = world.n * ((ndtri(0.975) + ndtri(POWER)) * whole.sd / room) ** 2
-    return [round(asked * factor) for factor in FACTORS]
+    needed = world.n * ((ndtri(0.975) + ndtri(POWER)) * whole.sd / room) ** 2
+    return [round(needed * factor) for factor in FACTORS]
 
 
 def repeat(curve: Curve, n: int, repetitions: int) -> Point:

@@ -19,7 +19,6 @@ from verification import (
     disagreement_tables,
     engine_tables,
     engines,
-    foretold,
     honesty,
     influence,
     label_set_tables,
@@ -31,6 +30,7 @@ from verification import (
     multiclass,
     plans,
     power,
+    predicted,
     prevalence,
     prevalence_tables,
     ranks,
@@ -195,8 +195,8 @@ def run_multiclass(sizes: Sizes) -> Part:
 
 def run_coverage(sizes: Sizes) -> Part:
     """Resample 20 Newsgroups and count how often intervals hold the truth."""
-    asked = dict.fromkeys(coverage.SIZES, sizes.repetitions)
-    hits = spread_worlds("coverage", coverage.repeat, asked, jobs=sizes.jobs)
+    repetitions = dict.fromkeys(coverage.SIZES, sizes.repetitions)
+    hits = spread_worlds("coverage", coverage.repeat, repetitions, jobs=sizes.jobs)
     found = coverage.summarise([hit for group in hits.values() for hit in group])
     failures = []
     for row in found:
@@ -313,13 +313,13 @@ def _blocked_truths(
     worlds: Sequence[blocked.World], sizes: Sizes
 ) -> dict[blocked.World, tuple[float, float]]:
     """Return the true F1 of A and of B in each world; those that agree are found once."""
-    asked = {
+    cases = {
         (world.stream, learner): (world, learner, sizes.training_sets)
         for world in worlds
         for learner in world.learners
     }
     found = dict(
-        zip(asked, spread("truths", _truth, list(asked.values()), sizes.jobs), strict=True)
+        zip(cases, spread("truths", _truth, list(cases.values()), sizes.jobs), strict=True)
     )
     return {
         world: (found[world.stream, world.learners[0]], found[world.stream, world.learners[1]])
@@ -346,15 +346,15 @@ def run_slices(sizes: Sizes) -> Part:
 
 def run_limits(sizes: Sizes) -> Part:
     """Measure where the defaults end; nothing must hold there."""
-    asked = {limit: min(limit.repetitions, sizes.test_sets) for limit in limits.LIMITS}
-    found = spread_worlds("limits", limits.repeat, asked, jobs=sizes.jobs)
+    repetitions = {limit: min(limit.repetitions, sizes.test_sets) for limit in limits.LIMITS}
+    found = spread_worlds("limits", limits.repeat, repetitions, jobs=sizes.jobs)
     return Part(tables=limits.tables(found), failures=[])
 
 
 def run_best(sizes: Sizes) -> Part:
     """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
-    asked = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
-    found = spread_worlds("best", best.repeat, asked, jobs=sizes.jobs)
+    repetitions = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("best", best.repeat, repetitions, jobs=sizes.jobs)
     best.store(found)
     return Part(
         tables={"best.md": best.table(found), "best_claims.md": best.claims_table(found)},
@@ -375,8 +375,8 @@ class Study:
     def run(self, name: str, sizes: Sizes) -> Part:
         """Draw the test sets of all worlds."""
         n = sizes.test_sets if self.most is None else min(sizes.test_sets, self.most)
-        asked = dict.fromkeys(self.worlds, n)
-        found = spread_worlds(name, self.repeat, asked, jobs=sizes.jobs)
+        repetitions = dict.fromkeys(self.worlds, n)
+        found = spread_worlds(name, self.repeat, repetitions, jobs=sizes.jobs)
         return Part(
             tables={f"{name.replace('-', '_')}.md": self.table(found)},
             failures=self.failures(found),
@@ -474,25 +474,25 @@ def run_mass(sizes: Sizes) -> Part:
 
 def run_plans(sizes: Sizes) -> Part:
     """Plan from pilots and carry the plans out: are goals reached as often as planned?"""
-    asked = {
+    repetitions = {
         world: sizes.projects if world.gated else max(1, sizes.projects * 2 // 5)
         for world in plans.WORLDS
     }
-    found = spread_worlds("plans", plans.repeat, asked, jobs=sizes.jobs)
+    found = spread_worlds("plans", plans.repeat, repetitions, jobs=sizes.jobs)
     return Part(tables={"plans.md": plans.table(found)}, failures=plans.failures(found))
 
 
 def run_more_data(sizes: Sizes) -> Part:
     """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
-    asked = dict.fromkeys(foretold.WORLDS, sizes.futures)
-    futures = spread_worlds("futures", foretold.repeat, asked, jobs=sizes.jobs, step=500)
+    repetitions = dict.fromkeys(predicted.WORLDS, sizes.futures)
+    futures = spread_worlds("futures", predicted.repeat, repetitions, jobs=sizes.jobs, step=500)
     tasks = list(range(sizes.quarters))
     chunks = spread("more-data", _quarter, tasks, sizes.jobs)
     found = [one for chunk in chunks for one in chunk]
     more_data.store(found)
     return Part(
-        tables={"more_data.md": more_data.table(found), "foretold.md": foretold.table(futures)},
-        failures=more_data.failures(found) + foretold.failures(futures),
+        tables={"more_data.md": more_data.table(found), "predicted.md": predicted.table(futures)},
+        failures=more_data.failures(found) + predicted.failures(futures),
     )
 
 

@@ -18,7 +18,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
-from outperform.decision.intervals import narrowest
+from outperform.decision.hdi import narrowest
 from outperform.decision.rope import Decision, decide
 from outperform.inference import engine
 from outperform.ranking.api import make_joint_spec

@@ -224,8 +224,8 @@ def trade(task: tuple[SliceWorld, int, int]) -> list[Traded]:
     found, planted = [], signs != 0
     for doubt in (*DOUBTS, None):
         one = posterior.alone() if doubt is None else posterior.doubting(doubt)
-        asked: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS // 2}
-        ends = draw_numbers(one, spec, **asked, seed=seed_sequence(seed), n_jobs=1).ends
+        options: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS // 2}
+        ends = draw_numbers(one, spec, **options, seed=seed_sequence(seed), n_jobs=1).ends
         calls = (ends.low > ROPE.high) * 1 - (ends.high < ROPE.low) * 1
         equal = (ends.low >= ROPE.low) & (ends.high <= ROPE.high)
         covered = (ends.low <= truth) & (truth <= ends.high)
@@ -268,14 +268,14 @@ def _rows(spec: LabelSpec, seed: int) -> Sequence[SliceRow]:
     slices = spec.view.slices
     assert slices is not None
     posterior = pool_slices(spec.view, prior=spec.prior)
-    asked: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS}
+    options: dict[str, Any] = {"rope": ROPE, "prob": 0.95, "n_draws": N_DRAWS}
     return summarize_rows(
         spec,
         slices,
-        draw_slices(posterior, spec, **asked, seed=seed_sequence(seed), n_jobs=1),
+        draw_slices(posterior, spec, **options, seed=seed_sequence(seed), n_jobs=1),
         observed=observe(spec, slices),
         like_whole=posterior.learned.like_whole,
-        **asked,
+        **options,
     )
 
 

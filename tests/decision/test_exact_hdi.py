@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from outperform.decision.exact_hdi import exact_hdi
+from outperform.decision.hdi import exact_hdi
 from outperform.errors import UsageError
 from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare

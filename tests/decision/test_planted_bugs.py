@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import beta
 
 from outperform import Decision, Rope
-from outperform.decision import intervals
+from outperform.decision import hdi
 from outperform.decision.bayes_factor import Inside, interval_null
-from outperform.decision.intervals import Interval, equal_tailed, narrowest, narrowest_ends
+from outperform.decision.hdi import narrowest, narrowest_ends
+from outperform.decision.intervals import Interval, equal_tailed
 from outperform.decision.rope import decide, masses_from_draws, rope_curve
 
 SKEWED = beta(80, 8)
@@ -49,7 +50,7 @@ def test_the_error_of_a_quantile_for_that_of_an_hdi_end_is_caught(samples):
 
 
 def test_an_error_that_forgets_the_moving_minimum_is_caught(samples, monkeypatch):
-    monkeypatch.setattr(intervals, "_second_derivative", lambda coefficients, place: 1e9)
+    monkeypatch.setattr(hdi, "_second_derivative", lambda coefficients, place: 1e9)
     caught(check_honest, narrowest, samples)
 
 

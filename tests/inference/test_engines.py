@@ -9,7 +9,8 @@ import pytest
 
 import outperform as op
 from outperform.comparison.api import summarize_comparison
-from outperform.decision.intervals import equal_tailed, narrowest
+from outperform.decision.hdi import narrowest
+from outperform.decision.intervals import equal_tailed
 from outperform.decision.rope import sd_error
 from outperform.errors import UsageError
 from outperform.inference import engine

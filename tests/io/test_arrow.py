@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
@@ -18,7 +19,7 @@ ROWS = pa.table(
         "id": list(range(300)),
         "y": ["a", "b", "c"] * 100,
         "m": pa.array(["a", "b", "b"] * 100).dictionary_encode(),
-        "score": pa.array([0.5] * 300, pa.float16()),
+        "score": pa.array(np.full(300, 0.5, np.float16)),
     }
 )
 COUNTS = [[100, 0, 0], [0, 100, 0], [0, 100, 0]]

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import ndtri
 
 import outperform as op
-from outperform.decision.intervals import narrowest_ends
+from outperform.decision.hdi import narrowest_ends
 from outperform.errors import UsageError
 from outperform.progress import told
 

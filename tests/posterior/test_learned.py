@@ -162,9 +162,9 @@ def importance(counts, *, seed=1):
     """
     rng, counts = np.random.default_rng(seed), np.asarray(counts, dtype=float)
     u, v, w = qmc.Sobol(3, seed=rng).random(N_PARAMETERS).T
-    # The grid's outer cells reach half a step beyond .05 to 3.5, and −2 to 2.
-    half_step = np.log(70) / 28
-    scale = 0.05 * np.exp(-half_step) * np.exp(u * (np.log(70) + 2 * half_step))
+    # The grid's outer cells reach half a step beyond .3 to 3.5, and −2 to 2.
+    half_step = np.log(3.5 / 0.3) / 20
+    scale = 0.3 * np.exp(-half_step) * np.exp(u * (np.log(3.5 / 0.3) + 2 * half_step))
     skew = 4.5 * v - 2.25
     location = np.log(max(counts.mean(), 0.5)) - 6 + 9 * w
     log = np.log(scale / (1 + scale**2))

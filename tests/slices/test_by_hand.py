@@ -9,7 +9,8 @@ import pytest
 
 import outperform as op
 from outperform import metrics
-from outperform.decision.ranks import masses_rows, narrowest_rows, spreads_rows
+from outperform.decision.hdi import narrowest_rows
+from outperform.decision.ranks import masses_rows, spreads_rows
 from outperform.decision.rope import Decision, Rope
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.slices.api import FEW_SLICES

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from verification import foretold, more_data, plans
+from verification import more_data, plans, predicted
 from verification.more_data import Predicted
 from verification.plans import WORLDS, Project
 
@@ -78,19 +78,19 @@ def test_comparisons_that_belong_together_are_worth_one():
 
 
 def test_worlds_of_futures_are_believed_as_they_say():
-    uniform, knows, wrong = foretold.WORLDS
-    assert [one.gated for one in foretold.WORLDS] == [True, True, False]
+    uniform, knows, wrong = predicted.WORLDS
+    assert [one.gated for one in predicted.WORLDS] == [True, True, False]
     assert np.all(uniform.prior.row_shapes(2, 2) == 1)
-    assert np.array_equal(knows.prior.row_shapes(2, 2), foretold.NEWSGROUP)
+    assert np.array_equal(knows.prior.row_shapes(2, 2), predicted.NEWSGROUP)
     assert wrong.prior == op.Prior.from_param("uniform")
-    assert foretold.repeat(knows, 0, 8)[-1] == foretold.repeat(knows, 4, 8)[-1]
+    assert predicted.repeat(knows, 0, 8)[-1] == predicted.repeat(knows, 4, 8)[-1]
 
 
 def test_few_items_are_predicted_as_they_come():
     # Of five items, the uniform prior is worth more than they are.
-    world = replace(foretold.WORLDS[0], quarter=5)
+    world = replace(predicted.WORLDS[0], quarter=5)
     with_prior = [
-        foretold.predicted_and_came(world, np.random.default_rng([9, place]))
+        predicted.predicted_and_came(world, np.random.default_rng([9, place]))
         for place in range(500)
     ]
     said, came = zip(*(one for one in with_prior if one is not None), strict=True)
@@ -100,11 +100,11 @@ def test_few_items_are_predicted_as_they_come():
 
 def test_forecasts_that_do_not_come_true_are_named():
     def found(came):
-        return {foretold.WORLDS[0]: [(0.5, place < came) for place in range(1_000)]}
+        return {predicted.WORLDS[0]: [(0.5, place < came) for place in range(1_000)]}
 
-    assert foretold.failures(found(520)) == []
-    assert "0.500 predicted, 0.600 came" in foretold.failures(found(600))[0]
-    assert "| 1,000 | 50% | 52.0 ± 1.6 |" in foretold.table(found(520))
+    assert predicted.failures(found(520)) == []
+    assert "0.500 predicted, 0.600 came" in predicted.failures(found(600))[0]
+    assert "| 1,000 | 50% | 52.0 ± 1.6 |" in predicted.table(found(520))
 
 
 def test_what_was_not_predicted_is_named(tmp_path):
@@ -126,7 +126,7 @@ def test_a_quarter_is_predicted_and_revealed():
     news = op.datasets.load_news20()
     part = np.random.default_rng(0).permutation(len(news.y_true))[:1_883]
     pair = more_data.PAIRS[4]
-    found = more_data._foretell(news, part, pair, "sci.med", simulate=False)
+    found = more_data._predict(news, part, pair, "sci.med", simulate=False)
     assert found is not None
     assert 0 < found.theory < 1
     whole = more_data.compared(news, pair, "sci.med", None)

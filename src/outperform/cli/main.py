@@ -64,7 +64,7 @@ def _spell_out() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _trusted(code: int, arguments: Sequence[str]) -> int:
+def _trusted(code: object, arguments: Sequence[str]) -> int:
     """Return the exit code, but 0 and 1 of a gate only if it has written its own decision.
 
     A parser that takes every command for ``--version``, or a library that calls ``sys.exit``,
@@ -74,8 +74,9 @@ def _trusted(code: int, arguments: Sequence[str]) -> int:
         return int(code)
     command = next((one for one in arguments if not one.startswith("-")), None)
     judges = command in _JUDGING and _ASKS_FOR_TEXT.isdisjoint(arguments)
-    if code == exit_codes.FAILED or (code == exit_codes.DONE and judges):
-        say(f"{command or 'the command'} ended without an answer; it needs typer 0.16.1 or newer")
+    doubtful = code == exit_codes.FAILED or (code == exit_codes.DONE and judges)
+    if doubtful or not isinstance(code, int):  # sys.exit takes "0" for 1
+        say(f"{command or 'the command'} ended without an answer; it needs typer 0.26 or newer")
         return exit_codes.RESOURCES
     return code
 

@@ -284,9 +284,13 @@ class Table:
         matrix[tuple(self.cells.T)] = self.counts
         return matrix
 
+    def _split(self) -> list[IntArray]:
+        """Return the truth and each model's prediction, a code a cell."""
+        return list(self.cells.T)
+
     def margins(self, *, n_labels: int) -> ClassCounts:
         """Return hits, actual and predicted counts of every code, of one model's table."""
-        truth, predicted = self.cells.T
+        truth, predicted = self._split()
         hits = np.zeros(n_labels, dtype=self.counts.dtype)
         right = truth == predicted
         hits[truth[right]] = self.counts[right]
@@ -298,7 +302,7 @@ class Table:
 
     def part(self, part: Part, *, positive: int | None) -> int:
         """Return tp, fn, fp or tn of a class, or correct or wrong, of one model's table."""
-        truth, predicted = self.cells.T
+        truth, predicted = self._split()
         selected = {
             "tp": (truth == positive) & (predicted == positive),
             "fn": (truth == positive) & (predicted != positive),
@@ -311,7 +315,7 @@ class Table:
 
     def agreement(self, truth: int | None) -> tuple[int, int, int, int]:
         """Return how many items both, only A, only B and neither of two models got right."""
-        actual, a, b = self.cells.T
+        actual, a, b = self._split()
         inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
         right_a, right_b = a == actual, b == actual
         both = self.sum_where(inside & right_a & right_b)

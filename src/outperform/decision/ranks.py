@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, Distribution, FloatArray, IntArray
-from outperform.decision.intervals import SHORTEST_NOISE, Interval
+from outperform._typing import AnyArray, Distribution, FloatArray
 from outperform.decision.rope import Rope, mean_error
 
 _AT_ONCE = 1 << 20
@@ -178,66 +177,6 @@ def _integral(tail: Callable[[float], float], stop: float) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     values = [tail(float(x)) for x in (nodes + 1.0) * stop / 2.0]
     return float(weights @ np.array(values)) * stop / 2.0
-
-
-class Ends(NamedTuple):
-    """Narrowest intervals, one a row, and the Monte Carlo errors of their ends."""
-
-    low: FloatArray
-    high: FloatArray
-    mcse_low: FloatArray
-    mcse_high: FloatArray
-
-    def interval(self, row: int, prob: float) -> Interval:
-        """Return one of them as a value."""
-        low, high, mcse_low, mcse_high = (float(column[row]) for column in self)
-        return Interval(
-            low=low,
-            high=high,
-            prob=prob,
-            mcse_low=mcse_low,
-            mcse_high=mcse_high,
-            kind="HDI",
-            signed=True,
-        )
-
-
-def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
-    """Return the narrowest interval of each row of sorted draws ``(n_rows, n_draws)``.
-
-    The plain sample version, as one comparison of so few draws takes it.
-
-    Examples
-    --------
-    >>> narrowest_rows(np.array([[0.0, 5.0, 5.1, 5.2]]), 0.75).low
-    array([5.])
-    """
-    n = ordered.shape[1]
-    span = min(int(np.ceil(prob * n)), n) - 1
-    start: IntArray = (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1)
-    rows = np.arange(len(ordered))
-    return Ends(
-        low=ordered[rows, start],
-        high=ordered[rows, start + span],
-        mcse_low=SHORTEST_NOISE * _quantile_errors(ordered, start / n),
-        mcse_high=SHORTEST_NOISE * _quantile_errors(ordered, (start + span) / n),
-    )
-
-
-def _quantile_errors(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    spread = np.sqrt(levels * (1 - levels) / ordered.shape[1])
-    high = _quantiles(ordered, np.minimum(levels + spread, 1.0))
-    return (high - _quantiles(ordered, np.maximum(levels - spread, 0.0))) / 2
-
-
-def _quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    last = ordered.shape[1] - 1
-    ranks = levels * last
-    below = ranks.astype(np.int64)
-    rows = np.arange(len(ordered))
-    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
-    quantiles: FloatArray = low + (ranks - below) * (high - low)
-    return quantiles
 
 
 class Spreads(NamedTuple):

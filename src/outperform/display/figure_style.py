@@ -18,6 +18,7 @@ from outperform.errors import UsageError, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 
 COLUMN = 3.3  # inches: one column of a two-column page
@@ -50,7 +51,7 @@ def new_axes(ax: Axes | None, *, purpose: str, height: float = 2.5, width: float
     return drawn
 
 
-def ink(ax: Axes) -> Any:
+def ink(ax: Axes) -> ColorType:
     """Return the colour that people chose for text, dark or light."""
     return ax.xaxis.label.get_color()
 

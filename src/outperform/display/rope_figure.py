@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
-from outperform.display.facts import Facts
 from outperform.display.figure_style import Shape, read_shape
 from outperform.display.sentences import DECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from outperform.results.schemas import ComparisonFacts, CurveFacts, Ends, FactorFacts
 
 
 _FILLS: dict[str, tuple[float, float, float, float]] = {
@@ -39,7 +40,7 @@ _NO_ROOM = 0.07  # of the axes: a narrower band has no words
 def draw_rope_curve(
     shares: tuple[ArrayLike, ArrayLike] | None = None,
     *,
-    facts: Facts,
+    facts: ComparisonFacts,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw which decision each half-width of the ROPE gives, and mark the chosen one.
@@ -78,7 +79,7 @@ def draw_rope_curve(
     return ax
 
 
-def widest_rope(facts: Facts) -> float:
+def widest_rope(facts: ComparisonFacts) -> float:
     """Return the greatest half-width shown: all changes of the decision, and the chosen ROPE.
 
     Examples
@@ -91,11 +92,11 @@ def widest_rope(facts: Facts) -> float:
     return float(1.25 * max(*changes, 1.1 * _chosen(facts["rope"]), 1e-9))
 
 
-def _chosen(rope: Mapping[str, Any]) -> float:
+def _chosen(rope: Ends) -> float:
     return float(rope["high"]) if rope["low"] == -rope["high"] else 1.0
 
 
-def _draw_band(ax: Axes, stretch: Mapping[str, Any], stop: float) -> None:
+def _draw_band(ax: Axes, stretch: CurveFacts, stop: float) -> None:
     low = stretch["from"]
     high = stop if stretch["to"] is None else stretch["to"]
     if high <= low:
@@ -116,7 +117,7 @@ def _draw_band(ax: Axes, stretch: Mapping[str, Any], stop: float) -> None:
         ax.text(middle, (1 + _ROOF) / 2, words, va="center", **how)
 
 
-def _mark_chosen(ax: Axes, facts: Facts) -> None:
+def _mark_chosen(ax: Axes, facts: ComparisonFacts) -> None:
     rope = facts["rope"]
     at = _chosen(rope)
     ax.plot([at, at], [0, 1], color=figure_style.ink(ax), lw=1.6, ls=figure_style.DASHES, zorder=3)
@@ -125,7 +126,7 @@ def _mark_chosen(ax: Axes, facts: Facts) -> None:
     figure_style.veiled(ax, text, (at, 0.03), (3, 0), rotation=90, va="bottom", **figure_style.TINY)
 
 
-def _changes(facts: Facts) -> str:
+def _changes(facts: ComparisonFacts) -> str:
     """Say where the decision changes, on one short line."""
     if not any(stretch["decision"] in DECIDED for stretch in facts["rope_curve"]):
         return "withheld for every width"
@@ -141,7 +142,7 @@ def _changes(facts: Facts) -> str:
     return ", ".join(parts)
 
 
-def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
+def _finish(ax: Axes, facts: ComparisonFacts, *, with_shares: bool) -> None:
     rope = facts["rope"]
     even = rope["low"] == -rope["high"]
     ends = figure_style.minus(numbers.rope(rope["low"], rope["high"]))
@@ -162,12 +163,25 @@ _LAST = 6  # points of the prior's line that its name stands over
 _DECADES = 6.0  # below the posterior's top; what lies deeper is only written
 
 
+class PointNull(TypedDict):
+    """The densities at zero before and after the data, and the Bayes factor of the point null."""
+
+    density: tuple[float, float] | None
+    point: FactorFacts | None
+
+
+class Null(PointNull):
+    """The same, and the mass in the ROPE before and after the data."""
+
+    inside: tuple[float, float] | None
+
+
 def draw_factor(
     posterior: ArrayLike | tuple[ArrayLike, ArrayLike],
     prior: ArrayLike | tuple[ArrayLike, ArrayLike],
     *,
-    facts: Facts,
-    null: Mapping[str, object],
+    facts: ComparisonFacts,
+    null: Null,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw prior and posterior of the difference on a logarithmic scale, and both nulls.
@@ -218,7 +232,7 @@ def draw_factor(
     return ax
 
 
-def factor_window(facts: Facts) -> tuple[float, float]:
+def factor_window(facts: ComparisonFacts) -> tuple[float, float]:
     """Return what the figure must show: the posterior but for its tails, the ROPE and zero.
 
     Examples
@@ -246,7 +260,7 @@ def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
     )
 
 
-def _floor(after: Shape, before: Shape, null: Mapping[str, Any]) -> float:
+def _floor(after: Shape, before: Shape, null: Null) -> float:
     """Return the lowest density shown: below the prior's, and below both at zero."""
     shown = [after.top / 100, float(np.nanmin(before.height)) / 3]
     shown += [value / 3 for value in null["density"] or () if value > 0]
@@ -274,7 +288,7 @@ def _draw_shapes(ax: Axes, after: Shape, before: Shape, floor: float) -> None:
     figure_style.veiled(ax, "prior", (1.0, level), (0, 4), **side)
 
 
-def _draw_densities(ax: Axes, null: Mapping[str, Any], floor: float) -> None:
+def _draw_densities(ax: Axes, null: Null, floor: float) -> None:
     """Mark both densities at zero and the distance between them."""
     colour = figure_style.ink(ax)
     ax.axvline(0, color=colour, lw=0.7, ls=":", zorder=1)
@@ -282,20 +296,21 @@ def _draw_densities(ax: Axes, null: Mapping[str, Any], floor: float) -> None:
         return
     before, after = null["density"]
     ax.plot([0, 0], [before, max(after, floor)], color=colour, lw=1.6, zorder=5)
-    edge = {"ms": 5.5, "mec": colour, "mew": 1.0, "ls": "", "zorder": 6}
+    edge: dict[str, Any] = {"ms": 5.5, "mec": colour, "mew": 1.0, "ls": "", "zorder": 6}
     ax.plot([0], [before], "o", mfc=ax.get_facecolor(), **edge)
     ax.plot([0], [max(after, floor)], "o" if after > floor else "v", mfc=colour, **edge)
 
 
-def _write_meaning(ax: Axes, facts: Facts, null: Mapping[str, object]) -> None:
+def _write_meaning(ax: Axes, facts: ComparisonFacts, null: Null) -> None:
     text = "\n".join([*_of_interval(facts, null), *_of_point(null)])
     ax.text(
         0.0, 1.03, text, transform=ax.transAxes, va="bottom", linespacing=1.25, **figure_style.TINY
     )
 
 
-def _of_interval(facts: Facts, null: Mapping[str, Any]) -> list[str]:
-    if null["inside"] is None or facts.get("bayes_factor") is None:
+def _of_interval(facts: ComparisonFacts, null: Null) -> list[str]:
+    factor = facts.get("bayes_factor")
+    if null["inside"] is None or factor is None:
         return ["interval null: the ROPE has no width, or no mass before the data"]
     before, after = null["inside"]
     shares = (
@@ -304,11 +319,11 @@ def _of_interval(facts: Facts, null: Mapping[str, Any]) -> list[str]:
     )
     return [
         f"inside the ROPE: prior {shares[0]}, posterior {shares[1]}",
-        _odds(facts["bayes_factor"], "lying inside", "lying outside"),
+        _odds(factor, "lying inside", "lying outside"),
     ]
 
 
-def _of_point(null: Mapping[str, Any]) -> list[str]:
+def _of_point(null: Null) -> list[str]:
     if null["point"] is None or null["density"] is None:
         return ["point null (exactly 0): no exact Bayes factor"]
     before, after = (f"{value:.3g}" for value in null["density"])

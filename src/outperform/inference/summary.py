@@ -17,8 +17,8 @@ from outperform.decision.bayes_factor import (
     point_null,
     point_null_kde,
 )
-from outperform.decision.exact_hdi import exact_hdi
-from outperform.decision.intervals import Interval, equal_tailed, narrowest
+from outperform.decision.hdi import exact_hdi, narrowest
+from outperform.decision.intervals import Interval, equal_tailed
 from outperform.decision.rope import Decision, Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, clauses, counted, finding
@@ -73,8 +73,8 @@ def summarize(
             mean=float(ordered.mean()),
             sd=sd,
             mcse=mean_error(sd, worth) if chain is None else chain.mcse,
-            hdi=replace(narrowest(ordered, prob, worth), kind="HDI", signed=signed),
-            eti=replace(equal_tailed(ordered, prob, worth), kind="ETI", signed=signed),
+            hdi=replace(narrowest(ordered, prob, worth), signed=signed),
+            eti=replace(equal_tailed(ordered, prob, worth), signed=signed),
         )
     tail = (1 - prob) / 2
     equal = exact.quantile(tail), exact.quantile(1 - tail)

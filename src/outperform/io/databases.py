@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Protocol, cast
 from urllib.parse import unquote, urlsplit
 
 from outperform.data.outcomes import Outcomes
@@ -53,6 +54,77 @@ _RUN_TEXT = (
 )
 
 
+# What is used of ibis and of its drivers, which have no types of their own.
+
+
+class _Described(Protocol):
+    name: str
+    type_code: int
+
+
+class _Cursor(Protocol):
+    description: Sequence[_Described]
+    execute: Callable[..., _Cursor]
+    fetchone: Callable[[], tuple[object, ...] | None]
+    fetchall: Callable[[], list[tuple[int, ...]]]
+
+    def __enter__(self) -> _Cursor: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class _Driver(Protocol):
+    read_only: bool
+    transaction: Callable[[], object]
+    execute: Callable[..., _Cursor]
+    cursor: Callable[[], _Cursor]
+    interrupt: Callable[[], None]
+
+
+class _Column(Protocol):
+    typeof: Callable[[], object]
+
+
+class _Arrow(Protocol):
+    to_pydict: Callable[[], dict[str, list[str | None]]]
+
+
+class _Table(Protocol):
+    select: Callable[..., _Table]
+    distinct: Callable[[], _Table]
+    to_pyarrow: Callable[[], _Arrow]
+
+    def __getitem__(self, name: str) -> _Column: ...
+
+
+class Connection(Protocol):
+    """A backend of ibis."""
+
+    con: _Driver
+    dialect: object
+    sql: Callable[..., _Table]
+    table: Callable[..., _Table]
+    list_tables: Callable[..., list[str]]
+    disconnect: Callable[[], None]
+
+
+class _SQLite(Protocol):
+    from_connection: Callable[..., Connection]
+
+
+class _Ibis(Protocol):
+    connect: Callable[..., Connection]
+    sqlite: _SQLite
+
+
+def _ibis() -> _Ibis:
+    return cast("_Ibis", require("ibis", extra="sql", purpose="reading databases"))
+
+
 def login_of(address: str) -> dict[str, str]:
     """Return user and password of an address, in which only ``%`` is an escape.
 
@@ -66,10 +138,9 @@ def login_of(address: str) -> dict[str, str]:
     return {name: unquote(value) for name, value in found.items() if value}
 
 
-def connected(address: str) -> Any:
+def connected(address: str) -> Connection:
     """Connect so that every statement sees the same rows and whatever one does is taken back."""
-    ibis = require("ibis", extra="sql", purpose="reading databases")
-    connection = ibis.connect(address, autocommit=False, **login_of(address))
+    connection = _ibis().connect(address, autocommit=False, **login_of(address))
     driver = connection.con
     driver.read_only = True
     # Of ibis every statement has a transaction of its own; here all have one, never committed.
@@ -82,9 +153,9 @@ def connected(address: str) -> Any:
     return connection
 
 
-def types_of(query: str, connection: Any) -> dict[str, Any]:
+def types_of(query: str, connection: Connection) -> dict[str, object]:
     """Return the types of a query's columns, for which ibis would make a view."""
-    ibis = require("ibis", extra="sql", purpose="reading databases")
+    types = require("ibis.expr.datatypes", extra="sql", purpose="reading databases")
     _refuse_acting(query, connection)
     with connection.con.cursor() as cursor:
         # Prepared, because then it cannot be more than one statement.
@@ -93,11 +164,10 @@ def types_of(query: str, connection: Any) -> dict[str, Any]:
         cursor.execute("SELECT oid::int8 FROM pg_catalog.pg_type WHERE typtype = 'e'")
         known = {**_TYPES, **{code: "string" for (code,) in cursor.fetchall()}}
     refuse_twins([column for column, _ in columns], "the query")
-    unknown = ibis.expr.datatypes.unknown
-    return {column: known.get(code, unknown) for column, code in columns}
+    return {column: known.get(code, types.unknown) for column, code in columns}
 
 
-def _refuse_acting(query: str, connection: Any) -> None:
+def _refuse_acting(query: str, connection: Connection) -> None:
     """Refuse functions that may do more than read, which a read-only transaction can still run.
 
     Only those that PostgreSQL itself brings along, and that it does not call volatile, are known
@@ -162,7 +232,7 @@ _STORED = {"text": {"text"}, "whole numbers": {"integer"}, "fractions": {"intege
 
 
 # What is to be counted, and what ends a count that blocks Python; None where nothing does.
-Opened = tuple[Any, Callable[[], None] | None]
+Opened = tuple[object, Callable[[], None] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +251,7 @@ class Database:
         return f"{what if self.query is None else 'the query of '}{masked(self.address)}"
 
 
-def known_database(source: Any, *, table: str | None, query: str | None) -> Database | None:
+def known_database(source: object, *, table: str | None, query: str | None) -> Database | None:
     """Return a database and what is asked of it, or None for anything else."""
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
@@ -226,14 +296,14 @@ def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Ou
     raise fault  # here, so that it does not lead back to what the driver said
 
 
-def _counted(database: Database, found: Any, ask: Callable[[Frame], TableQuery]) -> Outcomes:
+def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
     frame = known_frame(found, name=database.name)
     if frame is None:
         raise DataError(f"{database.name} is no table")
     asked = ask(frame)
     if database.scheme == "sqlite":
         _refuse_twins(frame)
-        _refuse_loose_types(found, frame, asked)
+        _refuse_loose_types(cast("_Table", found), frame, asked)
     return count_frame(frame, asked)
 
 
@@ -296,8 +366,7 @@ def _opened_duckdb(database: Database) -> Iterator[Opened]:
 
 @contextmanager
 def _opened_ibis(database: Database) -> Iterator[Opened]:
-    ibis = require("ibis", extra="sql", purpose="reading databases")
-    connection = _connected(ibis, database)
+    connection = _connected(_ibis(), database)
     try:
         if database.query is not None:
             query = _select(database.query, connection)
@@ -316,7 +385,7 @@ def _opened_ibis(database: Database) -> Iterator[Opened]:
         connection.disconnect()
 
 
-def _connected(ibis: Any, database: Database) -> Any:
+def _connected(ibis: _Ibis, database: Database) -> Connection:
     if database.scheme == "postgres":
         return connected(database.address)
     if database.scheme != "sqlite":
@@ -353,7 +422,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _select(query: str, connection: Any) -> str:
+def _select(query: str, connection: Connection) -> str:
     """Return a query that only reads, without comments and semicolon, or refuse it."""
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     words = sqlglot.expressions
@@ -364,14 +433,22 @@ def _select(query: str, connection: Any) -> str:
             if one is not None and not isinstance(one, words.Semicolon)
         ]
     except sqlglot.errors.SqlglotError as error:
-        line = str(error).partition("\n")[0]
-        raise UsageError(f"the query is not one that can be read: {line}") from None
+        raise _no_query(error) from None
     writing = (words.DML, words.DDL, words.Command, words.Into, words.Lock)
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    options = {"comments": False, "normalize_functions": False}
-    return str(parsed[0].sql(dialect=connection.dialect, **options))
+    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}  # or it would leave out what it lacks
+    options = {"comments": False, "normalize_functions": False, **strict}
+    try:
+        return str(parsed[0].sql(dialect=connection.dialect, **options))
+    except sqlglot.errors.SqlglotError as error:
+        raise _no_query(error) from None
+
+
+def _no_query(error: Exception) -> UsageError:
+    line = str(error).partition("\n")[0]
+    return UsageError(f"the query is not one that can be read: {line}")
 
 
 def _refuse_twins(frame: Frame) -> None:
@@ -380,7 +457,7 @@ def _refuse_twins(frame: Frame) -> None:
     refuse_twins(list(frame.names) if len(set(names)) == len(names) else names, frame.name)
 
 
-def _refuse_loose_types(table: Any, frame: Frame, asked: TableQuery) -> None:
+def _refuse_loose_types(table: _Table, frame: Frame, asked: TableQuery) -> None:
     """Refuse columns with values that are not what the column says, which SQLite permits."""
     others = [name for name in (asked.count, asked.weight, asked.groups) if name is not None]
     columns = (*asked.columns, *others)
@@ -389,7 +466,7 @@ def _refuse_loose_types(table: Any, frame: Frame, asked: TableQuery) -> None:
     found = kinds.distinct().to_pyarrow().to_pydict() if names else {}
     for place, name in enumerate(names):
         family = frame.column(name).family
-        odd = set(found[f"k{place}"]) - _STORED[family] - {"null", None}
+        odd = {kind for kind in found[f"k{place}"] if kind} - _STORED[family] - {"null"}
         if odd:
             raise DataError(
                 f"column {name!r} of {frame.name} says that it holds {family} but has values of "

@@ -77,7 +77,7 @@ def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
                 connection.execute(lock)
         except duckdb.CatalogException as error:
             raise MissingExtra(
-                "counting files needs duckdb 1.2 or later, which can be locked down; install it "
+                "counting files needs duckdb 1.5 or later, which can be locked down; install it "
                 'with: pip install -U "outperform[cli]"'
             ) from error
         yield Engine(connection=connection, folder=folder)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
-from outperform.errors import DataError, MissingExtra, OutperformError, ResourceError, UsageError
+from outperform.errors import (
+    DataError,
+    MissingExtra,
+    OutperformError,
+    ResourceError,
+    UsageError,
+    require,
+)
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
 from outperform.io.count import MOST_ROWS, Repeats, TableQuery, beside, candidates, not_counts
@@ -190,10 +197,24 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
     """Return the rows that where asks for, without the columns that nobody asks for."""
     import narwhals.stable.v2 as nw
 
-    plan = frame.plan.select(*(nw.col(name) for name in dict.fromkeys((*names, *(where or ())))))
+    asked = dict.fromkeys((*names, *(where or ())))
+    if frame.plan.implementation.is_duckdb():
+        _refuse_misread(asked, frame.name)
+    plan = frame.plan.select(*(nw.col(name) for name in asked))
     for name, value in (where or {}).items():
         plan = plan.filter(_test(frame.column(name), name, value, frame.name))
     return plan
+
+
+def _refuse_misread(names: Iterable[str], frame: str) -> None:
+    """Refuse names that DuckDB before 2.0 takes for SQL, in which ``"y"`` is the column y."""
+    duckdb = require("duckdb", extra="cli", purpose="counting its relations")
+    odd = next((name for name in names if '"' in name or "." in name), None)
+    if odd is not None and duckdb.__version__.startswith(("0.", "1.")):
+        raise DataError(
+            f"DuckDB {duckdb.__version__} takes the name of column {odd!r} of {frame} for SQL; "
+            "rename the column, or install duckdb 2.0 or later"
+        )
 
 
 def _test(column: Column, name: str, value: object, frame: str) -> Expr:
@@ -210,7 +231,9 @@ def _test(column: Column, name: str, value: object, frame: str) -> Expr:
     given = [_given(one, column.family) for one in values if one is not None]
     side = nw.col(name).cast(nw.String) if column.family == "text" else nw.col(name)
     test = side.is_in([one for one in given if one is not None])
-    return test | nw.col(name).is_null() if None in values else test
+    # pandas before 3 casts what is missing to "None" or "nan".
+    missing = nw.col(name).is_null()
+    return test | missing if None in values else test & ~missing
 
 
 def _given(value: Any, family: Family) -> Any:
@@ -255,7 +278,12 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> Non
         ).collect()
         worst = {name: found[f"k{place}"].to_list()[0] for place, name in enumerate(names)}
         group_by.refuse_scores(
-            {name: [one] for name, one in worst.items() if isinstance(one, float) and one == one},
+            # Nothing infinite has a fraction; pyarrow before 23 finds it among NaN alone.
+            {
+                name: [one]
+                for name, one in worst.items()
+                if isinstance(one, float) and math.isfinite(one)
+            },
             [],
         )
     for name in query.columns:
@@ -279,10 +307,11 @@ def _refuse_mixture(types: set[type], name: str, frame: str) -> None:
 def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> None:
     import narwhals.stable.v2 as nw
 
-    each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
-    lost = each.filter(nw.col("id").is_null()).select(nw.col("n").sum()).collect()["n"].to_list()
+    # Before the cast, with which pandas before 3 makes text of what is missing.
+    lost = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
     if lost[0]:
         raise DataError(f"{int(lost[0])} rows of {frame} have no id in {id!r}")
+    each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
     found = (
         each.filter(nw.col("n") > 1)
         .select(nw.col("id").min(), nw.col("n").sum(), ids=nw.len())
@@ -320,6 +349,8 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
         raise DataError(not_counts(name, frame.name, int(missing)))
     total = 0 if high is None else high * _HALF + low
     if number or total != total:
+        if isinstance(worst, float) and worst == math.inf:  # pyarrow before 23, among NaN alone
+            worst = math.nan
         raise DataError(not_counts(name, frame.name, int(number), worst))
     if total >= (2**63 if is_whole else 2**53):
         raise DataError(f"the counts in {name!r} of {frame.name} add up to more than 64 bits hold")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, stdtr
+from scipy.special import betaincc, stdtr
 
 from outperform._typing import FloatArray
 from outperform.errors import DataError
@@ -79,7 +79,8 @@ def fair_coin_cdf(heads: int, n: int) -> float:
     """Return P(X <= heads) for X ~ Binomial(n, 1/2).
 
     The incomplete beta function takes counts of any size; the binomial function
-    of ``scipy.special`` holds n in 32 bits.
+    of ``scipy.special`` holds n in 32 bits. Its complement is the exact one: the
+    function itself is off by 2e-5 at 10^12 items before scipy 1.17.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def fair_coin_cdf(heads: int, n: int) -> float:
         return 0.0
     if heads >= n:
         return 1.0
-    return float(betainc(n - heads, heads + 1, 0.5))
+    return float(betaincc(heads + 1, n - heads, 0.5))
 
 
 def two_sided_fair_coin(wins: int, losses: int) -> float:

@@ -14,7 +14,8 @@ from outperform import metrics
 from outperform._typing import FloatArray, MetricLike
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
-from outperform.decision.intervals import Interval, narrowest_ends
+from outperform.decision.hdi import narrowest_ends
+from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope, decide
 from outperform.errors import UsageError, param
 from outperform.findings import Finding

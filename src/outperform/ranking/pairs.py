@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform._typing import FloatArray
-from outperform.decision.intervals import Interval, narrowest
+from outperform.decision.hdi import narrowest
+from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
     Decision,
     Masses,
@@ -133,7 +134,7 @@ def _both_ways(
     ordered = values[i] - values[j]
     ordered.sort()
     mean, sd = float(ordered.mean()), float(ordered.std(ddof=1))
-    hdi = replace(narrowest(ordered, prob), kind="HDI", signed=True)
+    hdi = replace(narrowest(ordered, prob), signed=True)
     conclude = partial(_conclude, spec, rope=rope, sd=sd, mcse=mean_error(sd, ordered.size))
     seen = observed[i] - observed[j]
     forward = conclude((i, j), hdi, masses_from_draws(ordered, rope), mean=mean, observed=seen)

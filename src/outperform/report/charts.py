@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import Protocol, cast
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -93,9 +93,44 @@ class Row:
     words: str
 
 
+class _Chart(Protocol):
+    """A chart of altair, as far as it is used here."""
+
+    mark_area: Callable[..., _Chart]
+    mark_bar: Callable[..., _Chart]
+    mark_point: Callable[..., _Chart]
+    mark_rule: Callable[..., _Chart]
+    mark_text: Callable[..., _Chart]
+    mark_tick: Callable[..., _Chart]
+    encode: Callable[..., _Chart]
+    transform_filter: Callable[[str], _Chart]
+    properties: Callable[..., _Chart]
+    configure_view: Callable[..., _Chart]
+    configure_text: Callable[..., _Chart]
+    save: Callable[..., None]
+
+
+class _Altair(Protocol):
+    """The module, as far as it is used here."""
+
+    Chart: Callable[..., _Chart]
+    layer: Callable[..., _Chart]
+    Data: Callable[..., object]
+    Axis: Callable[..., object]
+    Scale: Callable[..., object]
+    X: Callable[..., object]
+    Y: Callable[..., object]
+    Color: Callable[..., object]
+    value: Callable[[float], object]
+
+
+def _altair() -> _Altair:
+    return cast("_Altair", require("altair", extra="report", purpose=_PURPOSE))
+
+
 def posterior_chart(curve: Curve) -> str:
     """Return the posterior of a difference; what is named ``rope`` and ``density`` can move."""
-    alt = require("altair", extra="report", purpose=_PURPOSE)
+    alt = _altair()
     low, high = curve.domain
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     axis = alt.Axis(title=curve.subject, **AXIS)
@@ -117,10 +152,10 @@ def posterior_chart(curve: Curve) -> str:
         density.properties(name="density"),
         *_interval(alt, curve, x),
     ]
-    return _svg(alt, alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
+    return _svg(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
 
 
-def _interval(alt: Any, curve: Curve, x: Any) -> list[Any]:
+def _interval(alt: _Altair, curve: Curve, x: object) -> list[_Chart]:
     """Return the HDI as a bar under the posterior, with its ends and the mean."""
     at, (low, high) = alt.value(HEIGHT * (1 - _FOOT / 2 / (1.05 + _FOOT))), curve.hdi
     bar = _chart(alt, [{"x": low, "end": high}])
@@ -145,7 +180,7 @@ def _interval(alt: Any, curve: Curve, x: Any) -> list[Any]:
 
 def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
     """Return one interval a row, over the row's own ROPE, with its decision on the right."""
-    alt = require("altair", extra="report", purpose=_PURPOSE)
+    alt = _altair()
     values = [
         {
             "row": place,
@@ -165,7 +200,7 @@ def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
     y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))
     axis = alt.Axis(title=subject, **AXIS)
 
-    def x(field: str) -> Any:
+    def x(field: str) -> object:
         return alt.X(f"{field}:Q", axis=axis, scale=alt.Scale(nice=True, zero=True))
 
     names = list(DECISIONS)
@@ -191,14 +226,14 @@ def forest_chart(rows: Sequence[Row], *, subject: str) -> str:
         for side, side_text in (("left", "label"), ("right", "words"))
     }
     chart = alt.layer(*layers).properties(width=_FOREST, height=_ROW * len(rows))
-    return _svg(alt, chart.properties(padding={**room, "top": 5, "bottom": 5}))
+    return _svg(chart.properties(padding={**room, "top": 5, "bottom": 5}))
 
 
-def _chart(alt: Any, values: Sequence[dict[str, Any]]) -> Any:
+def _chart(alt: _Altair, values: Sequence[Mapping[str, object]]) -> _Chart:
     return alt.Chart(alt.Data(values=list(values)))
 
 
-def _svg(alt: Any, chart: Any) -> str:
+def _svg(chart: _Chart) -> str:
     # What altair renders with; named here so that its absence is explained like any other.
     require("vl_convert", extra="report", purpose=_PURPOSE)
     buffer = StringIO()

@@ -18,9 +18,12 @@ from outperform.display.rope_figure import widest_rope
 from outperform.display.sentences import headline
 from outperform.inference.summary import finding_facts
 from outperform.results.comparison import Comparison
+from outperform.results.schemas import ComparisonFacts
 
 
-def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[list[Rope], int]:
+def rope_positions(
+    comparison: Comparison, facts: ComparisonFacts, *, most: int
+) -> tuple[list[Rope], int]:
     """Return ROPEs from narrow to wide, at most about ``most``, and where the chosen one is.
 
     They run over half-widths, or over multiples of a ROPE that is not symmetric, in steps of
@@ -108,7 +111,7 @@ class Live:
         }
 
 
-def answer_everywhere(comparison: Comparison, facts: Facts, *, most: int) -> Live:
+def answer_everywhere(comparison: Comparison, facts: ComparisonFacts, *, most: int) -> Live:
     """Ask a comparison again for every place of the slider."""
     ropes, chosen = rope_positions(comparison, facts, most=most)
     quick = _remembering(comparison)

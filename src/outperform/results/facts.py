@@ -24,7 +24,13 @@ from outperform.data.views import code_of
 from outperform.decision.rope import Decision, Rope
 from outperform.display.forest_figure import draw_confusion, draw_forest
 from outperform.display.posterior_figure import draw_models
-from outperform.display.rope_figure import draw_factor, draw_rope_curve, factor_window, widest_rope
+from outperform.display.rope_figure import (
+    PointNull,
+    draw_factor,
+    draw_rope_curve,
+    factor_window,
+    widest_rope,
+)
 from outperform.errors import UndefinedBayesFactor
 from outperform.inference import engine
 from outperform.inference.spec import counted
@@ -243,7 +249,7 @@ def _within(
     return _density(distribution, max(low, window[0]), min(high, window[1]))
 
 
-def _point_null(comparison: Comparison) -> dict[str, Any]:
+def _point_null(comparison: Comparison) -> PointNull:
     """Return the densities at zero before and after the data, where the factor exists."""
     spec, after = counted(comparison.spec), comparison.distribution
     try:

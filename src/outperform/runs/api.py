@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, takewhile
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from outperform.comparison.api import check_names
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.decision.intervals import check_prob, narrowest
+from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, listed
@@ -357,12 +356,11 @@ def _estimate(
 
 def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
     """Judge the difference of the means of these very runs."""
-    ordered = np.sort(fixed)
-    hdi = replace(narrowest(ordered, prob), kind="HDI", signed=True)
+    found = summarize(np.sort(fixed), None, prob, signed=True)
     return PooledRuns(
-        sd=float(ordered.std(ddof=1)),
-        hdi=hdi,
-        decision=decide(hdi, rope, greater_is_better=spec.metric.greater_is_better),
+        sd=found.sd,
+        hdi=found.hdi,
+        decision=decide(found.hdi, rope, greater_is_better=spec.metric.greater_is_better),
     )
 
 

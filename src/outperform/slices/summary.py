@@ -10,15 +10,9 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
+from outperform.decision.hdi import Ends, narrowest_rows
 from outperform.decision.intervals import Interval
-from outperform.decision.ranks import (
-    Ends,
-    MassRows,
-    Spreads,
-    masses_rows,
-    narrowest_rows,
-    spreads_rows,
-)
+from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
 from outperform.decision.rope import Decision, Rope, decide, margin, mean_error, probability_error
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
@@ -327,10 +321,10 @@ def summarize_rows(
     unmatched = never_match(spec, 0) or never_match(spec, 1)
     rows = []
     for place, key in enumerate(slices):
-        hdi = numbers.ends.interval(place, prob)
+        hdi = numbers.ends.interval(place, prob, signed=True)
         mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
         seen = observed[:, place].tolist()
-        own_hdi = own.ends.interval(place, prob)
+        own_hdi = own.ends.interval(place, prob, signed=True)
         decision, alone = (decide(one, rope, greater_is_better=better) for one in (hdi, own_hdi))
         if decision is Decision.EQUIVALENT and mean not in own_hdi:
             decision = Decision.UNDECIDED

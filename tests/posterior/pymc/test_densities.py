@@ -175,7 +175,7 @@ def test_learned():
         middle = np.log(totals.mean(axis=1))
         parts = [
             between(point, "location", middle - 6, middle + 3),
-            between(point, "angle", np.arctan(0.05), np.arctan(3.5)),
+            between(point, "angle", np.arctan(0.3), np.arctan(3.5)),
             between(point, "skew", -2.0, 2.0),
             between(point, "mass_share", 0.5, 1 - 1e-7),
             between(point, "spread_share", 0.05 / 1.05, 1 - 1e-7),

@@ -116,7 +116,7 @@ def _transform() -> Any:
 
 # The prior of how rates are spread over classes, as in the direct engine: location around the
 # log of the mean count, scale (half-Cauchy) and skew of a generalised gamma.
-_LOCATIONS, _SCALES, _SKEW = (-6.0, 3.0), (0.05, 3.5), 2.0
+_LOCATIONS, _SCALES, _SKEW = (-6.0, 3.0), (0.3, 3.5), 2.0
 # Where the share of classes without items is integrated, in standard units.
 _NODES = np.linspace(-32.0, 32.0, 641)
 _NEAR_ZERO = 0.05

@@ -80,12 +80,12 @@ def binomial_cdf_by_quadrature(k, n):
         )
 
 
-@pytest.mark.parametrize(("n", "tolerance"), [(10**6, 1e-11), (10**9, 1e-9), (10**12, 1e-8)])
+@pytest.mark.parametrize("n", [10**6, 10**9, 10**12])
 @pytest.mark.parametrize("deviations", [0.5, 2, 5])
-def test_sign_test_with_very_many_items(n, tolerance, deviations):
+def test_sign_test_with_very_many_items(n, deviations):
     fewer = n // 2 - round(deviations * math.sqrt(n) / 2)
     exact = 2 * binomial_cdf_by_quadrature(fewer, n)
-    assert sign_test(fewer, n - fewer).p_value == pytest.approx(float(exact), rel=tolerance)
+    assert sign_test(fewer, n - fewer).p_value == pytest.approx(float(exact), rel=1e-12)
 
 
 def test_far_tail_underflows_to_zero_without_warning():

@@ -1,16 +1,222 @@
-"""The narrowest interval of an exact distribution."""
+"""The HDI: the narrowest interval of a closed form, of draws, and of many rows of draws."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from outperform._typing import Distribution
-from outperform.decision.intervals import check_prob
+from outperform._typing import Distribution, FloatArray, IntArray
+from outperform.decision.intervals import Interval, check_prob, less_sure, quantile_errors
+
+# The fit looks at a quarter of the possible positions to each side of the minimum:
+# wide enough to average noise away, narrow enough for a quartic to follow the curve.
+_HALF_WINDOW = 0.25
+_KNOTS = 64
+_DEGREE = 4
+
+# An end of the plain shortest interval is this much noisier than a quantile.
+_SHORTEST_NOISE = 2.4
+
+
+def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
+    """Return the narrowest interval (HDI) of sorted draws.
+
+    The width ``q(p + prob) − q(p)`` is fitted with a quartic in ``p`` near its
+    minimum and that is minimised, which takes about 40% off the error of the
+    plain sample minimum. The ends then are smooth functionals of the quantile
+    process, whose covariance gives their error: that of ``n_effective`` independent draws,
+    by default all.
+
+    Examples
+    --------
+    >>> draws = np.sort(np.random.default_rng(0).normal(size=50_000))
+    >>> hdi = narrowest(draws, 0.95)
+    >>> abs(hdi.low + 1.96) < 4 * hdi.mcse_low < 0.15
+    True
+    """
+    n = ordered.size
+    span = int(prob * n)
+    room = n - 1 - span
+    if room < 4 * _KNOTS or ordered[0] == ordered[-1]:
+        return less_sure(narrowest_rows(ordered[None], prob).interval(0, prob), n, n_effective)
+    widths = ordered[span:] - ordered[: n - span]
+    centre = float(widths.argmin())
+    for _ in range(2):
+        fit = _fit(ordered, span, centre, room)
+        centre = fit.centre + fit.scale * fit.place
+    return less_sure(fit.interval(prob, n, span), n, n_effective)
+
+
+def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:
+    """Return the ends of the narrowest interval that holds ``prob`` of the sorted draws.
+
+    The plain sample version, for simulations that need millions of them.
+
+    Examples
+    --------
+    >>> narrowest_ends(np.array([0.0, 5.0, 5.1, 5.2]), 0.75)
+    (5.0, 5.2)
+    """
+    (start,), span = _shortest(ordered[None], prob)
+    return float(ordered[start]), float(ordered[start + span])
+
+
+class Ends(NamedTuple):
+    """Narrowest intervals, one a row, and the Monte Carlo errors of their ends."""
+
+    low: FloatArray
+    high: FloatArray
+    mcse_low: FloatArray
+    mcse_high: FloatArray
+
+    def interval(self, row: int, prob: float, *, signed: bool = False) -> Interval:
+        """Return one of them as a value."""
+        low, high, mcse_low, mcse_high = (float(column[row]) for column in self)
+        return Interval(
+            low=low,
+            high=high,
+            prob=prob,
+            mcse_low=mcse_low,
+            mcse_high=mcse_high,
+            kind="HDI",
+            signed=signed,
+        )
+
+
+def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
+    """Return the narrowest interval of each row of sorted draws ``(n_rows, n_draws)``.
+
+    The plain sample version, as one comparison of so few draws takes it.
+
+    Examples
+    --------
+    >>> narrowest_rows(np.array([[0.0, 5.0, 5.1, 5.2]]), 0.75).low
+    array([5.])
+    """
+    n, rows = ordered.shape[1], np.arange(len(ordered))
+    start, span = _shortest(ordered, prob)
+    return Ends(
+        low=ordered[rows, start],
+        high=ordered[rows, start + span],
+        mcse_low=_SHORTEST_NOISE * quantile_errors(ordered, start / n),
+        mcse_high=_SHORTEST_NOISE * quantile_errors(ordered, (start + span) / n),
+    )
+
+
+def _shortest(ordered: FloatArray, prob: float) -> tuple[IntArray, int]:
+    """Return the place where each row's shortest interval begins, and how many places it spans."""
+    n = ordered.shape[1]
+    span = min(int(np.ceil(prob * n)), n) - 1
+    return (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1), span
+
+
+@lru_cache(maxsize=8)
+def _design(n_knots: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return knots in [-1, 1], the matrix from values to coefficients, and slopes at the knots."""
+    knots = np.linspace(-1.0, 1.0, n_knots)
+    powers = np.vander(knots, _DEGREE + 1, increasing=True)
+    slopes = powers[:, :-1] * np.arange(1, _DEGREE + 1)
+    return knots, np.asarray(np.linalg.pinv(powers), dtype=np.float64), slopes
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Quartics through the lower and upper quantiles as functions of the position."""
+
+    ranks: FloatArray  # (n_knots,) of the lower end
+    centre: float
+    scale: float
+    low: FloatArray  # (5,) coefficients
+    high: FloatArray
+    place: float  # of the minimum width, in [-1, 1]
+
+    def interval(self, prob: float, n: int, span: int) -> Interval:
+        powers = _powers(self.place)
+        error_low, error_high = self._errors(powers, n, span)
+        return Interval(
+            low=float(powers @ self.low),
+            high=float(powers @ self.high),
+            prob=prob,
+            mcse_low=error_low,
+            mcse_high=error_high,
+            kind="HDI",
+        )
+
+    def _errors(self, powers: FloatArray, n: int, span: int) -> tuple[float, float]:
+        _, solve, slopes = _design(self.ranks.size)
+        derivative = np.arange(_DEGREE + 1) * np.concatenate([[0.0], powers[:-1]])
+        curvature = _second_derivative(self.high - self.low, self.place)
+        value, shift = powers @ solve, np.zeros(self.ranks.size)
+        if abs(self.place) < 1 and curvature > 0:
+            shift = derivative @ solve / curvature
+        slope_low, slope_high = derivative @ self.low, derivative @ self.high
+        on_low = np.concatenate([value + slope_low * shift, -slope_low * shift])
+        on_high = np.concatenate([slope_high * shift, value - slope_high * shift])
+        # δq(p) = −q′(p)·δF, and Cov(δF(p), δF(p′)) = (min(p, p′) − p·p′) / n.
+        spacing = np.concatenate([slopes @ self.low[1:], slopes @ self.high[1:]]) * n / self.scale
+        levels = np.concatenate([self.ranks + 0.5, self.ranks + span + 0.5]) / n
+        covariance = (np.minimum.outer(levels, levels) - np.outer(levels, levels)) / n
+        errors = []
+        for weights in (on_low, on_high):
+            scaled = weights * spacing
+            variance = float(scaled @ covariance @ scaled)
+            errors.append(max(variance, 0.0) ** 0.5)
+        return errors[0], errors[1]
+
+
+def _fit(ordered: FloatArray, span: int, centre: float, room: int) -> _Fit:
+    half = _HALF_WINDOW * room
+    # Keep clear of the extremes, where the tails bend faster than a quartic.
+    first = max(centre - half, 0.25 * centre)
+    last = min(centre + half, room - 0.25 * (room - centre))
+    ranks = np.round(np.linspace(first, last, _KNOTS))
+    _, solve, _ = _design(_KNOTS)
+    places = ranks.astype(np.int64)
+    low, high = solve @ ordered[places], solve @ ordered[places + span]
+    return _Fit(
+        ranks=ranks,
+        centre=(first + last) / 2,
+        scale=(last - first) / 2,
+        low=low,
+        high=high,
+        place=_minimum(high - low),
+    )
+
+
+@lru_cache(maxsize=1)
+def _grid() -> tuple[FloatArray, FloatArray]:
+    grid = np.linspace(-1.0, 1.0, 201)
+    return grid, np.vander(grid, _DEGREE + 1, increasing=True)
+
+
+def _minimum(coefficients: FloatArray) -> float:
+    """Return where on [-1, 1] a quartic is smallest."""
+    grid, powers = _grid()
+    place = float(grid[(powers @ coefficients).argmin()])
+    for _ in range(4):
+        curvature = _second_derivative(coefficients, place)
+        if abs(place) == 1 or curvature <= 0:
+            break
+        slope = (np.arange(1, _DEGREE + 1) * coefficients[1:]) @ place ** np.arange(_DEGREE)
+        place = float(np.clip(place - slope / curvature, -1.0, 1.0))
+    return place
+
+
+def _powers(place: float) -> FloatArray:
+    powers: FloatArray = np.float64(place) ** np.arange(_DEGREE + 1)
+    return powers
+
+
+def _second_derivative(coefficients: FloatArray, place: float) -> float:
+    orders = np.arange(2, _DEGREE + 1)
+    return float((orders * (orders - 1) * coefficients[2:]) @ place ** (orders - 2))
+
 
 _MASS_ERROR = 1e-11
 _DENSITY_ERROR = 1e-9

@@ -7,7 +7,7 @@ step: a gradient of the log density. It is timed at one point, the two forms in 
 category 8 of 20 Newsgroups and on its items repeated to a million. At 7,532 items
 the chains are run too, 4 of 500 draws after 500.
 
-    python bench/bench_per_document.py [--write]
+    python bench/bench_per_item.py [--write]
 """
 
 from __future__ import annotations
