@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from outperform.ranking.api import rank
     from outperform.report.api import write_report
     from outperform.results.comparison import Comparison
-    from outperform.runs.api import compare_runs
+    from outperform.runs import compare_runs
     from outperform.slices.api import compare_slices
 
 
@@ -49,7 +49,7 @@ _HOMES = {
     "bcv_compare": "crossval.api",
     "bcv_estimate": "crossval.api",
     "compare": "comparison.api",
-    "compare_runs": "runs.api",
+    "compare_runs": "runs",
     "compare_slices": "slices.api",
     "cross_compare": "crossval.cross",
     "datasets": "",

@@ -8,7 +8,7 @@ from scipy import stats
 
 import outperform as op
 from outperform.decision.rope import Decision
-from outperform.runs.api import FEW_RUNS
+from outperform.runs import FEW_RUNS
 
 LEVELS = {"a": (0.84, 0.78, 0.88, 0.82), "b": (0.80, 0.83, 0.76)}
 

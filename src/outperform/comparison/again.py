@@ -49,7 +49,7 @@ from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows
 from outperform.results.base import CrossDetails, RunDetails, Tabular, verb_of
 from outperform.results.comparison import Comparison
-from outperform.runs.api import draw_runs, summarize_runs
+from outperform.runs import draw_runs, summarize_runs
 
 if TYPE_CHECKING:
     from outperform.results.schemas import TableFacts

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         RunFacts,
         UnpairedFacts,
     )
-    from outperform.runs.api import RunDraws
+    from outperform.runs import RunDraws
 
 
 _HOMES = {

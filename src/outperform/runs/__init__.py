@@ -1,1 +1,0 @@
-"""TRAINING RUNS: is it the model, or the seed?"""
