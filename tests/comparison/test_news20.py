@@ -50,7 +50,7 @@ def test_the_hierarchical_model_prints_the_papers_table(news):
 
 
 def test_paired_accuracy_is_exact(news):
-    c = op.compare(news, "nb_mult", "svm_l2", metric="accuracy", rope=0.01)
+    c = op.compare(news, "nb_mult", "svm_l2", metric="accuracy", rope=0.01, prior="unit")
     assert c.exact
     assert c.decision is op.Decision.BETTER
     both, only_a, only_b, neither = news.select(["nb_mult", "svm_l2"]).agreement()
@@ -59,7 +59,7 @@ def test_paired_accuracy_is_exact(news):
     assert both + only_a + only_b + neither == news.n
 
 
-def test_estimates_learn_a_mass_that_does_not_pull(news):
+def test_the_default_does_not_pull(news):
     e = op.estimate(news, "nb_mult", metric="f1_macro", n_draws=2_000, random_state=1)
     assert e.spec.prior.name == "learned"
     assert abs(e.mean - e.observed) < 0.5 * e.sd

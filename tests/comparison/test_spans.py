@@ -49,8 +49,8 @@ def ask(seen, *names, **options):
 def test_the_default_model(seen, bare):
     assert ask(seen).spec.prior.name == "bootstrap"
     assert ask(seen, metric="f1_macro").spec.prior.name == "bootstrap"
-    assert ask(bare).spec.prior.name == "uniform"
-    assert ask(seen.ungroup()).spec.prior.name == "uniform"
+    assert ask(bare).spec.prior.name == "unit"
+    assert ask(seen.ungroup()).spec.prior.name == "unit"
     assert ask(seen.ungroup(), metric="f1_macro").spec.prior.name == "unit"
     assert ask(seen, prior=1.0).spec.prior == get_prior("uniform")
     assert op.estimate(seen, "crf", random_state=0).spec.prior.name == "bootstrap"

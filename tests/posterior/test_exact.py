@@ -91,7 +91,6 @@ def test_many_classes_have_the_same_forms(ternary, moments):
         ("balanced_accuracy", "unit", True),
         ("accuracy", "hierarchical", True),
         ("recall", "hierarchical", False),
-        ("recall", "learned", False),
         ("accuracy", "bootstrap", True),
     ],
 )

@@ -48,17 +48,24 @@ def ranking():
 
 
 def agrees(pair, alone, times=5.0):
-    """Hold a pair against a comparison of the two alone, within their Monte Carlo errors."""
+    """Hold a pair against a comparison of the two alone, within their Monte Carlo errors.
+
+    Prior "learned" correlates all models alike, so that the sd of a difference may change a
+    little with the others.
+    """
+    slack = 0.1 if alone.spec.prior.name == "learned" else 0.0
     error = np.hypot(pair.mcse, alone.sd / np.sqrt(DRAWS))
     assert pair.observed == pytest.approx(alone.observed, abs=1e-12)
     assert abs(pair.mean - alone.mean) < times * error
-    assert pair.sd == pytest.approx(alone.sd, rel=0.04)
+    assert pair.sd == pytest.approx(alone.sd, rel=0.04 + slack)
     for end in ("low", "high"):
         error = np.hypot(getattr(pair.hdi, f"mcse_{end}"), getattr(alone.hdi, f"mcse_{end}"))
-        assert abs(getattr(pair.hdi, end) - getattr(alone.hdi, end)) < times * error
+        error = times * error + 2 * slack * alone.sd
+        assert abs(getattr(pair.hdi, end) - getattr(alone.hdi, end)) < error
     for name in ("p_worse", "p_equivalent", "p_better", "p_greater"):
         p = getattr(alone, name)
-        assert abs(getattr(pair, name) - p) < times * np.sqrt(2 * (p * (1 - p) + 1e-3) / DRAWS)
+        error = times * np.sqrt(2 * (p * (1 - p) + 1e-3) / DRAWS) + slack / 2
+        assert abs(getattr(pair, name) - p) < error
 
 
 @pytest.mark.parametrize(("metric", "n_classes"), [("f1_macro", 3), ("accuracy", 5), ("f1", 2)])

@@ -297,7 +297,7 @@ def test_scores_have_no_prior(two):
 def test_spans_label_sets_and_prevalence():
     spans = op.Outcomes.from_tp_fp_fn({"a": (80, 10, 20), "b": (70, 20, 30)})
     found = compared(spans).sensitivity()
-    assert found.priors == ("uniform", "jeffreys", "unit", "bootstrap")
+    assert found.priors == ("unit", "uniform", "jeffreys", "bootstrap")
     assert set(found.left_out.values()) == {"it is not for spans"}
     tags = [["B-PER", "O"], ["O", "B-PER"]] * 20
     tagged = op.Outcomes.from_tags(tags, {"a": tags, "b": [["B-PER", "O"]] * 40}, scheme="BIO")

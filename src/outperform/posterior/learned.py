@@ -54,6 +54,9 @@ _FEW_CLASSES = 10
 # No more of the prior's mass than this is shared, or equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
+# Draws that show how correlated models are, fewer where each takes much memory.
+_PILOT = 500
+_PILOT_NUMBERS = 1 << 20
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -87,7 +90,9 @@ class Learned(NoClosedForms):
             _Rows(self.cells[:, [0, 1 + model]], self.counts, self.n_classes, self.existing)
             for model in range(self.n_models)
         ]
-        self.shared = shared_errors(self.cells, self.counts)
+        self.shared = self.together = shared_errors(self.cells, self.counts)
+        if self.n_models > 1:
+            self.together = self._together()
 
     @property
     def n_gammas(self) -> int:
@@ -127,6 +132,25 @@ class Learned(NoClosedForms):
 
         return draw
 
+    def _together(self) -> float:
+        """Return the correlation of the parameters that correlates accuracies as errors are.
+
+        A model whose recalls are drawn to their mean learns more from the parameters than from
+        a class's own items, which another model may not; what is lost there is made up for.
+        """
+        found = []
+        for correlation in (self.shared, 1.0):
+            self.together = correlation
+            length = min(_PILOT, _PILOT_NUMBERS // (self.n_classes * self.n_models) + 50)
+            drawn = self.worker("margins")(np.random.default_rng(0), length)
+            sums = [one for one in drawn if isinstance(one, Sums)]
+            rates = np.corrcoef([one.hits.sum(axis=0) / one.actual.sum(axis=0) for one in sums])
+            found.append((rates.sum() - self.n_models) / (self.n_models * (self.n_models - 1)))
+        missing, gained = self.shared - found[0], found[1] - found[0]
+        if not (missing > 0 and gained > 0):
+            return self.shared
+        return self.shared + (1 - self.shared) * min(missing / gained, 1.0)
+
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
         """Draw each model's parameters, and the prior's weights of right and wrong given them.
 
@@ -137,7 +161,7 @@ class Learned(NoClosedForms):
         right, wrong, spreads = [], [], []
         for rows in self.rows:
             own = generator.standard_normal((3, length))
-            levels = ndtr(np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * own)
+            levels = ndtr(np.sqrt(self.together) * common + np.sqrt(1 - self.together) * own)
             # Any masses go together; alike ones share most of the prior's weights.
             levels[1] = ndtr(common[1])
             logit, log_mass, slope = rows.recall.at(levels)
