@@ -18,7 +18,7 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
-from outperform.decision.intervals import narrowest_ends
+from outperform.decision.hdi import narrowest_ends
 from outperform.posterior.base import Sums, build_posterior
 from outperform.posterior.registry import get_prior
 from verification import markdown

@@ -141,7 +141,7 @@ def estimate(
     >>> import outperform as op
     >>> seen = op.Outcomes.from_confusion({"spam": [[900, 20], [10, 70]]})
     >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
-    0.8659
+    0.8704
     """
     seen = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)

@@ -384,7 +384,7 @@ class Constructors:
         >>> import outperform as op
         >>> seen = op.Outcomes.from_tp_fp_fn({"A": (80, 10, 20), "B": (70, 15, 30)})
         >>> print(round(op.compare(seen, "A", "B", metric="f1", rope=0.01).p_greater, 6))
-        0.968397
+        0.969889
         """
         return cls(**build.of_tp_fp_fn(counts, label=label))
 

@@ -42,7 +42,7 @@ def class_sizes(counts: FloatArray) -> FloatArray:
     sizes = np.empty_like(logs)
     for group in np.array_split(order, min(_SIZES, counts.size)):
         sizes[group] = logs[group].mean()
-    return _SLOPE * (sizes - sizes.mean())
+    return np.asarray(_SLOPE * (sizes - sizes.mean()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ class LearnedPrevalence:
         likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))
         location, scale, skew, density = _parameters(counts)
         large, mode = distinct[~small], np.log(distinct[~small])
-        logs = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
+        logs: FloatArray = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
         value, slope, curvature = _log_density(mode, location, scale, skew)
         logs += (value + slope**2 / (large - curvature) / 2) @ times[~small]  # Laplace
         logs -= np.log1p(-curvature / large) @ times[~small] / 2
@@ -203,10 +203,10 @@ class LearnedPrevalence:
         low = flat[rows]
         rates[is_small] = np.exp(low + np.minimum(at - left, 1.0) * (flat[rows + 1] - low))
         # Wilson and Hilferty's cube of a normal is a gamma to 1e-5 from 200 items on.
-        rows = node, self.place[~is_small][:, None] - self.n_small
-        shapes = self.large_shapes[rows]
+        large = self.place[~is_small][:, None] - self.n_small
+        shapes = self.large_shapes[node, large]
         cube = 1 - 1 / (9 * shapes) + scores[~is_small] / (3 * np.sqrt(shapes))
-        rates[~is_small] = self.large_modes[rows] * cube**3
+        rates[~is_small] = self.large_modes[node, large] * cube**3
         rates /= rates.sum(axis=0)
         return rates
 
@@ -264,7 +264,7 @@ def _below(standard: FloatArray, skew: FloatArray) -> FloatArray:
     shape = np.where(skew == 0, 1.0, skew) ** -2
     at = shape * np.exp(np.minimum(skew * standard, 300.0))
     skewed = np.where(skew > 0, gammainc(shape, at), gammaincc(shape, at))
-    return np.where(skew == 0, ndtr(standard), skewed)
+    return np.asarray(np.where(skew == 0, ndtr(standard), skewed))
 
 
 def _quantiles(density: FloatArray, likelihood: FloatArray) -> FloatArray:

@@ -84,7 +84,8 @@ class Learned(NoClosedForms):
         order = np.argsort(counts, kind="stable")
         self.counts, self.cells = counts[order], table.cells[order]
         self.existing = np.arange(self.n_classes) if existing is None else existing
-        actual = np.bincount(self.cells[:, 0], self.counts, minlength=self.n_classes)
+        actual = np.zeros(self.n_classes)
+        np.add.at(actual, self.cells[:, 0], self.counts)
         self.prevalence = LearnedPrevalence(actual[self.existing])
         self.rows = [
             _Rows(self.cells[:, [0, 1 + model]], self.counts, self.n_classes, self.existing)
@@ -149,7 +150,7 @@ class Learned(NoClosedForms):
         missing, gained = self.shared - found[0], found[1] - found[0]
         if not (missing > 0 and gained > 0):
             return self.shared
-        return self.shared + (1 - self.shared) * min(missing / gained, 1.0)
+        return float(self.shared + (1 - self.shared) * min(missing / gained, 1.0))
 
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
         """Draw each model's parameters, and the prior's weights of right and wrong given them.
@@ -320,9 +321,10 @@ class _Errors:
             places.append((wrong * length + draws).ravel())
             masses.append(taken.ravel())
             left = left - taken
-        sticks = np.bincount(
+        summed = np.bincount(
             np.concatenate(places), np.concatenate(masses), minlength=n_places * length
-        ).reshape(n_places, length)
+        )
+        sticks = summed.astype(np.float64, copy=False).reshape(n_places, length)
         even = left / n_wrong
         if not confusion:
             predicted = sticks + rows.to_predicted @ self.errors

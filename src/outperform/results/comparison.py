@@ -223,7 +223,8 @@ class Comparison(AskAgain, Tabular):
         >>> import outperform as op
         >>> counts = [12, 5, 83]
         >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
-        >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
+        >>> asked = {"metric": "recall", "rope": 0.01, "pos_label": 1}
+        >>> c = op.compare(seen, "a", "b", prior="uniform", **asked)
         >>> print(round(c.point_null().bf01, 6))
         1.6209
         """

@@ -419,7 +419,7 @@ class AskAgain:
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
         >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
         >>> print("".join(decision.symbol for decision in found.decisions[0]))
-        ≫≫>
+        ≫≫≫
         >>> found["strong"].decision
         <Decision.BETTER: '≫'>
         """

@@ -382,7 +382,7 @@ class Sensitivity(Tabular):
     >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
     >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
     >>> c.sensitivity()
-    Sensitivity(All 5 priors say ≫ better: uniform, jeffreys, unit, hierarchical and bootstrap.)
+    Sensitivity(All 5 priors say ≫ better: unit, uniform, jeffreys, hierarchical and bootstrap.)
     """
 
     priors: tuple[str, ...]
