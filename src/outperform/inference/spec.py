@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from outperform import metrics
 from outperform._typing import ColumnLike, Label, MetricLike, PrevalenceLike, RopeLike
+from outperform.data.build import of_labels
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope
@@ -304,7 +305,10 @@ def data_of(
         if y_true is None:
             raise refuse_labels_metric(metric, graded=True)
         metrics.check_name(metric, graded=False)
-        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
+        fields = of_labels(
+            y_true, columns, labels=labels, weights=sample_weight, by=None, groups=groups
+        )
+        return Outcomes(**fields)
     if y_true is None:
         return Scores.from_values(columns, **rows)
     return Scores.from_arrays(y_true, columns, labels=labels, **rows)
