@@ -430,9 +430,7 @@ def compare_runs(
     hdi_prob
         The mass of the interval.
     prior
-        By default ``"unit"``, which for a run does not depend on how many others there are, and
-        ``"bootstrap"`` where groups are known, and for scores; or an array, the prior of the rows
-        of one run's confusion matrix.
+        As for :func:`rank`, with the same defaults; ``"bootstrap"`` for scores.
     n_draws
         How many draws; 20,000 by default.
     random_state

@@ -114,8 +114,7 @@ def estimate(
     hdi_prob
         The mass of the interval.
     prior
-        As for :func:`compare`; by default uniform for two classes and learned for more, or
-        bootstrap where groups are known.
+        As for :func:`compare`, with the same defaults.
     n_draws
         How many draws; 20,000 by default.
     random_state
@@ -376,7 +375,7 @@ def compare(
     prior
         The statistical assumption: ``"unit"``, ``"uniform"``, ``"jeffreys"``,
         ``"hierarchical"``, ``"learned"`` or ``"bootstrap"``, an array or a :class:`Prior`; by
-        default uniform for two classes and unit for more, or bootstrap where groups are known
+        default unit for two classes and learned for more, or bootstrap where groups are known
         or averages of several labels an item are asked for. With engine ``"pymc"`` also a
         PyMC model of your own that has a variable ``confusion`` of shape (classifier, truth,
         prediction). Items chosen from a pool have a prior of their own, ``strata``.

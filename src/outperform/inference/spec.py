@@ -10,6 +10,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import ColumnLike, IntArray, Label, MetricLike, PrevalenceLike, RopeLike
+from outperform.data.build import of_labels
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope
@@ -319,7 +320,10 @@ def data_of(
         if y_true is None:
             raise refuse_labels_metric(metric, graded=True)
         metrics.check_name(metric, graded=False)
-        return Outcomes.from_labels(y_true, columns, labels=labels, **rows)
+        fields = of_labels(
+            y_true, columns, labels=labels, weights=sample_weight, by=None, groups=groups
+        )
+        return Outcomes(**fields)
     if y_true is None:
         return Scores.from_values(columns, **rows)
     return Scores.from_arrays(y_true, columns, labels=labels, **rows)

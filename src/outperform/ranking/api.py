@@ -237,10 +237,9 @@ def rank(
     hdi_prob
         The mass of the intervals.
     prior
-        As for :func:`compare`; of more than two paired models ``"unit"``, ``"bootstrap"`` or an
-        array, the prior of the rows of one model's confusion matrix. By default ``"unit"``, which
-        for a model does not depend on how many others there are, also for two classes;
-        ``"bootstrap"`` where groups are known or items have several labels.
+        As for :func:`compare`, with the same defaults; of more than two paired models
+        ``"unit"``, ``"learned"``, ``"bootstrap"`` or an array, the prior of the rows of one
+        model's confusion matrix. For a model they do not depend on how many others there are.
     paired
         Whether to use that the items are the same, where the data allow it.
     n_draws
