@@ -583,7 +583,7 @@ def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
     assert len(gate_faults(package, {"plot": {"matplotlib"}})) == 1
 
 
-MOST_MODULES = 170
+MOST_MODULES = 171
 MOST_LINES = 500
 
 

@@ -15,6 +15,7 @@ from verification import (
     blocked_tables,
     clusters,
     coverage,
+    defaults,
     disagreement,
     disagreement_tables,
     engine_tables,
@@ -351,6 +352,13 @@ def run_limits(sizes: Sizes) -> Part:
     return Part(tables=limits.tables(found), failures=[])
 
 
+def run_defaults(sizes: Sizes) -> Part:
+    """Draw test sets of 2 to 1,000 classes: do the default's intervals hold the truth?"""
+    repetitions = dict.fromkeys(defaults.WORLDS, sizes.test_sets)
+    found = spread_worlds("defaults", defaults.repeat, repetitions, jobs=sizes.jobs)
+    return Part(tables=defaults.tables(found), failures=defaults.failures(found))
+
+
 def run_best(sizes: Sizes) -> Part:
     """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
     repetitions = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
@@ -504,6 +512,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
     "coverage": run_coverage,
+    "defaults": run_defaults,
     "honesty": run_honesty,
     "multiclass": run_multiclass,
     "blocked": run_blocked,
