@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from narwhals.typing import IntoDataFrame, IntoFrame, IntoSeries
 
-    from outperform.data.prevalence import Prevalence
-    from outperform.data.tag_schemes import Role, Scheme
-    from outperform.decision.rope import Rope
-    from outperform.gates.api import Guard
-    from outperform.metrics.custom import ConfusionFunction, ScoreFunction
-    from outperform.metrics.metric import Metric
-    from outperform.metrics.score_registry import ScoreMetric
-    from outperform.posterior.registry import PriorLike
-
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -133,11 +124,6 @@ RunsLike: TypeAlias = "ModelsLike | Sequence[LabelsLike] | AnyArray"
 
 TagsLike: TypeAlias = Sequence[Sequence[str]]
 SpansLike: TypeAlias = Sequence[Iterable[tuple[int, int, Label]]]
-SchemeLike: TypeAlias = "str | Mapping[str, Role] | Scheme"
-
-MetricLike: TypeAlias = "str | Metric | ScoreMetric | ConfusionFunction | ScoreFunction"
-RopeLike: TypeAlias = "float | Sequence[float] | Rope"
-GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
 
 
 class Items(Protocol):
@@ -159,7 +145,6 @@ class Drawable(Protocol):
 
 
 CostsLike: TypeAlias = "MatrixLike | CostItems"
-PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
 
 
 class SupportsFitPredict(Protocol):
@@ -174,25 +159,6 @@ class SupportsSplit(Protocol):
     """A splitter as scikit-learn has them."""
 
     def split(self, X: Any, y: Any, groups: Any, /) -> Iterator[tuple[IntArray, IntArray]]: ...
-
-
-class Question(TypedDict, total=False):
-    """What every verb asks, by keyword."""
-
-    hdi_prob: float
-    prior: PriorLike | None
-    n_draws: int | None
-    random_state: Seed
-    n_jobs: int | None
-    labels: Sequence[Label] | None
-    pos_label: Label | None
-
-
-class OfTwo(Question, total=False):
-    """What verbs ask that compare."""
-
-    rope: RopeLike | None
-    paired: bool
 
 
 class OfRows(TypedDict, total=False):

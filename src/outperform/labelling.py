@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import ColumnLike, FloatArray, IntArray, Label, MetricLike, Seed
+from outperform._typing import ColumnLike, FloatArray, IntArray, Label, Seed
 from outperform.data.build import code_pool
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
@@ -23,6 +23,7 @@ from outperform.errors import DataError, UsageError
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.inference.summary import SCHEMA, seed_name
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import Tabular
 

@@ -8,22 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from outperform._typing import (
-    ColumnLike,
-    FloatArray,
-    Label,
-    LabelsLike,
-    MetricLike,
-    RopeLike,
-    RunsLike,
-    Seed,
-)
+from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
 from outperform.comparison.api import check_names
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Decision, Rope, decide, masses_from_draws
+from outperform.decision.rope import Decision, Rope, RopeLike, decide, masses_from_draws
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, listed
 from outperform.inference import diagnostics, disagreements, engine
@@ -36,6 +27,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from outperform._typing import GuardLike, LabelsLike, MetricLike, Question, RopeLike
+    from outperform._typing import LabelsLike
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.gates.api import Gate
+    from outperform.decision.rope import RopeLike
+    from outperform.gates.api import Gate, GuardLike
+    from outperform.inference.spec import Question
+    from outperform.metrics.score_registry import MetricLike
 
 
 if TYPE_CHECKING:  # so that importing it costs no numpy
-    from outperform._typing import GuardLike, LabelsLike, MetricLike, Question, RopeLike
+    from outperform._typing import LabelsLike
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.gates.api import Gate
+    from outperform.decision.rope import RopeLike
+    from outperform.gates.api import Gate, GuardLike
+    from outperform.inference.spec import Question
+    from outperform.metrics.score_registry import MetricLike
 
     class Options(Question, total=False):
         """What else a gate asks."""

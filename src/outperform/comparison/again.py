@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 
-from outperform._typing import (
-    Axes,
-    ColumnLike,
-    Label,
-    LabelsLike,
-    MetricLike,
-    OfRows,
-    OfTwo,
-    PrevalenceLike,
-    RopeLike,
-    Seed,
-)
+from outperform._typing import Axes, ColumnLike, Label, LabelsLike, OfRows, Seed
 from outperform.comparison.api import summarize_comparison, two_models
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Rope
+from outperform.decision.rope import Rope, RopeLike
 from outperform.display.formats import latex_label
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
@@ -36,6 +26,7 @@ from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
+    OfTwo,
     Spec,
     counted,
     elsewhere,
@@ -44,6 +35,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.views import of_one_class, true_codes
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows

@@ -7,24 +7,15 @@ from typing import Unpack, overload
 
 import numpy as np
 
-from outperform._typing import (
-    ColumnLike,
-    Label,
-    LabelsLike,
-    MetricLike,
-    OfRows,
-    OfTwo,
-    PrevalenceLike,
-    Question,
-    RopeLike,
-    Seed,
-)
+from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
     Decision,
     Rope,
+    RopeLike,
     decide,
     masses_from_distribution,
     masses_from_draws,
@@ -37,6 +28,8 @@ from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import (
     Data,
+    OfTwo,
+    Question,
     Spec,
     counted,
     data_of,
@@ -49,6 +42,7 @@ from outperform.inference.spec import (
     selected,
 )
 from outperform.inference.summary import chain_findings, seed_name, sign, summarize
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._files import is_signed, parse, shown, signed
-from outperform._typing import AnyArray, DataTree, FloatArray, Label, MetricLike
+from outperform._typing import AnyArray, DataTree, FloatArray, Label
 from outperform.comparison.api import summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.decision.rope import Rope
@@ -21,6 +21,7 @@ from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.base import Prior, PriorModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
 from outperform.posterior.registry import STRATA, PyMCModel, get_prior

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, FloatArray, MatrixLike, MetricLike, RopeLike, Seed
+from outperform._typing import AnyArray, FloatArray, MatrixLike, Seed
 from outperform.comparison.api import answer_one, answer_spec, check_names
 from outperform.crossval.folds import (
     SCORES_OF_COUNTS,
@@ -23,13 +23,14 @@ from outperform.crossval.folds import (
 )
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Rope
+from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.score_spec import Counting, Scale
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.metrics.metric import Metric
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import FoldDetails, withhold

@@ -16,10 +16,7 @@ from outperform._typing import (
     Label,
     LabelsLike,
     MatrixLike,
-    MetricLike,
     Progress,
-    RopeLike,
-    SchemeLike,
     Seed,
     SupportsFitPredict,
     SupportsSplit,
@@ -30,11 +27,13 @@ from outperform.crossval.api import Correlation, CorrelationLike, blocked, compa
 from outperform.crossval.folds import Folds, check_blocked, folds_of_outcomes
 from outperform.crossval.splitter import BlockedTwoFold
 from outperform.data.outcomes import Outcomes
+from outperform.data.tag_schemes import SchemeLike
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Rope
+from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec, rope_for
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, n_workers, seed_sequence
 from outperform.progress import in_steps

@@ -12,12 +12,12 @@ from outperform._typing import (
     LabelsLike,
     MatrixLike,
     ModelsLike,
-    SchemeLike,
     SpansLike,
     TagsLike,
 )
 from outperform.data import build, serialization
 from outperform.data.spans import get_scheme
+from outperform.data.tag_schemes import SchemeLike
 from outperform.errors import DataError
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from outperform._files import MOST, shown
-from outperform._typing import AnyArray, IntArray, Label, PrevalenceLike
+from outperform._typing import AnyArray, IntArray, Label
 from outperform.data import serialization
 from outperform.data.constructors import Constructors
 from outperform.data.groups import Groups, RepeatedId
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, clear_positive, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
-from outperform.data.prevalence import Prevalence
+from outperform.data.prevalence import Prevalence, PrevalenceLike
 from outperform.data.sources import DOUBLED, Source, add
 from outperform.data.table import ClassCounts, Table
 from outperform.data.views import (

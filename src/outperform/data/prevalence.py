@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from outperform._typing import FloatArray, Label
+from outperform._typing import Drawable, FloatArray, Items, Label
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import listed, quoted
@@ -25,6 +25,9 @@ PRIOR_SHAPE = 1.0
 _TOLERANCE = 1e-9
 _PROBES = 1_000
 _MOST_SHOWN = 6
+
+
+PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from outperform.errors import DataError, UsageError
 
 Role: TypeAlias = Literal["begin", "inside", "end", "single", "outside"]
+SchemeLike: TypeAlias = "str | Mapping[str, Role] | Scheme"
 ROLES: tuple[Role, ...] = get_args(Role)
 
 Span: TypeAlias = tuple[int, int, str]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from outperform._typing import Distribution, FloatArray, RopeLike
+from outperform._typing import Distribution, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.errors import UsageError, param
 
 DEFAULT_HALF_WIDTH = 0.01
 # Of a metric from 0 to 1 nobody means half of it by "too small to matter", but perhaps per cent.
 _TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
+
+
+RopeLike: TypeAlias = "float | Sequence[float] | Rope"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
 from outperform import metrics
-from outperform._typing import GuardLike, Label, LabelsLike, MetricLike, OfTwo, RopeLike, Seed
+from outperform._typing import Label, LabelsLike, Seed
 from outperform.comparison.api import answer_spec, compare, two_models
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
+from outperform.decision.rope import RopeLike
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
@@ -28,8 +29,10 @@ from outperform.gates.rule import (
     withheld,
 )
 from outperform.gates.text import gate_html, gate_markdown, gate_sentences, gate_text
+from outperform.inference.spec import OfTwo
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
+from outperform.metrics.score_registry import MetricLike
 from outperform.planning.power import Needed
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
@@ -43,6 +46,9 @@ DEFAULT_SEED = 0
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 # Too little evidence is what undecided means; other serious findings say that something is wrong.
 _THIN = ("few_disagreements",)
+
+
+GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

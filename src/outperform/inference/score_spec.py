@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, FloatArray, Label, MetricLike
+from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores, arranged
@@ -28,7 +28,7 @@ from outperform.metrics.score_metrics import (
     Units,
     WeightedMean,
 )
-from outperform.metrics.score_registry import ScoreMetric
+from outperform.metrics.score_registry import MetricLike, ScoreMetric
 from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import Influence, jackknife
 from outperform.posterior.pymc.sampling import PyMC

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import ColumnLike, IntArray, Label, MetricLike, PrevalenceLike, RopeLike
+from outperform._typing import ColumnLike, IntArray, Label, Seed
 from outperform.data.build import of_labels
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
-from outperform.decision.rope import Rope
+from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
@@ -36,6 +37,7 @@ from outperform.inference.views import (
     true_codes,
 )
 from outperform.metrics.metric import Metric
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
@@ -88,6 +90,25 @@ def refuse_chain(
         what = "other class proportions"
     if what is not None:
         raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
+
+
+class Question(TypedDict, total=False):
+    """What every verb asks, by keyword."""
+
+    hdi_prob: float
+    prior: PriorLike | None
+    n_draws: int | None
+    random_state: Seed
+    n_jobs: int | None
+    labels: Sequence[Label] | None
+    pos_label: Label | None
+
+
+class OfTwo(Question, total=False):
+    """What verbs ask that compare."""
+
+    rope: RopeLike | None
+    paired: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

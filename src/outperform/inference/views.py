@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label, MetricLike
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.labels import clear_positive
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence
@@ -28,7 +28,7 @@ from outperform.metrics.score_metrics import (
     brier_losses,
     log_losses,
 )
-from outperform.metrics.score_registry import ScoreMetric
+from outperform.metrics.score_registry import MetricLike, ScoreMetric
 from outperform.posterior.base import PriorModel
 
 

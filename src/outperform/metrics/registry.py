@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, cast
 
-from outperform._typing import CostsLike, Label, MetricLike
+from outperform._typing import CostsLike, Label
 from outperform.errors import UsageError, param, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_registry import SCORE_METRICS, ScoreMetric, score_names
+from outperform.metrics.score_registry import SCORE_METRICS, MetricLike, ScoreMetric, score_names
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",

@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
-from outperform._typing import MetricLike
 from outperform.errors import UsageError, unknown_name
-from outperform.metrics.custom import ScoreFunction
+from outperform.metrics.custom import ConfusionFunction, ScoreFunction
+from outperform.metrics.metric import Metric
 
 Reads: TypeAlias = Literal["ranking", "probability", "grade", "anything"]
+
+
+MetricLike: TypeAlias = "str | Metric | ScoreMetric | ConfusionFunction | ScoreFunction"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

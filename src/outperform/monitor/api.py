@@ -7,27 +7,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
-from outperform._typing import (
-    Axes,
-    Label,
-    LabelsLike,
-    MetricLike,
-    ModelsLike,
-    OfTwo,
-    PrevalenceLike,
-    RopeLike,
-    Seed,
-)
+from outperform._typing import Axes, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import PrevalenceLike
 from outperform.data.sources import TWINS
+from outperform.decision.rope import RopeLike
 from outperform.display.formats import latex_label
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding, listed
+from outperform.inference.spec import OfTwo
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
+from outperform.metrics.score_registry import MetricLike
 from outperform.monitor.batches import History, check_key
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (

@@ -9,11 +9,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import Label, MetricLike, RopeLike, Seed
+from outperform._typing import Label, Seed
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Decision, Rope
+from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.inference.engine import check_draws
 from outperform.inference.spec import (
@@ -23,6 +23,7 @@ from outperform.inference.spec import (
     rope_for,
     selected,
 )
+from outperform.metrics.score_registry import MetricLike
 from outperform.planning.goals import firm_goal
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Search, check_most, check_target

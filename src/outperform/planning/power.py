@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import Axes, FloatArray, MetricLike, RopeLike, Seed
+from outperform._typing import Axes, FloatArray, Seed
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Decision, Rope, probability_error
+from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.formats import count_column, number_column
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
@@ -22,6 +22,7 @@ from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
+from outperform.metrics.score_registry import MetricLike
 from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Curve, Search, check_most, check_target

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import FloatArray, MetricLike
+from outperform._typing import FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
 from outperform.decision.hdi import narrowest_ends
@@ -22,6 +22,7 @@ from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.metrics.score_registry import MetricLike
 from outperform.planning.goals import Items, Outlook
 from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows

@@ -7,18 +7,7 @@ from typing import Any, Unpack, cast, overload
 
 import numpy as np
 
-from outperform._typing import (
-    ColumnLike,
-    FloatArray,
-    Label,
-    LabelsLike,
-    MetricLike,
-    ModelsLike,
-    OfRows,
-    OfTwo,
-    RopeLike,
-    Seed,
-)
+from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, ModelsLike, OfRows, Seed
 from outperform.comparison.api import one_estimate, summarize_comparison
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
@@ -26,15 +15,24 @@ from outperform.data.scores import Scores
 from outperform.data.views import named
 from outperform.decision.intervals import check_prob
 from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
-from outperform.decision.rope import Decision, Rope, mean_error
+from outperform.decision.rope import Decision, Rope, RopeLike, mean_error
 from outperform.errors import ResourceError, UsageError, either, param
 from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import Data, Spec, data_of, make_spec, refuse_counted, rope_for
+from outperform.inference.spec import (
+    Data,
+    OfTwo,
+    Spec,
+    data_of,
+    make_spec,
+    refuse_counted,
+    rope_for,
+)
 from outperform.inference.summary import seed_name, sign
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outperform._typing import Axes, FloatArray, RopeLike
+from outperform._typing import Axes, FloatArray
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope, probability_error
+from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
 from outperform.display.table import Table

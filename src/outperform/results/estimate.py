@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import Axes, Distribution, FloatArray, PrevalenceLike
+from outperform._typing import Axes, Distribution, FloatArray
+from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
 from outperform.display.formats import latex_label

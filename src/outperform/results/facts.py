@@ -15,13 +15,11 @@ from outperform._typing import (
     Distribution,
     FloatArray,
     Label,
-    MetricLike,
-    PrevalenceLike,
-    RopeLike,
     Seed,
 )
+from outperform.data.prevalence import PrevalenceLike
 from outperform.data.views import code_of
-from outperform.decision.rope import Decision, Rope
+from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.display.forest_figure import draw_confusion, draw_forest
 from outperform.display.posterior_figure import draw_models
 from outperform.display.rope_figure import (
@@ -45,6 +43,7 @@ from outperform.inference.summary import (
     rope_facts,
     spec_facts,
 )
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.rng import child
 from outperform.results.base import comparison_details, verb
 

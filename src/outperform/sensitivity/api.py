@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outperform._typing import RopeLike
 from outperform.comparison.again import ask_also
-from outperform.decision.rope import Decision, Rope
+from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import OutperformError, ResourceError, UsageError
 from outperform.inference.spec import LabelSpec, Spec, make_spec, rope_for
 from outperform.posterior.base import PriorModel

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 from outperform import metrics
-from outperform._typing import Label, MetricLike, RopeLike, Seed, SeedSequence, Source
+from outperform._typing import Label, Seed, SeedSequence, Source
 from outperform.comparison.api import answer_spec, two_models
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Rope
+from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, either, param
 from outperform.findings import Finding, counted, finding, listed
 from outperform.inference.diagnostics import rope_findings, table_findings
@@ -20,6 +20,7 @@ from outperform.inference.engine import check_draws
 from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
 from outperform.inference.summary import seed_name, sign
 from outperform.io.read import Reading, read
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import pool_slices
