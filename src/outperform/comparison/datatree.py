@@ -22,9 +22,9 @@ from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
 from outperform.metrics.score_registry import MetricLike
-from outperform.posterior.base import Prior, PriorModel
+from outperform.posterior.base import Prior, PriorModel, PyMCModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
-from outperform.posterior.registry import STRATA, PyMCModel, get_prior
+from outperform.posterior.registry import STRATA, get_prior
 from outperform.posterior.rng import child
 from outperform.results.base import verb_of
 from outperform.results.comparison import Comparison

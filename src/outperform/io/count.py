@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from outperform.data.groups import RepeatedId
@@ -14,35 +14,8 @@ from outperform.errors import DataError, OutperformError, param
 from outperform.io import group_by
 from outperform.io.columnar import Column, Scan, names_an_owner
 from outperform.io.engine import Engine
-from outperform.io.group_by import Coded, Grouped, OnNull, group
+from outperform.io.group_by import Coded, Grouped, TableQuery, group
 from outperform.io.tables import Table, Where, check_family, numbered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableQuery:
-    """Which columns of a table are what."""
-
-    truth: str | None  # None where the models' columns say right or wrong
-    models: Mapping[str, str]  # column by model
-    id: str | None = None
-    where: Where = None
-    count: str | None = None  # how many items a row stands for
-    weight: str | None = None  # how much each of them matters
-    by: tuple[str, ...] = ()
-    groups: str | None = None
-    named: bool = True  # whether the models were, or all other columns are taken for them
-    on_null: OnNull = "raise"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of labels, the truth first if there is one."""
-        return (*(() if self.truth is None else (self.truth,)), *self.models.values())
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, slices, then the group and the weight of items."""
-        others = (name for name in (self.groups, self.weight) if name is not None)
-        return (*self.columns, *self.by, *others)
 
 
 def not_counts(name: str, table: str, number: int = 0, example: object = None) -> str:

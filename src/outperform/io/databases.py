@@ -25,10 +25,10 @@ from outperform.errors import (
     unknown_name,
 )
 from outperform.io.columnar import refuse_twins
-from outperform.io.count import TableQuery
 from outperform.io.engine import interruptible, text, workspace
 from outperform.io.formats import URL, check_address, masked, without_secrets
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
+from outperform.io.group_by import TableQuery
 
 # The types that labels can have, by the numbers that PostgreSQL gives to its own.
 _TYPES = {

@@ -22,8 +22,8 @@ from outperform.errors import (
 )
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
-from outperform.io.count import MOST_ROWS, Repeats, TableQuery, beside, candidates, not_counts
-from outperform.io.group_by import Grouped, coded
+from outperform.io.count import MOST_ROWS, Repeats, beside, candidates, not_counts
+from outperform.io.group_by import Grouped, TableQuery, coded
 from outperform.io.tables import SEVERAL, Where, no_label
 
 if TYPE_CHECKING:

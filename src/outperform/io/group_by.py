@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from outperform.data.views import compare_values
 from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io.engine import Engine, EngineFault
-
-if TYPE_CHECKING:
-    from outperform.io.count import TableQuery
-
+from outperform.io.tables import Where
 
 MOST_CELLS = 5_000_000
 
@@ -112,6 +109,35 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
 
 
 OnNull = Literal["raise", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableQuery:
+    """Which columns of a table are what."""
+
+    truth: str | None  # None where the models' columns say right or wrong
+    models: Mapping[str, str]  # column by model
+    id: str | None = None
+    where: Where = None
+    count: str | None = None  # how many items a row stands for
+    weight: str | None = None  # how much each of them matters
+    by: tuple[str, ...] = ()
+    groups: str | None = None
+    named: bool = True  # whether the models were, or all other columns are taken for them
+    on_null: OnNull = "raise"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of labels, the truth first if there is one."""
+        return (*(() if self.truth is None else (self.truth,)), *self.models.values())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are counted: labels, slices, then the group and the weight of items."""
+        others = (name for name in (self.groups, self.weight) if name is not None)
+        return (*self.columns, *self.by, *others)
+
+
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
 """Say where a column first has no value, or one that is neither right nor wrong."""

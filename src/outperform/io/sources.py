@@ -12,12 +12,12 @@ from outperform.data.sources import source_of
 from outperform.data.table import row_findings
 from outperform.errors import UsageError, param, unknown_name
 from outperform.io.columnar import listed
-from outperform.io.count import TableQuery, count
+from outperform.io.count import count
 from outperform.io.count_tables import holds_outcomes, read_shards
 from outperform.io.databases import Database, count_database, known_database
 from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
 from outperform.io.frames import Frame, count_frame, known_frame
-from outperform.io.group_by import OnNull, name_models
+from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.logs import FORMATS as LOGS
 from outperform.io.logs import read_evaluations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from outperform.posterior.rng import Blocks, block_length, spread_blocks
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
-    from outperform.posterior.registry import PyMCModel
 
 _SMALLEST = 1e-300
 
@@ -290,6 +289,15 @@ class Independent(NoClosedForms):
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in the model's own posterior."""
         return self.posteriors[model].row_shapes(0, positive)
+
+
+@runtime_checkable
+class PyMCModel(Protocol):
+    """A PyMC model, told without importing PyMC."""
+
+    @property
+    def named_vars(self) -> Any:
+        """Its variables by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

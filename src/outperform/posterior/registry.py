@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from outperform.posterior.base import (
     Posterior,
     Prior,
     PriorModel,
+    PyMCModel,
     Worker,
     margins_of,
 )
@@ -175,15 +176,6 @@ def strata(outcomes: Outcomes) -> StrataWeights:
         pool.counts.astype(np.float64),
         pool.labelled(outcomes.tables[0], n_labels=outcomes.n_classes),
     )
-
-
-@runtime_checkable
-class PyMCModel(Protocol):
-    """A PyMC model, told without importing PyMC."""
-
-    @property
-    def named_vars(self) -> Any:
-        """Its variables by name."""
 
 
 PriorLike: TypeAlias = str | ArrayLike | Prior | PyMCModel
