@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, ndtr
 
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, IntArray
 from outperform.posterior.hierarchical import (
     GridPosterior,
     RisingFactorial,
@@ -26,7 +26,11 @@ from outperform.posterior.hierarchical import (
 _LOG_MASS = (0.0, 16.0)
 _MASSES = np.linspace(*_LOG_MASS, 129)
 _BOX = ((-12.0, 12.0), _LOG_MASS, (-12.0, 12.0))
-_LOG_SPREAD = (np.log(0.05), 16.0)
+_LOG_SPREAD = (float(np.log(0.05)), 16.0)
+_SPREAD_DEPTH = 20.0
+_SPREADS = 129
+# Errors may fall on all classes alike, or on frequent ones.
+_POWERS = np.linspace(0.0, 1.25, 6)
 # The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
 _SLOPE = 0.5
 # So many groups of classes of similar size have a common place on that line.
@@ -126,17 +130,71 @@ def _log_prior(recall: RecallPosterior, at: Sequence[FloatArray]) -> FloatArray:
     return total + 2 * np.log(np.interp(at[1], _MASSES, recall.widths))
 
 
-def spread_posterior(errors: FloatArray, n_wrong: FloatArray, n_classes: int) -> GridPosterior:
-    """Return the posterior of ``log t`` given how often each kind of error occurred.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadPosterior:
+    """Posterior of the mass of the split of errors, and of how it follows frequency.
 
-    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t / (M − 1)) −
-    log Γ(t / (M − 1))]``, with the density ``1 / (1 + t)²``.
+    Parameters
+    ----------
+    log_masses
+        Nodes of ``log t``.
+    probabilities
+        Of each power and node, ``(n_powers, n_masses)``.
+    bases
+        How likely each possible prediction is a wrong one, ``(n_powers, n_possible)``.
     """
-    terms = [
-        Term(function=RisingFactorial(errors), log_alpha=lambda at: at[0] - np.log(n_classes - 1)),
-        Term(function=RisingFactorial(n_wrong), log_alpha=lambda at: at[0], sign=-1.0),
-    ]
-    return grid_posterior(terms, 1, box=(_LOG_SPREAD,))
+
+    log_masses: FloatArray
+    probabilities: FloatArray
+    bases: FloatArray
+
+    def draw(self, generator: np.random.Generator, size: int) -> tuple[FloatArray, IntArray]:
+        """Draw masses, and the place of the power of each."""
+        below = np.cumsum(self.probabilities)
+        cell = np.searchsorted(below, generator.random(size) * below[-1])
+        power, node = np.divmod(np.minimum(cell, below.size - 1), self.log_masses.size)
+        step = self.log_masses[1] - self.log_masses[0]
+        return np.exp(self.log_masses[node] + step * (generator.random(size) - 0.5)), power
+
+
+def spread_posterior(
+    errors: FloatArray, truth: IntArray, predicted: IntArray, counts: FloatArray
+) -> SpreadPosterior:
+    """Return the posterior of the split of errors, given how often each kind of error occurred.
+
+    Given class j, errors are ``Dirichlet(t g_jk)`` over the other possible predictions k, with
+    ``g_jk ∝ (n_k + ½)^γ``: even for a power γ of 0, as frequent as the classes for 1. Then
+    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t g_jk) − log Γ(t g_jk)]``,
+    with the density ``1 / (1 + t)²`` above 0.05, and all powers equally likely.
+
+    Parameters
+    ----------
+    errors, truth, predicted
+        The count of each kind of error, and the places of its classes among the possible ones.
+    counts
+        The number of items of each possible prediction; 0 for classes that do not exist.
+    """
+    bases = (counts + 0.5) ** _POWERS[:, None]
+    bases /= bases.sum(axis=1, keepdims=True)
+    kinds = [base[predicted] / (1.0 - base[truth]) for base in bases]
+    n_wrong = np.bincount(truth, errors, minlength=1)
+
+    def log_density(nodes: FloatArray) -> FloatArray:
+        mass = np.exp(nodes)[:, None]
+        rows = (gammaln(mass) - gammaln(mass + n_wrong)).sum(axis=1)
+        rows += nodes - 2 * np.log1p(mass[:, 0])
+        seen = [gammaln(errors + mass * kind) - gammaln(mass * kind) for kind in kinds]
+        return np.stack([rows + one.sum(axis=1) for one in seen])
+
+    nodes = np.linspace(*_LOG_SPREAD, 41)
+    logs = log_density(nodes)
+    alive = np.flatnonzero((logs > logs.max() - _SPREAD_DEPTH).any(axis=0))
+    low, high = nodes[max(alive[0] - 1, 0)], nodes[min(alive[-1] + 1, nodes.size - 1)]
+    half = (high - low) / _SPREADS / 2
+    nodes = np.linspace(low + half, high - half, _SPREADS)
+    logs = log_density(nodes)
+    density = np.exp(logs - logs.max())
+    return SpreadPosterior(log_masses=nodes, probabilities=density / density.sum(), bases=bases)
 
 
 # Log rates of classes with up to _LARGE items live on a grid; those of larger classes are

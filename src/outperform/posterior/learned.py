@@ -159,7 +159,7 @@ class Learned(NoClosedForms):
         for each model alone they are what they would be without the others.
         """
         common = generator.standard_normal((3, length))
-        right, wrong, spreads = [], [], []
+        right, wrong, splits = [], [], []
         for rows in self.rows:
             own = generator.standard_normal((3, length))
             levels = ndtr(np.sqrt(self.together) * common + np.sqrt(1 - self.together) * own)
@@ -169,17 +169,37 @@ class Learned(NoClosedForms):
             mean = logistic(logit + slope * rows.sizes[:, None])
             right.append(np.exp(log_mass) * mean)
             wrong.append(np.exp(log_mass) * (1.0 - mean))
-            spreads.append(np.exp(rows.spread.draw(generator, length)[0]))
+            splits.append(rows.spread.draw(generator, length))
         both_right, both_wrong = (self.shared * np.min(of, axis=0) for of in (right, wrong))
         hits, misses = (generator.standard_gamma(of) for of in (both_right, both_wrong))
         return [
             _RowPrior(
                 hits + generator.standard_gamma(right[model] - both_right),
                 misses + generator.standard_gamma(wrong[model] - both_wrong),
-                spreads[model],
+                *splits[model],
             )
             for model in range(self.n_models)
         ]
+
+
+def _other_class(
+    generator: np.random.Generator, below: FloatArray, power: IntArray, own: FloatArray
+) -> IntArray:
+    """Draw a possible prediction for each row and draw, but not the row's own class.
+
+    ``below`` holds the distribution function of each power, ``own`` the share of each row.
+    """
+    rows = np.arange(len(own))
+    level = generator.random(own.shape) * (1.0 - own)
+    start = below[:, rows].T[:, power] - own  # what comes before the own class
+    level += np.where(level >= start, own, 0.0)
+    found = np.empty(own.shape, dtype=np.int64)
+    for place, bounds in enumerate(below):
+        chosen = power == place
+        found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
+    # Rounding may end on the own class, or behind the last one.
+    found = np.minimum(found, below.shape[1] - 1)
+    return np.where(found == rows[:, None], (found + 1) % below.shape[1], found)
 
 
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
@@ -219,6 +239,7 @@ class _RowPrior:
     right: FloatArray  # (n_existing, n_draws)
     wrong: FloatArray  # (n_existing, n_draws)
     spread: FloatArray  # (n_draws,)
+    power: IntArray  # (n_draws,) which base of the errors
 
 
 class _Rows:
@@ -258,7 +279,11 @@ class _Rows:
         self.n_wrong = self.to_truth @ errors
         self.sizes = class_sizes(hits + self.n_wrong)
         self.recall = recall_posterior(hits, self.n_wrong, self.sizes)
-        self.spread = spread_posterior(errors, self.n_wrong, self.possible.size)
+        place = np.zeros(n_classes, dtype=np.int64)
+        place[self.possible] = np.arange(self.possible.size)
+        actual = np.zeros(self.possible.size)
+        actual[:n_rows] = hits + self.n_wrong
+        self.spread = spread_posterior(errors, self.truth, place[self.predicted], actual)
 
     def draw(
         self,
@@ -280,7 +305,7 @@ class _Rows:
         weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
         factor = np.divide(weight * seen, missed, out=np.zeros_like(missed), where=missed > 0)
         errors *= factor[self.truth]
-        return _Errors(self, hits, prevalence, errors, weight * unseen, prior.spread)
+        return _Errors(self, hits, prevalence, errors, weight * unseen, prior)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +317,7 @@ class _Errors:
     actual: FloatArray  # (n_existing, n_draws)
     errors: FloatArray  # (n_kinds, n_draws)
     unseen: FloatArray  # (n_existing, n_draws)
-    spread: FloatArray  # (n_draws,)
+    prior: _RowPrior
 
     def read(self, generator: np.random.Generator, needs: Needs) -> Drawn:
         """Return the margins or the confusion array."""
@@ -301,20 +326,23 @@ class _Errors:
         truth, draws = np.arange(n_rows)[:, None], np.arange(length)
         confusion = needs == "confusion"
         n_places = n_rows * n_classes if confusion else n_classes
-        n_wrong = rows.possible.size - 1
-        if n_wrong < _FEW_CLASSES:
-            others = 1.0 - np.eye(n_rows, n_wrong + 1)[:, :, None]
-            split = generator.standard_gamma(others * self.spread / n_wrong)
+        base = rows.spread.bases[self.prior.power].T  # (n_possible, n_draws)
+        others = 1.0 - base[:n_rows]
+        if rows.possible.size <= _FEW_CLASSES:
+            shapes = np.repeat((base * self.prior.spread)[None], n_rows, axis=0)
+            shapes /= others[:, None]
+            shapes[truth[:, 0], truth[:, 0]] = 0.0
+            split = generator.standard_gamma(shapes)
             split *= (self.unseen / np.maximum(split.sum(axis=1), _TINY))[:, None]
             matrix = np.zeros((n_rows, n_classes, length))
             matrix[:, rows.possible] = split
             matrix = self._filled(matrix)
             return matrix if confusion else margins_of(matrix)
+        below = np.cumsum(rows.spread.bases, axis=1)
         places, masses, left = [], [], self.unseen
         for _ in range(_STICKS):
-            taken = left * -np.expm1(np.log(generator.random(left.shape)) / self.spread)
-            other = generator.integers(0, n_wrong, left.shape)
-            other += other >= truth
+            taken = left * -np.expm1(np.log(generator.random(left.shape)) / self.prior.spread)
+            other = _other_class(generator, below, self.prior.power, base[:n_rows])
             wrong = rows.possible[other]
             if confusion:
                 wrong += truth * n_classes
@@ -325,16 +353,16 @@ class _Errors:
             np.concatenate(places), np.concatenate(masses), minlength=n_places * length
         )
         sticks = summed.astype(np.float64, copy=False).reshape(n_places, length)
-        even = left / n_wrong
+        left = left / others
         if not confusion:
             predicted = sticks + rows.to_predicted @ self.errors
-            predicted[rows.possible] += even.sum(axis=0)
-            predicted[rows.existing] += self.hits - even
+            predicted[rows.possible] += base * left.sum(axis=0)
+            predicted[rows.existing] += self.hits - base[:n_rows] * left
             return Sums(
                 hits=self._all(self.hits), actual=self._all(self.actual), predicted=predicted
             )
         matrix = sticks.reshape(n_rows, n_classes, length)
-        matrix[:, rows.possible] += even[:, None]
+        matrix[:, rows.possible] += base * left[:, None]
         return self._filled(matrix)
 
     def _filled(self, matrix: FloatArray) -> FloatArray:
