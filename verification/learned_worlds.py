@@ -19,6 +19,7 @@ from verification.worlds import Truth, World, dirichlet
 
 _SCALES, _SKEW, _LOCATIONS = (0.3, 3.5), 2.0, (-6.0, 3.0)
 _LEAST_MASS, _LEAST_SPREAD = 1.0, 0.05
+_POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
 _AT_ONCE, _MOST_TRIES = 2_000, 2_000
 
 
@@ -54,7 +55,9 @@ class LearnedWorld(World):
         means = expit(logit(eta) + slope * 0.5 * (sizes - sizes.mean()))
         pairs = np.stack([mass * means, mass * (1 - means)], axis=1)
         right, wrong = dirichlet(generator, np.maximum(pairs, 1e-300)).T
-        errors = np.full((self.n_classes, self.n_classes - 1), spread / (self.n_classes - 1))
+        base = (totals + 0.5) ** generator.choice(_POWERS)
+        others = [np.delete(base, truth) for truth in range(self.n_classes)]
+        errors = spread * np.stack([one / one.sum() for one in others])
         rows = wrong[:, None] * dirichlet(generator, errors)
         theta = np.empty((self.n_classes, self.n_classes))
         theta[np.eye(self.n_classes, dtype=bool)] = right

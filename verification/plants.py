@@ -180,7 +180,15 @@ def fix_the_mass(posterior: Learned) -> None:
 def fix_the_spread(posterior: Learned) -> None:
     """Weigh every split of errors as one item."""
     rows = posterior.rows[0]
-    rows.spread = _at(rows.spread, 0, 0.0)
+    nodes = np.linspace(0.0, 1e-9, rows.spread.log_masses.size)
+    rows.spread = replace(rows.spread, log_masses=nodes)
+
+
+def even_errors(posterior: Learned) -> None:
+    """Let errors fall on all classes alike."""
+    rows = posterior.rows[0]
+    bases = np.full_like(rows.spread.bases, 1 / rows.spread.bases.shape[1])
+    rows.spread = replace(rows.spread, bases=bases)
 
 
 def flip_the_slope(posterior: Learned) -> None:
@@ -245,6 +253,7 @@ PLANTS = (
     ),
     Plant(name="mass fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_mass)),
     Plant(name="spread fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_spread)),
+    Plant(name="errors spread evenly", world=_LISTED, n=50, sampler=bent(even_errors)),
     Plant(name="slope dropped", world=_LISTED, n=50, sampler=bent(drop_the_slope)),
     Plant(name="slope flipped", world=_LISTED, n=50, sampler=bent(flip_the_slope)),
     Plant(name="prevalence not learned", world=_TEN, n=50, sampler=bent(even_prevalence)),

@@ -121,9 +121,9 @@ def hyper_of(
     if isinstance(posterior, Learned):
         (rows,) = posterior.rows
         logit, log_mass, slope = rows.recall.draw(generator, n_draws)
-        (log_spread,) = rows.spread.draw(generator, n_draws)
+        spread, _ = rows.spread.draw(generator, n_draws)
         found = {"η A": expit(logit), "s A": np.exp(log_mass)}
-        return found | {"b A": slope, "t A": np.exp(log_spread)}
+        return found | {"b A": slope, "t A": spread}
     if world.prior == "hierarchical":
         assert isinstance(posterior, SparseWeights)
         rates = posterior.right_rates(generator, n_draws)

@@ -103,23 +103,59 @@ def test_classes_of_similar_size_share_one():
     assert sizes == pytest.approx(0.5 * (np.repeat(logs.reshape(10, 4).mean(1), 4) - logs.mean()))
 
 
-@pytest.mark.parametrize("counts", [COUNTS, 10 * COUNTS, np.diag([5, 5, 5]), np.eye(8, k=1) * 30])
-def test_the_spread_of_errors_has_the_moments_of_brute_force(counts):
-    n_classes = len(counts)
-    log_t = middles(np.log(0.05), 16, 20_001)
+POWERS = np.linspace(0, 1.25, 6)
+
+
+def brute_spread(counts):
+    """Return t, the base of each power, and their posterior, ``(n_powers, n_t)``."""
+    n_classes, n = len(counts), counts.sum(axis=1)
+    log_t = middles(np.log(0.05), 16, 8_001)
     t = np.exp(log_t)
-    log = log_t - 2 * np.log1p(t)
-    for truth in range(n_classes):
-        errors = np.delete(counts[truth], truth)
-        log += gammaln(t) - gammaln(t + errors.sum())
-        for count in errors:
-            log += gammaln(count + t / (n_classes - 1)) - gammaln(t / (n_classes - 1))
-    weights = np.exp(log - log.max())
-    weights /= weights.sum()
-    off = counts[~np.eye(n_classes, dtype=bool)].astype(float)
-    grid = spread_posterior(off, counts.sum(axis=1) - np.diag(counts), n_classes)
-    assert grid.mean(logistic) == pytest.approx(weights @ (t / (1 + t)), rel=1e-4)
-    assert grid.mean(lambda at: at) == pytest.approx(weights @ log_t, rel=1e-3)
+    logs = []
+    for power in POWERS:
+        log = log_t - 2 * np.log1p(t)
+        for truth in range(n_classes):
+            errors, base = (np.delete(one, truth) for one in (counts[truth], (n + 0.5) ** power))
+            log += gammaln(t) - gammaln(t + errors.sum())
+            for count, share in zip(errors, base / base.sum(), strict=True):
+                log += gammaln(count + t * share) - gammaln(t * share)
+        logs.append(log)
+    weights = np.exp(np.array(logs) - np.max(logs))
+    return t, weights / weights.sum()
+
+
+def off_diagonal(counts):
+    truth, predicted = np.nonzero(counts * ~np.eye(len(counts), dtype=bool))
+    return counts[truth, predicted].astype(float), truth, predicted, counts.sum(axis=1)
+
+
+POPULAR = np.array([[90, 2, 1], [9, 30, 1], [6, 1, 4]])
+
+
+@pytest.mark.parametrize(
+    "counts", [COUNTS, 10 * COUNTS, np.diag([5, 5, 5]), np.eye(8, k=1, dtype=int) * 30, POPULAR]
+)
+def test_the_split_of_errors_has_the_moments_of_brute_force(counts):
+    t, weights = brute_spread(counts)
+    found = spread_posterior(*off_diagonal(counts))
+    ours, nodes = found.probabilities, found.log_masses
+    assert ours.sum(axis=1) == pytest.approx(weights.sum(axis=1), abs=2e-3)
+    shrunk = (weights @ (t / (1 + t))).sum()
+    assert (ours @ logistic(nodes)).sum() == pytest.approx(shrunk, rel=1e-3)
+    assert (ours @ nodes).sum() == pytest.approx((weights @ np.log(t)).sum(), abs=5e-3)
+    drawn, power = found.draw(np.random.default_rng(0), 40_000)
+    assert (drawn / (1 + drawn)).mean() == pytest.approx(shrunk, abs=5 * 0.5 / 200)
+    assert (power == 4).mean() == pytest.approx(weights[4].sum(), abs=5 * 0.5 / 200)
+
+
+def test_errors_that_fall_on_frequent_classes_are_noticed():
+    n = np.array([900, 300, 100, 50, 20, 10])
+    popular = np.rint(np.outer(n, n) / n.sum()).astype(int)
+    found = spread_posterior(*off_diagonal(popular))
+    assert found.probabilities.sum(axis=1) @ POWERS > 0.8
+    even = np.full((6, 6), 8) + np.diag(n)
+    found = spread_posterior(*off_diagonal(even))
+    assert found.probabilities.sum(axis=1) @ POWERS < 0.3
 
 
 @pytest.mark.parametrize("n_axes", [1, 3])
@@ -244,15 +280,8 @@ def test_cells_have_the_mean_and_sd_of_the_mixture(confusions, moments):
     """Recall and split are independent of each other, and of the prevalence, in each draw."""
     right, wrong = np.diag(COUNTS), COUNTS.sum(axis=1) - np.diag(COUNTS)
     logit, mass, slope, sizes, weights = brute_recall(right, wrong)
-    log_t = middles(np.log(0.05), 16, 20_001)
-    t = np.exp(log_t)
-    log = log_t - 2 * np.log1p(t)
+    t, of_t = brute_spread(COUNTS)
     off = [[3, 2], [2, 0], [0, 2]]
-    for row in off:
-        log += gammaln(t) - gammaln(t + sum(row))
-        log += sum(gammaln(count + t / 2) - gammaln(t / 2) for count in row)
-    of_t = np.exp(log - log.max())
-    of_t /= of_t.sum()
     (drawn,) = confusions(Learned(alone(COUNTS)), 40_000)
     prevalence = drawn.sum(axis=1)
     for truth in range(3):
@@ -265,9 +294,14 @@ def test_cells_have_the_mean_and_sd_of_the_mixture(confusions, moments):
         moments(
             1 - drawn[truth, truth] / prevalence[truth], miss[0], np.sqrt(miss[1] - miss[0] ** 2)
         )
-        for count, predicted in zip(off[truth], np.delete(range(3), truth), strict=True):
-            part, total = count + t / 2, sum(off[truth]) + t
-            split = of_t @ (part / total), of_t @ (part / total * (part + 1) / (total + 1))
+        base = np.delete((COUNTS.sum(axis=1) + 0.5) ** POWERS[:, None], truth, axis=1)
+        base /= base.sum(axis=1, keepdims=True)
+        for place, predicted in enumerate(np.delete(range(3), truth)):
+            part, total = off[truth][place] + t * base[:, place, None], sum(off[truth]) + t
+            split = (
+                (of_t * part / total).sum(),
+                (of_t * part / total * (part + 1) / (total + 1)).sum(),
+            )
             mean, second = miss[0] * split[0], miss[1] * split[1]
             cell = drawn[truth, predicted] / prevalence[truth]
             moments(cell, mean, np.sqrt(second - mean**2))

@@ -179,8 +179,9 @@ def test_learned():
             between(point, "skew", -2.0, 2.0),
             between(point, "mass_share", 0.5, 1 - 1e-7),
             between(point, "spread_share", 0.05 / 1.05, 1 - 1e-7),
+            between(point, "power", 0.0, 1.25),
         ]
-        location, angle, skew, mass_share, spread_share = (value for value, _ in parts)
+        location, angle, skew, mass_share, spread_share, power = (value for value, _ in parts)
         density = sum(own for _, own in parts)
         for own in zip(totals, location, np.tan(angle), skew, point["scores"], strict=True):
             density += of_classes(*own)
@@ -190,7 +191,9 @@ def test_learned():
         mass = (mass_share / (1 - mass_share))[:, None, None]
         t = (spread_share / (1 - spread_share))[:, None, None]
         recalls = mass * np.stack([means, 1 - means], axis=2)
-        shares = t / 3 * np.ones(wrong.shape)
+        others = np.stack([np.delete(totals, truth, axis=1) for truth in range(4)], axis=1)
+        base = (others + 0.5) ** power[:, None, None]
+        shares = t * base / base.sum(axis=2, keepdims=True)
         density += marginal(called, recalls) + marginal(wrong, shares)
         density += dirichlet(point, "recalls", prior=recalls, seen=called, likely=1.0)
         return density + dirichlet(point, "shares", prior=shares, seen=wrong, likely=1 / 3)

@@ -298,6 +298,7 @@ def hierarchical(
 # Beyond a mass of 10⁷ the recalls are one, and the density is lost in its own rounding.
 _HEAVIEST = 1 - 1e-7
 _LEAST_SPREAD = 0.05
+_MOST_POWER = 1.25
 
 
 def learned(
@@ -339,9 +340,12 @@ def learned(
         least = _LEAST_SPREAD / (1 + _LEAST_SPREAD)
         grown = pm.Uniform("spread_share", least, _HEAVIEST, dims="classifier")  # t / (1 + t)
         spread = pm.Deterministic("spread", grown / (1 - grown), dims="classifier")
+        power = pm.Uniform("power", 0.0, _MOST_POWER, dims="classifier")
+        others = np.stack([np.delete(totals, truth, axis=1) for truth in range(n_classes)], axis=1)
+        base = pm.math.exp(power[:, None, None] * np.log(others + 0.5))
         shares = pm.Dirichlet(
             "shares",
-            spread[:, None, None] / (n_classes - 1) * np.ones(wrong.shape),
+            spread[:, None, None] * base / base.sum(axis=2, keepdims=True),
             default_transform=sticks(wrong, 1 / (n_classes - 1)),
         )
         pm.Multinomial("wrong", n=totals - right, p=shares, observed=wrong)
