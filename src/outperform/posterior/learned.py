@@ -7,10 +7,12 @@ distribution over classes whose parameters have priors of their own:
 - the expected count of a class is ``λ_j = exp(x_j)`` with ``x_j`` from a generalised gamma
   on the log scale (location, scale, skew), and ``n_j ~ Poisson(λ_j)``, so that rare and
   unseen classes get the share that the counts of the others suggest;
-- the recall of a model in a class is ``Beta(s η, s (1 − η))``;
-- which wrong class, given an error, is ``Dirichlet(t / (M − 1), …)``.
+- the recall of a model in a class is ``Beta(s η_j, s (1 − η_j))``, where ``logit η_j`` may rise
+  with the log of the class's count;
+- which wrong class, given an error, is ``Dirichlet(t g_j)``, where ``g_j`` is even over the other
+  classes or follows their frequency.
 
-Given ``(η, s, t)`` every row of one model's confusion matrix is conjugate, and a model's
+Given the parameters every row of one model's confusion matrix is conjugate, and a model's
 posterior is a function of its own confusion matrix only: it is the same whatever model is
 compared with it. Paired models share the gammas of the items that they were tried on, and
 as much of the prior's mass as their errors are correlated.
@@ -199,7 +201,7 @@ def _other_class(
         found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
     # Rounding may end on the own class, or behind the last one.
     found = np.minimum(found, below.shape[1] - 1)
-    return np.where(found == rows[:, None], (found + 1) % below.shape[1], found)
+    return np.asarray(np.where(found == rows[:, None], (found + 1) % below.shape[1], found))
 
 
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
