@@ -29,6 +29,7 @@ _BOX = ((-12.0, 12.0), _LOG_MASS, (-12.0, 12.0))
 _LOG_SPREAD = (float(np.log(0.05)), 16.0)
 _SPREAD_DEPTH = 20.0
 _SPREADS = 129
+_ROUNDED = 0.002
 # Errors may fall on all classes alike, or on frequent ones.
 _POWERS = np.linspace(0.0, 1.25, 6)
 # The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
@@ -176,15 +177,18 @@ def spread_posterior(
     """
     bases = (counts + 0.5) ** _POWERS[:, None]
     bases /= bases.sum(axis=1, keepdims=True)
-    kinds = [base[predicted] / (1.0 - base[truth]) for base in bases]
+    kinds = [_alike(errors, base[predicted] / (1.0 - base[truth])) for base in bases]
     n_wrong = np.bincount(truth, errors, minlength=1)
 
     def log_density(nodes: FloatArray) -> FloatArray:
         mass = np.exp(nodes)[:, None]
         rows = (gammaln(mass) - gammaln(mass + n_wrong)).sum(axis=1)
         rows += nodes - 2 * np.log1p(mass[:, 0])
-        seen = [gammaln(errors + mass * kind) - gammaln(mass * kind) for kind in kinds]
-        return np.stack([rows + one.sum(axis=1) for one in seen])
+        seen = [
+            (gammaln(count + mass * base) - gammaln(mass * base)) @ times
+            for count, base, times in kinds
+        ]
+        return rows + np.stack(seen)
 
     nodes = np.linspace(*_LOG_SPREAD, 41)
     logs = log_density(nodes)
@@ -195,6 +199,15 @@ def spread_posterior(
     logs = log_density(nodes)
     density = np.exp(logs - logs.max())
     return SpreadPosterior(log_masses=nodes, probabilities=density / density.sum(), bases=bases)
+
+
+def _alike(counts: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return distinct counts and bases, rounded, and how many kinds have them."""
+    values, code = np.unique(counts, return_inverse=True)
+    rounded = np.rint(np.log(bases) / _ROUNDED).astype(np.int64)
+    distinct, times = np.unique(rounded * max(values.size, 1) + code, return_counts=True)
+    rounded, code = np.divmod(distinct, max(values.size, 1))
+    return values[code], np.exp(_ROUNDED * rounded), times.astype(np.float64)
 
 
 # Log rates of classes with up to _LARGE items live on a grid; those of larger classes are

@@ -50,15 +50,15 @@ from outperform.posterior.hierarchical import logistic
 from outperform.posterior.rng import gamma_sums
 
 # The largest atoms of a Dirichlet over unseen errors; what they leave is spread evenly.
-_STICKS = 4
+_STICKS = 3
 # Up to so many classes every cell is drawn instead, which takes at most a third longer.
 _FEW_CLASSES = 10
 # No more of the prior's mass than this is shared, or equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
-# Draws that show how correlated models are, fewer where each takes much memory.
+# Draws that show how correlated models are, fewer where each takes many random numbers.
 _PILOT = 500
-_PILOT_NUMBERS = 1 << 20
+_PILOT_NUMBERS = 1 << 22
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -144,7 +144,7 @@ class Learned(NoClosedForms):
         found = []
         for correlation in (self.shared, 1.0):
             self.together = correlation
-            length = min(_PILOT, _PILOT_NUMBERS // (self.n_classes * self.n_models) + 50)
+            length = min(_PILOT, _PILOT_NUMBERS // self.n_gammas + 50)
             drawn = self.worker("margins")(np.random.default_rng(0), length)
             sums = [one for one in drawn if isinstance(one, Sums)]
             rates = np.corrcoef([one.hits.sum(axis=0) / one.actual.sum(axis=0) for one in sums])
