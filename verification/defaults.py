@@ -112,9 +112,9 @@ class Population:
 
 
 @lru_cache(maxsize=4)
-def population(world: DefaultWorld) -> Population:
-    """Return the population of a world, always the same."""
-    generator = np.random.default_rng([world.n_classes, int(world.zipf), 20_261_116])
+def population(world: DefaultWorld, number: int) -> Population:
+    """Return one of the populations of a world: every test set has its own."""
+    generator = np.random.default_rng([world.n_classes, int(world.zipf), number, 20_261_116])
     m = world.n_classes
     shares = 1.0 / np.arange(1, m + 1) if world.zipf else np.ones(m)
     shares /= shares.sum()
@@ -133,9 +133,9 @@ def population(world: DefaultWorld) -> Population:
     return Population(shares, (a, b), wrong, same)
 
 
-def draw_items(world: DefaultWorld, generator: np.random.Generator) -> list[IntArray]:
+def draw_items(world: DefaultWorld, number: int, generator: np.random.Generator) -> list[IntArray]:
     """Draw the truth and both models' predictions."""
-    whole, n, m = population(world), world.n, world.n_classes
+    whole, n, m = population(world, number), world.n, world.n_classes
     truth = generator.choice(m, n, p=whole.shares)
     hard = generator.random(n)
     own = np.where(generator.random(n) < whole.same, hard, generator.random(n))
@@ -150,12 +150,12 @@ def draw_items(world: DefaultWorld, generator: np.random.Generator) -> list[IntA
     return columns
 
 
-def true_values(world: DefaultWorld) -> FloatArray:
+def true_values(world: DefaultWorld, number: int) -> FloatArray:
     """Return the metrics of A and of B in the population, ``(2, n_metrics)``."""
-    matrices = [population(world).confusion(model) for model in range(2)]
+    matrices = [population(world, number).confusion(model) for model in range(2)]
     if world.kind == "constant":
         matrices[1] = np.zeros_like(matrices[1])
-        matrices[1][:, 0] = population(world).shares
+        matrices[1][:, 0] = population(world, number).shares
     margins = [Sums(np.diag(one), one.sum(axis=1), one.sum(axis=0)) for one in matrices]
     return np.stack([values_of(Sums(*(part[:, None] for part in one)))[:, 0] for one in margins])
 
@@ -201,14 +201,12 @@ class Held:
 
 def repeat(world: DefaultWorld, first: int, last: int) -> list[Held]:
     """Run repetitions ``first`` to ``last`` (not included)."""
-    truth, place = true_values(world), WORLDS.index(world)
-    return [
-        _held(world, truth, np.random.default_rng([place, number])) for number in range(first, last)
-    ]
+    return [_held(world, number) for number in range(first, last)]
 
 
-def _held(world: DefaultWorld, truth: FloatArray, generator: np.random.Generator) -> Held:
-    columns = draw_items(world, generator)
+def _held(world: DefaultWorld, number: int) -> Held:
+    generator = np.random.default_rng([WORLDS.index(world), number])
+    truth, columns = true_values(world, number), draw_items(world, number, generator)
     labels = list(range(world.n_classes))
     named = {"A": columns[1], "B": columns[2]}
     seen = op.Outcomes.from_labels(columns[0], named, labels=labels)

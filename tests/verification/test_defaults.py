@@ -13,10 +13,9 @@ from verification import defaults
 @pytest.mark.parametrize("world", [defaults.WORLDS[0], defaults.WORLDS[9], defaults.WORLDS[35]])
 def test_true_values_are_those_of_very_many_items(world):
     n = 200_000
-    columns = defaults.draw_items(
-        defaults.replace(world, n=n), np.random.default_rng(world.n_classes)
-    )
-    truth = defaults.true_values(world)
+    many = defaults.replace(world, n=n)
+    columns = defaults.draw_items(many, 3, np.random.default_rng(world.n_classes))
+    truth = defaults.true_values(world, 3)
     for model in (0, 1):
         y, predicted = columns[0], columns[1 + model]
         seen = [
