@@ -240,7 +240,7 @@ def test_two_classes_have_nothing_to_lump():
 def test_draws_of_one_slice_are_those_of_the_ordinary_model():
     seen = outcomes_of(np.array([[40, 8, 3, 9, 60, 5, 6, 4]]))
     found = op.compare_slices(seen, "a", "b", n_draws=200_000, random_state=4).rows[0]
-    ordinary = op.compare(seen, "a", "b", n_draws=200_000, random_state=5)
+    ordinary = op.compare(seen, "a", "b", n_draws=200_000, random_state=5, prior="uniform")
     error = np.hypot(found.mcse, ordinary.mcse)
     assert abs(found.mean - ordinary.mean) < 5 * error
     assert abs(found.sd / ordinary.sd - 1) < 0.01

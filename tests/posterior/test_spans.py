@@ -37,7 +37,8 @@ def two_types():
 
 
 def ask(seen, metric, **options):
-    return op.compare(seen, "A", "B", metric=metric, random_state=3, n_draws=N_DRAWS, **options)
+    asked = {"prior": "uniform", "random_state": 3, "n_draws": N_DRAWS} | options
+    return op.compare(seen, "A", "B", metric=metric, **asked)
 
 
 # One model, or two apart
@@ -52,7 +53,7 @@ def apart():
     ("metric", "for_it", "against"), [("precision", 81, 11), ("recall", 81, 21)]
 )
 def test_precision_and_recall_are_beta(apart, metric, for_it, against):
-    exact = op.estimate(apart, "A", metric=metric).distribution
+    exact = op.estimate(apart, "A", metric=metric, prior="uniform").distribution
     assert exact == Share(for_it, against)
     for value in (0.7, 0.8, 0.9):
         assert exact.cdf(value) == pytest.approx(betainc(for_it, against, value), rel=1e-12)
@@ -61,7 +62,7 @@ def test_precision_and_recall_are_beta(apart, metric, for_it, against):
 def test_f1_is_two_over_two_plus_beta_prime(apart):
     from scipy.stats import betaprime
 
-    exact = op.estimate(apart, "A", metric="f1").distribution
+    exact = op.estimate(apart, "A", metric="f1", prior="uniform").distribution
     for value in (0.7, 0.8, 0.84, 0.9):
         # F1 = 2 / (2 + X) is below a value where X is above 2 / value - 2
         expected = betaprime.sf(2 / value - 2, 10 + 20 + 2, 80 + 1)
