@@ -171,8 +171,7 @@ def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
     return strata[order]
 
 
-# Guesses: how often the models are right where they agree, and neither where they do not;
-# and, of the rest, how often it is A.
+# Guesses: how often both are right where they agree, neither where not, and else A.
 _RIGHT = 0.9
 _NEITHER = 0.1
 _A_RATHER_THAN_B = (0.3, 0.5, 0.7)

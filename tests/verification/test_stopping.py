@@ -19,7 +19,8 @@ def compared(n, only_a, only_b):
     rest = n - only_a - only_b
     a, b = [1] * only_a + [0] * only_b, [0] * only_a + [1] * only_b
     seen = op.Outcomes.from_correct({"a": a + [1] * rest, "b": b + [1] * rest})
-    return op.compare(seen, "a", "b", metric="accuracy", rope=ROPE, n_draws=100, random_state=0)
+    asked = {"metric": "accuracy", "rope": ROPE, "n_draws": 100, "random_state": 0}
+    return op.compare(seen, "a", "b", prior="uniform", **asked)
 
 
 @pytest.mark.parametrize(
