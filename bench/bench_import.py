@@ -9,13 +9,10 @@ import that a user feels is the one together with ``compare``.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
 
-from measuring import Timing, ratios, seconds
+from measuring import Timing, ratios, run_fresh, seconds
 from recording import Row, report, wants_writing
 
 ROUNDS = 15
@@ -35,16 +32,7 @@ print(json.dumps([wall, processor, sorted(set(sys.modules) - before)]))
 
 def run(statement: str, bytecode: str) -> tuple[float, float, list[str]]:
     """Run a statement in a fresh interpreter; return both times and the modules it loaded."""
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE.format(statement=statement)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    wall, processor, modules = json.loads(done.stdout)
+    wall, processor, modules = run_fresh(MEASURE.format(statement=statement), bytecode)
     return wall, processor, modules
 
 

@@ -11,15 +11,11 @@ where BEFORE and AFTER are checkouts, for instance of ``git worktree add``.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from measuring import Timing, ratios
+from measuring import Timing, ratios, run_fresh
 
 CSV_ROWS = 1_000_000
 
@@ -93,21 +89,12 @@ def write_csv(folder: Path) -> Path:
 
 def run(tree: Path, work: str, folder: Path) -> tuple[float, float]:
     """Run work with a tree in a fresh interpreter; return the seconds of clock and processor."""
-    environment = os.environ | {
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONPATH": str(tree / "src"),
-        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
-    }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE.format(work=work)],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
+    wall, processor = run_fresh(
+        MEASURE.format(work=work),
+        str(folder / "bytecode"),
+        cwd=str(folder),
+        PYTHONPATH=str(tree / "src"),
     )
-    wall, processor = json.loads(done.stdout.splitlines()[-1])
     return wall, processor
 
 

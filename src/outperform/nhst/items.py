@@ -78,9 +78,9 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
 def fair_coin_cdf(heads: int, n: int) -> float:
     """Return P(X <= heads) for X ~ Binomial(n, 1/2).
 
-    The incomplete beta function takes counts of any size; the binomial function
-    of ``scipy.special`` holds n in 32 bits. Its complement is the exact one: the
-    function itself is off by 2e-5 at 10^12 items before scipy 1.17.
+    The incomplete beta function takes counts of any size, where ``scipy.special.bdtr``
+    holds n in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off
+    by 2e-5 at 10^12 items before scipy 1.17.
 
     Examples
     --------
