@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from outperform._typing import FloatArray, IntArray
 from verification.worlds import Truth, World, dirichlet
 
-_SCALES, _SKEW, _LOCATIONS = (0.3, 3.5), 2.0, (-6.0, 3.0)
+_SCALES, _SKEWS, _LOCATIONS = (0.1, 3.5), (-4.0, 2.0), (-6.0, 3.0)
 _LEAST_MASS, _LEAST_SPREAD = 1.0, 0.05
 _POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
 _AT_ONCE, _MOST_TRIES = 2_000, 2_000
@@ -72,7 +72,7 @@ class LearnedWorld(World):
         while True:
             low, high = np.arctan(_SCALES)
             scale = np.tan(generator.uniform(low, high, (_AT_ONCE, 1)))  # half-Cauchy
-            skew = generator.uniform(-_SKEW, _SKEW, (_AT_ONCE, 1))
+            skew = generator.uniform(*_SKEWS, (_AT_ONCE, 1))
             location = np.log(max(n / self.n_classes, 0.5))
             location = location + generator.uniform(*_LOCATIONS, (_AT_ONCE, 1))
             parameters = np.concatenate([location, scale, skew], axis=1)

@@ -198,10 +198,10 @@ def importance(counts, *, seed=1):
     """
     rng, counts = np.random.default_rng(seed), np.asarray(counts, dtype=float)
     u, v, w = qmc.Sobol(3, seed=rng).random(N_PARAMETERS).T
-    # The grid's outer cells reach half a step beyond .3 to 3.5, and −2 to 2.
-    half_step = np.log(3.5 / 0.3) / 20
-    scale = 0.3 * np.exp(-half_step) * np.exp(u * (np.log(3.5 / 0.3) + 2 * half_step))
-    skew = 4.5 * v - 2.25
+    # The grid's outer cells reach half a step beyond .1 to 3.5, and −4 to 2.
+    half_step = np.log(3.5 / 0.1) / 26
+    scale = 0.1 * np.exp(-half_step) * np.exp(u * (np.log(3.5 / 0.1) + 2 * half_step))
+    skew = 6.5 * v - 4.25
     location = np.log(max(counts.mean(), 0.5)) - 6 + 9 * w
     log = np.log(scale / (1 + scale**2))
     if counts.min() > 0:  # a class without items would not be on the list

@@ -216,11 +216,13 @@ _LARGE = 200
 _NEWTON = 4
 _STEP = 0.05
 _LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
-# Rates spread by 0.3 on the log scale at least: even classes would turn accuracy into balanced
-# accuracy wherever larger classes are easier.
-_SCALES = np.exp(np.linspace(np.log(0.3), np.log(3.5), 11))
-_SKEWS = np.linspace(-2.0, 2.0, 9)
-_LOCATIONS = np.arange(-6.0, 3.01, 0.25)
+# From nearly even classes to a few that hold nearly all items. A small scale with a skew of −4
+# is Zipf's law with an end: nothing is much rarer than the rarest class.
+_SCALES = np.exp(np.linspace(np.log(0.1), np.log(3.5), 14))
+_SKEWS = np.linspace(-4.0, 2.0, 13)
+_LOCATIONS = np.concatenate(
+    [np.arange(-6.0, -2.6, 0.25), np.arange(-2.5, 1.0, 0.1), np.arange(1.0, 3.01, 0.25)]
+)
 # So many equally likely parameters stand for the whole posterior of them.
 _NODES = 128
 # Quantiles are tabulated over normal scores, in which they are smooth also in the tails.
@@ -253,6 +255,7 @@ class LearnedPrevalence:
             unseen = density @ np.exp(-np.exp(_LOG_RATES))
             logs -= counts.size * np.log(np.maximum(1.0 - unseen, 1e-12))
         logs += np.log(scale / (1 + scale**2))  # half-Cauchy, on a logarithmic grid
+        logs += np.repeat(np.log(np.gradient(_LOCATIONS)), logs.size // _LOCATIONS.size)
         below = np.cumsum(np.exp(logs - logs.max()))
         nodes = np.searchsorted(below, (np.arange(_NODES) + 0.5) / _NODES * below[-1])
         self.tables = _quantiles(density[nodes], likelihood)  # (_NODES, n_small, n_scores)
