@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from operator import attrgetter
 
 import numpy as np
 
@@ -187,7 +188,8 @@ class Answer:
     level: bool
     pull: float
     level_pull: float
-    raised: frozenset[str]
+    raised: frozenset[str]  # findings, also notes
+    warned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +246,15 @@ def _answer(
         truth[0] in c.a.hdi,
         (c.mean - observed) / c.sd if c.sd else 0.0,
         (c.a.mean - c.a.observed) / c.a.sd if c.a.sd else 0.0,
-        frozenset(one.name for one in c.findings if one.level != "note") - _ABOUT_OTHERS,
+        frozenset(one.name for one in c.findings) - _ABOUT_OTHERS,
+        any(one.level != "note" and one.name not in _ABOUT_OTHERS for one in c.findings),
     )
 
 
 def _percentile_answer(drawn: FloatArray, a: float, b: float) -> Answer:
     tails = [(1 - _PROB) / 2, (1 + _PROB) / 2]
     (low, high), (low_a, high_a) = np.quantile([drawn[0] - drawn[1], drawn[0]], tails, axis=1).T
-    return Answer(low <= a - b <= high, low_a <= a <= high_a, 0.0, 0.0, frozenset())
+    return Answer(low <= a - b <= high, low_a <= a <= high_a, 0.0, 0.0, frozenset(), False)
 
 
 def _drawn(seen: op.Outcomes, prior: str, generator: np.random.Generator) -> FloatArray:
@@ -292,11 +295,55 @@ Found = Mapping[DefaultWorld, Sequence[Held]]
 
 
 def tables(found: Found) -> dict[str, str]:
-    """Return a table of differences and one of levels: the share of intervals that hold."""
+    """Return the shares of intervals that hold, and how well findings tell where they do not."""
     return {
         "defaults_differences.md": _table(found, "differences"),
         "defaults_levels.md": _table(found, "levels"),
+        "guards.md": _guards(found),
     }
+
+
+# Findings that claim to guard coverage, and of what.
+GUARDS = (
+    ("prior_pull", "difference"),
+    ("prior_pull_on_levels", "level"),
+    ("sparse_classes", "difference"),
+    ("sparse_classes", "level"),
+    ("sparse_cells", "difference"),
+    ("few_items", "difference"),
+)
+
+
+def _guards(found: Found) -> str:
+    """Return how often each finding is raised where coverage of macro-F1 is poor, and good."""
+    rows = []
+    for name, of in GUARDS:
+        poor, good = guarded(found, name, of)
+        shown = [
+            cell
+            for shares in (poor, good)
+            for cell in (str(len(shares)), markdown.percent(np.mean(shares)) if shares else "–")
+        ]
+        rows.append([f"`{name}`", of, *shown])
+    head = ("finding", "of the", "below 90%", "raised", "above 93%", "raised")
+    return markdown.table(head, rows, numbers_from=2)
+
+
+def guarded(found: Found, name: str, of: str) -> tuple[list[float], list[float]]:
+    """Return how often it is raised in each setting of poor coverage, and in each of good.
+
+    A setting is a world and a prior.
+    """
+    poor, good = [], []
+    for held in found.values():
+        for prior in set(held[0].answers) - {"percentile"}:
+            covered = _mean(held, prior, attrgetter(of))
+            raised = _mean(held, prior, lambda answer: name in answer.raised)
+            if covered < 0.9:
+                poor.append(raised)
+            elif covered > 0.93:
+                good.append(raised)
+    return poor, good
 
 
 def _table(found: Found, what: str) -> str:
@@ -312,7 +359,7 @@ def _table(found: Found, what: str) -> str:
             else "–"
             for prior in BESIDE
         ]
-        warned = markdown.percent(_mean(held, "learned", lambda answer: bool(answer.raised)))
+        warned = markdown.percent(_mean(held, "learned", lambda answer: answer.warned))
         rows.append([world.name, f"{world.n:,}", *own, warned, *others])
     n = min(len(held) for held in found.values())
     text = markdown.table((*head, *beside), rows)
@@ -332,7 +379,7 @@ def failures(found: Found) -> list[str]:
     """Return where intervals hold too rarely, or too often, by more than three errors."""
     failed = []
     for world, held in found.items():
-        warned = _mean(held, "learned", lambda answer: bool(answer.raised))
+        warned = _mean(held, "learned", lambda answer: answer.warned)
         for what in ("differences", "levels"):
             for metric, share in zip(METRICS, _shares(held, what).tolist(), strict=True):
                 low, high = BOUNDS if world.mean_class >= 5 else (LEAST, 1.0)

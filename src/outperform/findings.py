@@ -408,12 +408,19 @@ likelier_hypothesis: note
     coin. The decision is the one of interval and ROPE.
 # The posterior
 prior_pull/prior: warning; prior
-    The prior pulls by more than half a posterior sd: {means}.
+    The prior pulls the difference by more than half a posterior sd, from {observed:+.4f} as
+    observed to {mean:+.4f}; the interval may miss the truth.
 prior_pull/unknown: warning; prior
-    The mean is off what was observed by more than half a posterior sd: {means}.
+    The mean of the difference, {mean:+.4f}, is more than half a posterior sd off the observed
+    {observed:+.4f}; the interval may miss the truth.
 prior_pull/cells: warning; prior
     Every cell of {n} {classes} has a prior of its own, which outweighs the data of small {classes};
     use prior {priors}.
+prior_pull_on_levels/fixed: note; prior
+    The mean is off what was observed by more than half a posterior sd: {means}.
+prior_pull_on_levels/learned: note; prior
+    Rare classes borrow from the others, which moves the mean by more than half a posterior sd:
+    {means}.
 decision_depends_on_prior/depends: warning; prior
     The decision {symbol} of {prior} depends on the prior: {says}. The data alone do not decide;
     report all of them.{pulls}

@@ -367,9 +367,9 @@ def _divide(fixed: FloatArray, of_runs: FloatArray) -> VarianceFrom:
 
 
 def _pulled(spec: Spec, a: Estimate, b: Estimate, numbers: Summary) -> Iterator[Finding]:
-    values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
-    values.append(("the difference", a.observed - b.observed, numbers.mean, numbers.sd))
-    return diagnostics.pull_findings(spec, values)
+    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
+    difference = (a.observed - b.observed, numbers.mean, numbers.sd)
+    return diagnostics.pull_findings(spec, levels, difference)
 
 
 def compare_runs(

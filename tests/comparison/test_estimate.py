@@ -72,7 +72,7 @@ def test_outcomes_need_a_name_and_no_weights(two):
 
 def test_findings_of_a_lone_estimate(names):
     e = op.estimate([1, 0, 1], [1, 1, 1], n_draws=500, random_state=1)
-    assert {"few_items", "sparse_cells", "prior_pull"} <= set(names(e))
+    assert {"few_items", "sparse_cells", "prior_pull_on_levels"} <= set(names(e))
     assert "default_rope" not in names(e)
 
 

@@ -63,4 +63,4 @@ def test_the_default_does_not_pull(news):
     e = op.estimate(news, "nb_mult", metric="f1_macro", n_draws=2_000, random_state=1)
     assert e.spec.prior.name == "learned"
     assert abs(e.mean - e.observed) < 0.5 * e.sd
-    assert "prior_pull" not in [finding.name for finding in e.findings]
+    assert "prior_pull_on_levels" not in [finding.name for finding in e.findings]

@@ -44,10 +44,13 @@ def test_zero_width_rope(two, names):
 
 def test_prior_pull_of_small_data(two, names):
     small = op.compare(*(column[:12] for column in two), rope=0.05, **FEW)
-    assert level(small, "prior_pull") == "warning"
-    assert "observed" in message(small, "prior_pull")
+    assert level(small, "prior_pull_on_levels") == "note"
+    assert "observed" in message(small, "prior_pull_on_levels")
+    strong = op.compare(*(column[:12] for column in two), rope=0.05, prior=20.0, **FEW)
+    assert level(strong, "prior_pull") == "warning"
+    assert f"{strong.observed:+.4f} as observed" in message(strong, "prior_pull")
     large = op.compare(*(np.tile(column, 50) for column in two), rope=0.05, **FEW)
-    assert "prior_pull" not in names(large)
+    assert not {"prior_pull", "prior_pull_on_levels"} & set(names(large))
 
 
 def test_prior_pull_of_flat_rows_with_many_classes(four, names):
@@ -188,8 +191,8 @@ def test_a_prior_pulls_only_where_there_is_one(four):
     truth, a, b = (np.append(column[:30], ["rare"]) for column in four)
     unit = op.compare(truth, a, b, metric="f1_macro", prior="unit", **FEW)
     none = op.compare(truth, a, b, metric="f1_macro", prior="bootstrap", **FEW)
-    assert "prior_pull" in {finding.name for finding in unit.findings}
-    assert "prior_pull" not in {finding.name for finding in none.findings}
+    assert "prior_pull_on_levels" in {finding.name for finding in unit.findings}
+    assert "prior_pull_on_levels" not in {finding.name for finding in none.findings}
 
 
 def test_without_a_prior_nothing_rests_on_it(four):

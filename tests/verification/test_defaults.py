@@ -51,8 +51,27 @@ def test_a_world_that_never_covers_fails():
     world = defaults.WORLDS[9]
     held = defaults.repeat(world, 0, 2)
     tables = defaults.tables({world: held})
-    assert set(tables) == {"defaults_differences.md", "defaults_levels.md"}
+    assert set(tables) == {"defaults_differences.md", "defaults_levels.md", "guards.md"}
     assert world.name in tables["defaults_levels.md"]
     zero = np.zeros(len(defaults.METRICS))
     never = [defaults.replace(one, differences=zero, levels=zero) for one in held] * 20
     assert len(defaults.failures({world: never})) >= 8
+
+
+def test_a_guard_is_counted_where_coverage_is_poor_and_where_it_is_good():
+    def held(difference, raised):
+        names = frozenset({"prior_pull"} if raised else ())
+        answer = defaults.Answer(difference, True, 0.0, 0.0, names, raised)
+        zero = np.zeros(len(defaults.METRICS))
+        return defaults.Held(zero, zero, {"learned": answer, "percentile": answer})
+
+    poor, good = defaults.WORLDS[:2]
+    found = {
+        poor: [held(False, raised) for raised in (True, True, True, False)],
+        good: [held(True, raised) for raised in (True, False)],
+    }
+    assert defaults.guarded(found, "prior_pull", "difference") == ([0.75], [0.5])
+    assert defaults.guarded(found, "prior_pull", "level") == ([], [0.75, 0.5])
+    assert (
+        "| `prior_pull` | difference | 1 | 75.0 | 1 | 50.0 |" in defaults.tables(found)["guards.md"]
+    )

@@ -193,7 +193,7 @@ def one_estimate(
     name = spec.data.models[place]
     findings: tuple[Finding, ...] = ()
     if checked:
-        pulled = [(name, observed, numbers.mean, numbers.sd)]
+        pulled = {name: (observed, numbers.mean, numbers.sd)}
         findings = (
             *diagnostics.table_findings(spec),
             *diagnostics.pull_findings(spec, pulled),
@@ -276,13 +276,13 @@ def summarize_comparison(
     decision, few = disagreements.allow(spec, decision, numbers.hdi, rope)
     if not all(one.converged for one in answered.chains):
         decision = Decision.UNDECIDED
-    values = [(one.name, one.observed, one.mean, one.sd) for one in (a, b)]
-    values.append(("the difference", a.observed - b.observed, numbers.mean, numbers.sd))
+    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
+    difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     findings = (
         *diagnostics.rope_findings(rope),
         *chain_findings(answered.chains),
         *diagnostics.table_findings(spec),
-        *diagnostics.pull_findings(spec, values),
+        *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers.hdi, numbers.eti, rope, sampled=exact is None),
         *repeated_findings(spec, numbers.sd),

@@ -330,12 +330,22 @@ def _sizes(facts: Facts) -> list[str]:
         behind = come + _worth(facts) + _chosen(facts)
         parts.append(counted(facts["n"], facts.get("unit") or "items") + behind)
     if facts.get("n_classes") is not None:
-        parts.append(counted(facts["n_classes"], "classes", one="class"))
+        parts.append(counted(facts["n_classes"], "classes", one="class") + _averaged(facts))
     if (facts.get("n_types") or 1) > 1:
-        parts.append(f"{numbers.count(facts['n_types'])} types of spans")
+        parts.append(f"{numbers.count(facts['n_types'])} types of spans{_averaged(facts)}")
     if facts.get("n_labels") is not None:
-        parts.append(counted(facts["n_labels"], "labels"))
+        parts.append(counted(facts["n_labels"], "labels") + _averaged(facts))
     return parts
+
+
+def _averaged(facts: Facts) -> str:
+    """Say which classes an average is over."""
+    over = facts.get("averaged_over")
+    if over is None:
+        return ""
+    n = facts.get("n_classes") or facts.get("n_types") or facts.get("n_labels")
+    which = "those" if over["n"] == n else f"the {numbers.count(over['n'])}"
+    return f", averaged over {which} in {'the truth' if over['by'] == 'truth' else 'labels'}"
 
 
 def _worth(facts: Facts) -> str:

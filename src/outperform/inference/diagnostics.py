@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -413,22 +413,26 @@ def _it(codes: IntArray) -> str:
     return "it" if codes.size == 1 else "them"
 
 
-def pull_findings(spec: Spec, values: list[tuple[str, float, float, float]]) -> Iterator[Finding]:
-    """Yield ``prior_pull`` where a posterior mean is far from the observed value.
+Pull = tuple[float, float, float]
+"""An observed value, its posterior mean and sd."""
 
-    ``values`` holds (what, observed, mean, sd). The bootstrap has no prior that could pull.
+
+def pull_findings(
+    spec: Spec, levels: Mapping[str, Pull], difference: Pull | None = None
+) -> Iterator[Finding]:
+    """Yield ``prior_pull`` of the difference and ``prior_pull_on_levels`` of single models.
+
+    The bootstrap has no prior that could pull. What ``"learned"`` does to rare classes is no
+    fault of it: there the observed value is the biased one.
     """
     if spec.prior.name == "bootstrap":
         return
-    pulled = [
-        f"{what} (observed {seen:.4f}, posterior mean {mean:.4f})"
-        for what, seen, mean, sd in values
-        if is_pulled(seen, mean, sd)
-    ]
-    if pulled:
+    learned = spec.prior.name == "learned"
+    if difference is not None and is_pulled(*difference) and not learned:
         yield finding(
             "prior_pull/prior" if spec.prior.proper else "prior_pull/unknown",
-            means=clauses(pulled, most=_MOST_NAMED),
+            observed=difference[0],
+            mean=difference[1],
         )
     elif (
         isinstance(spec, LabelSpec)
@@ -439,6 +443,16 @@ def pull_findings(spec: Spec, values: list[tuple[str, float, float, float]]) -> 
         spans = spec.data.kind == "spans"
         nouns, other = ("types", "'unit'") if spans else ("classes", "'unit' or 'learned'")
         yield finding("prior_pull/cells", n=spec.view.n_classes, classes=nouns, priors=other)
+    pulled = [
+        f"{model} (observed {value[0]:.4f}, posterior mean {value[1]:.4f})"
+        for model, value in levels.items()
+        if is_pulled(*value)
+    ]
+    if pulled:
+        yield finding(
+            "prior_pull_on_levels/learned" if learned else "prior_pull_on_levels/fixed",
+            means=clauses(pulled, most=_MOST_NAMED),
+        )
 
 
 def is_pulled(observed: float, mean: float, sd: float) -> bool:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         FactorFacts,
         FindingFacts,
         IntervalFacts,
+        OfAverage,
         OfChain,
         OfCosts,
         OfLabels,
@@ -167,6 +168,7 @@ def spec_facts(spec: Spec) -> SpecFacts:
         "n_classes": _n_if(spec, "classes", "correct", "scores"),
         "n_types": _n_if(spec, "spans"),
         **labels,
+        **_average_facts(spec),
         "pos_label": spec.pos_label,
         **_prevalence_facts(spec),
         "prior": spec.prior.name,
@@ -176,6 +178,14 @@ def spec_facts(spec: Spec) -> SpecFacts:
 def _n_if(spec: Spec, *kinds: str) -> int | None:
     """Return how many classes, types or labels there are, if such outcomes were asked."""
     return spec.data.n_classes if spec.data.kind in kinds else None
+
+
+def _average_facts(spec: Spec) -> OfAverage:
+    """Return what an average over classes is an average over."""
+    if not isinstance(spec, LabelSpec) or spec.share is not None or not spec.measured.over_classes:
+        return {}
+    n = spec.view.n_classes if spec.classes is None else len(spec.classes)
+    return {"averaged_over": {"n": n, "by": "truth" if spec.choices.labels is None else "labels"}}
 
 
 def _prevalence_facts(spec: Spec) -> OfPrevalence:

@@ -89,10 +89,10 @@ def summarize_ranking(
         prob=prob,
         signature=signature,
     )
-    pulled = [
-        (row.name, row.observed, row.raw.mean, row.raw.sd)
+    pulled = {
+        row.name: (row.observed, row.raw.mean, row.raw.sd)
         for row in sorted(rows, key=lambda row: row.name)
-    ]
+    }
     findings = (
         *diagnostics.rope_findings(rope),
         *diagnostics.table_findings(spec),

@@ -156,6 +156,19 @@ class OfLabels(TypedDict, total=False):
     n_labels: int
 
 
+class AverageFacts(TypedDict):
+    """How many classes are averaged over, and what chose them."""
+
+    n: int
+    by: Literal["truth", "labels"]
+
+
+class OfAverage(TypedDict, total=False):
+    """Of averages over classes, types or labels."""
+
+    averaged_over: AverageFacts
+
+
 class OfPrevalence(TypedDict, total=False):
     """Of other class proportions."""
 
@@ -182,7 +195,7 @@ class Sizes(TypedDict, total=False):
     n_pool: int
 
 
-class SpecFacts(OfCosts, Sizes, OfLabels, OfPrevalence):
+class SpecFacts(OfCosts, Sizes, OfLabels, OfAverage, OfPrevalence):
     """What was asked, and of what."""
 
     metric: str

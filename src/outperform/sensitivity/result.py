@@ -325,11 +325,9 @@ def _is_coarse(comparison: Comparison) -> bool:
 
 
 def pulls(comparison: Comparison) -> bool:
-    """Return whether a proper prior moves a mean by more than half a posterior sd."""
-    parts = (comparison.a, comparison.b, comparison)
-    return _has_prior(comparison) and any(
-        is_pulled(one.observed, one.mean, one.sd) for one in parts
-    )
+    """Return whether a proper prior moves the difference by more than half a posterior sd."""
+    moved = is_pulled(comparison.observed, comparison.mean, comparison.sd)
+    return _has_prior(comparison) and comparison.spec.prior.name != "learned" and moved
 
 
 def _weighs(other: Comparison, own: Comparison) -> bool:
