@@ -46,7 +46,7 @@ WIDTH = 100
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
 _FLAGS = {
-    "pulls": "a mean is off what was observed by more than half a posterior sd",
+    "pulls": "the difference is off what was observed by more than half a posterior sd",
     "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
     "few": "the models hardly ever disagree",
     "apart": "this changes more than the prior",
@@ -350,7 +350,7 @@ def _said(comparison: Comparison) -> str:
 def _explained(comparisons: Iterable[Comparison]) -> str:
     if not any(map(pulls, comparisons)):
         return ""
-    return " A prior pulls if it moves a mean off what was observed by over half a posterior sd."
+    return " A prior pulls if it moves the difference off what was observed by over half a posterior sd."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
