@@ -3,7 +3,13 @@ PYTHON ?= python
 JOBS ?= 2
 MOST_ANYS = 3.6
 
-.PHONY: all lint types test test-core pymc doctest docs figures bench verify
+PYMC_TESTS = docs/how-to/arviz.md docs/how-to/your-own-prior.md \
+  tests/posterior/pymc tests/inference/test_chained.py \
+  tests/inference/test_engines.py tests/inference/test_own_prior.py \
+  tests/comparison/test_datatree.py tests/papers/test_news_figures.py
+
+.PHONY: all lint types test test-core test-all pymc pymc-all doctest docs figures bench \
+  verify nightly
 
 all: lint types docs doctest test
 
@@ -23,17 +29,21 @@ types:
 test:
 	$(PYTHON) -m pytest -n $(JOBS)
 
-# What may depend on the version of Python: enough for a second one.
+# What may depend on the version of Python or of a library: enough for a second one.
 test-core:
-	$(PYTHON) -m pytest -n $(JOBS) -m 'not slow and not robustness'
+	$(PYTHON) -m pytest -n $(JOBS) -m 'core and not slow'
+
+# The slow tests too, with 10,000 hypothesis examples each.
+test-all:
+	$(PYTHON) -m pytest -n $(JOBS) -m 'slow or not slow' --hypothesis-profile=nightly
 
 # What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
 pymc:
-	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' \
-	  docs/how-to/arviz.md docs/how-to/your-own-prior.md \
-	  tests/posterior/pymc tests/inference/test_chained.py \
-	  tests/inference/test_engines.py tests/inference/test_own_prior.py \
-	  tests/comparison/test_datatree.py tests/papers/test_news_figures.py
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' $(PYMC_TESTS)
+
+# The long chains too.
+pymc-all:
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' -m 'slow or not slow' $(PYMC_TESTS)
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:
@@ -50,8 +60,11 @@ figures:
 bench:
 	for script in bench/bench_*.py; do PYTHONPATH=. $(PYTHON) "$$script" || exit 1; done
 
-# Everything: the slow tests too, with the long hypothesis profile, and the simulation
-# studies, whose tables docs/explanation/verification.md shows. It takes hours.
-verify:
-	$(PYTHON) -m pytest -n $(JOBS) -m 'slow or not slow' --hypothesis-profile=nightly
+# Every test, and the simulation studies, whose tables docs/explanation/verification.md shows.
+# It takes hours.
+verify: test-all
 	$(PYTHON) -m verification --jobs $(JOBS)
+
+# Everything that `.ci/run` runs and everything that it leaves out, on every installed Python.
+nightly:
+	.ci/run nightly
