@@ -1,6 +1,6 @@
 """Check what is to be published: the package and nothing else, and twice the same bytes.
 
-    python scripts/check_dist.py dist [--again FOLDER] [--tag v1.2.3]
+python scripts/check_dist.py dist [--again FOLDER] [--tag v1.2.3]
 """
 
 from __future__ import annotations
