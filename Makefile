@@ -8,8 +8,8 @@ PYMC_TESTS = docs/how-to/arviz.md docs/how-to/your-own-prior.md \
   tests/inference/test_engines.py tests/inference/test_own_prior.py \
   tests/comparison/test_datatree.py tests/papers/test_news_figures.py
 
-.PHONY: all lint types test test-core test-all test-minimal coverage pymc pymc-all doctest docs \
-  figures bench bench-ratios studies verify nightly dist sbom
+.PHONY: all lint types test test-core test-rest test-all test-minimal coverage pymc pymc-all \
+  doctest docs figures bench bench-ratios studies verify nightly dist sbom
 
 all: lint types docs doctest test
 
@@ -32,6 +32,10 @@ test:
 # What may depend on the version of Python or of a library: enough for a second one.
 test-core:
 	$(PYTHON) -m pytest -n $(JOBS) -m "core and not slow"
+
+# The tests that one Python is enough for.
+test-rest:
+	$(PYTHON) -m pytest -n $(JOBS) -m "not core and not slow"
 
 # The slow tests too, with 10,000 hypothesis examples each.
 test-all:

@@ -13,7 +13,7 @@ import outperform as op
 from outperform.posterior import bootstrap
 
 # Derandomised, so that a run of the suite is the same run everywhere.
-settings.register_profile("default", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=10_000, deadline=None, print_blob=True)
 settings.load_profile("default")
 
@@ -28,7 +28,7 @@ CORE = (
     "data",
     "datasets",
     "decision/test_hdi.py",
-    "display/figures",
+    "display/figures/test_posterior.py",
     "display/test_table.py",
     "gates/test_ci.py",
     "inference/test_scored.py",
