@@ -3,7 +3,13 @@ PYTHON ?= python
 JOBS ?= 2
 MOST_ANYS = 3.6
 
-.PHONY: all lint types test test-core pymc doctest docs figures bench verify
+PYMC_TESTS = docs/how-to/arviz.md docs/how-to/your-own-prior.md \
+  tests/posterior/pymc tests/inference/test_chained.py \
+  tests/inference/test_engines.py tests/inference/test_own_prior.py \
+  tests/comparison/test_datatree.py tests/papers/test_news_figures.py
+
+.PHONY: all lint types test test-core test-rest test-all test-minimal coverage pymc pymc-all \
+  doctest docs figures bench bench-ratios studies verify nightly dist sbom
 
 all: lint types docs doctest test
 
@@ -23,17 +29,34 @@ types:
 test:
 	$(PYTHON) -m pytest -n $(JOBS)
 
-# What may depend on the version of Python: enough for a second one.
+# What may depend on the version of Python or of a library: enough for a second one.
 test-core:
-	$(PYTHON) -m pytest -n $(JOBS) -m 'not slow and not robustness'
+	$(PYTHON) -m pytest -n $(JOBS) -m "core and not slow"
+
+# The tests that one Python is enough for.
+test-rest:
+	$(PYTHON) -m pytest -n $(JOBS) -m "not core and not slow"
+
+# The slow tests too, with 10,000 hypothesis examples each.
+test-all:
+	$(PYTHON) -m pytest -n $(JOBS) -m "slow or not slow" --hypothesis-profile=nightly
+
+# Without the optional libraries: the package alone, as `pip install outperform` gives it.
+test-minimal:
+	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst tests/posterior
+
+# Lines and branches of the package that the tests run; build/coverage/index.html shows the rest.
+coverage:
+	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered \
+	  --cov-report=html:build/coverage
 
 # What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
 pymc:
-	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' \
-	  docs/how-to/arviz.md docs/how-to/your-own-prior.md \
-	  tests/posterior/pymc tests/inference/test_chained.py \
-	  tests/inference/test_engines.py tests/inference/test_own_prior.py \
-	  tests/comparison/test_datatree.py tests/papers/test_news_figures.py
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' $(PYMC_TESTS)
+
+# The long chains too.
+pymc-all:
+	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' -m "slow or not slow" $(PYMC_TESTS)
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:
@@ -50,8 +73,36 @@ figures:
 bench:
 	for script in bench/bench_*.py; do PYTHONPATH=. $(PYTHON) "$$script" || exit 1; done
 
-# Everything: the slow tests too, with the long hypothesis profile, and the simulation
-# studies, whose tables docs/explanation/verification.md shows. It takes hours.
-verify:
-	$(PYTHON) -m pytest -n $(JOBS) -m 'slow or not slow' --hypothesis-profile=nightly
+# The ratios to a reference in the same run, for a file that is tracked over time.
+bench-ratios: export BENCH_RATIOS = build/bench/ratios.json
+bench-ratios:
+	rm -f $$BENCH_RATIOS
+	for name in import cli compare slices scores; do \
+	  PYTHONPATH=. $(PYTHON) bench/bench_$$name.py || exit 1; done
+
+# The simulation studies, whose tables docs/explanation/verification.md shows.
+studies:
 	$(PYTHON) -m verification --jobs $(JOBS)
+
+# Every test and every study. It takes hours.
+verify: test-all studies
+
+# Everything that `.ci/run` runs and everything that it leaves out, on every installed Python.
+nightly:
+	.ci/run nightly
+
+# The wheel and the source distribution, built twice: the same bytes, and nothing but the package.
+dist: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+dist:
+	rm -rf dist build/dist
+	$(PYTHON) -m build --outdir dist
+	$(PYTHON) -m build --outdir build/dist
+	$(PYTHON) -m twine check --strict dist/*
+	$(PYTHON) scripts/check_dist.py dist --again build/dist
+
+# What the wheel brings along when it is installed with all extras, as CycloneDX.
+sbom:
+	$(PYTHON) -m venv --clear build/sbom
+	build/sbom/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
+	$(PYTHON) -m cyclonedx_py environment build/sbom --pyproject pyproject.toml \
+	  --output-reproducible --output-format JSON --output-file build/sbom.json

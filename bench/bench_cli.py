@@ -8,6 +8,7 @@ commands and options as ``outperform`` and nothing behind them.
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from measuring import alternate, seconds
 from recording import Row, report, wants_writing
 
+from outperform.cli.app import COMMANDS, composed
 from outperform.cli.main import main as outperform
 
 ROUNDS = 9
@@ -39,15 +41,11 @@ def bare(version: bool = False) -> None:
 
 def bare_app() -> str:
     """Return the source of an app with the parameters of every command, as plain options."""
-    from outperform.cli.main import COMMANDS
-
     lines = [BARE]
     for name, command in COMMANDS.items():
-        function = name.replace("-", "_")
-        count = command.__code__.co_argcount
-        names = command.__code__.co_varnames[:count]
+        names = inspect.signature(composed(command)).parameters
         given = [f"{one}: str = ''" for one in names]
-        lines.append(f"@app.command({name!r})\ndef {function}({', '.join(given)}) -> None:")
+        lines.append(f"@app.command({name!r})\ndef {name}({', '.join(given)}) -> None:")
         lines.append(f"    {(command.__doc__ or '').splitlines()[0]!r}\n")
     return "\n".join([*lines, "app()"])
 

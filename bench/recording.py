@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ PAGES = {
     "speed.md": ("compare", "bcv", "pymc", "import", "cli"),
     "scaling.md": ("count", "classes", "slices", "rank", "scores"),
 }
+LEAST_RATIO = 0.1  # below, two digits are too few to see a change
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
 
 
@@ -47,6 +49,8 @@ def report(section: str, rows: Sequence[Row], *, write: bool, note: str = "") ->
     print()
     print(markdown_table(HEAD, rows), end="")
     print(machine() + (f"; {note}" if note else ""))
+    if "BENCH_RATIOS" in os.environ:
+        _add_ratios(Path(os.environ["BENCH_RATIOS"]), section, rows)
     if write:
         _keep(section, rows, note)
         print(f"written to {FOLDER.relative_to(ROOT)}")
@@ -71,6 +75,18 @@ def _keep(section: str, rows: Sequence[Row], note: str) -> None:
         if present:
             pages[page] = _page(present)
     keep(section, found, pages)
+
+
+def _add_ratios(path: Path, section: str, rows: Sequence[Row]) -> None:
+    """Add the ratios, which depend little on the machine, to a file that is tracked over time."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    found += [
+        {"name": f"{section}: {row.what}, to {row.against}", "unit": "×", "value": float(row.ratio)}
+        for row in rows
+        if row.ratio and float(row.ratio) >= LEAST_RATIO
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _kept() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What every test shares: the sizes of the hypothesis runs, and what one Python is enough for."""
+"""What every test shares: the sizes of the hypothesis runs, and what every Python has to show."""
 
 from __future__ import annotations
 
@@ -13,41 +13,64 @@ import outperform as op
 from outperform.posterior import bootstrap
 
 # Derandomised, so that a run of the suite is the same run everywhere.
-settings.register_profile("default", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=10_000, deadline=None, print_blob=True)
 settings.load_profile("default")
 
-# Folders and files of hostile input, odd surroundings, published tables and simulation studies:
-# what they test does not depend on the version of Python, and they take most of the time.
-ROBUSTNESS = (
-    "cli/test_every_option.py",
-    "cli/test_exit_codes.py",
-    "cli/test_faults.py",
-    "cli/test_hostile_gates.py",
-    "io/test_atomic.py",
-    "io/test_catalogue.py",
-    "io/test_damaged.py",
-    "io/test_databases.py",
-    "io/test_differential.py",
+# What may depend on the version of Python or of a library: how data come in and answers go
+# out, and of every other room one file. The rest is the same everywhere and takes most of the time.
+CORE = (
+    "cli/test_commands.py",
+    "cli/test_installed.py",
+    "cli/test_watch.py",
+    "comparison/test_compare.py",
+    "crossval/test_training.py",
+    "data",
+    "datasets",
+    "decision/test_hdi.py",
+    "display/figures/test_posterior.py",
+    "display/test_table.py",
+    "gates/test_ci.py",
+    "inference/test_scored.py",
+    "io/test_arrow.py",
+    "io/test_conll.py",
+    "io/test_evaluations.py",
+    "io/test_files.py",
+    "io/test_folders.py",
     "io/test_frames.py",
-    "io/test_hostile_names.py",
-    "io/test_postgresql.py",
-    "io/test_spark.py",
-    "monitor/test_killed_writers.py",
-    "report/test_browser.py",
-    "report/test_hostile_labels.py",
-    "papers",
-    "test_bad_input.py",
-    "verification",
+    "io/test_inspect_logs.py",
+    "io/test_interrupts.py",
+    "io/test_join.py",
+    "io/test_laziness.py",
+    "io/test_shards.py",
+    "labelling/test_by_hand.py",
+    "metrics/test_against_sklearn.py",
+    "monitor/test_monitor.py",
+    "nhst/test_items.py",
+    "planning/test_by_hand.py",
+    "posterior/test_rng.py",
+    "ranking/test_by_hand.py",
+    "reference",
+    "report/test_writing.py",
+    "results",
+    "runs/test_by_hand.py",
+    "sensitivity",
+    "slices/test_by_hand.py",
+    "test_import_weight.py",
+    "test_public_names.py",
+    "test_surface.py",
+    "testing",
 )
 
 
 def pytest_collection_modifyitems(items):
     """Mark every test of these folders and files."""
-    marked = [Path(__file__).parent / name for name in ROBUSTNESS]
+    marked = [Path(__file__).parent / name for name in CORE]
+    if absent := [str(place) for place in marked if not place.exists()]:
+        raise pytest.UsageError(f"CORE lists what is not there: {', '.join(absent)}")
     for item in items:
         if any(place == item.path or place in item.path.parents for place in marked):
-            item.add_marker(pytest.mark.robustness)
+            item.add_marker(pytest.mark.core)
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
+import typer.main
 
 CLASSES = ("ham", "news", "spam")
 
@@ -61,6 +64,14 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "old.csv").write_text(",ham,spam\nham,50,3\nspam,7,40\n")
     (tmp_path / "new.csv").write_text(",spam,ham\nspam,45,2\nham,4,49\n")
     return tmp_path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def built_once():
+    """Build the commands once: typer builds all of them for every call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(autouse=True)

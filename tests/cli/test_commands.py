@@ -204,8 +204,10 @@ def test_where_counts_and_databases(folder, capsys):
 
 
 def test_weights_are_importance(folder, capsys):
-    header, *rows = Path("preds.csv").read_text().splitlines()
-    Path("weighed.csv").write_text("\n".join([f"{header},w", *(f"{row},4" for row in rows)]))
+    header, *rows = Path("preds.csv").read_text(encoding="utf-8").splitlines()
+    Path("weighed.csv").write_text(
+        "\n".join([f"{header},w", *(f"{row},4" for row in rows)]), encoding="utf-8"
+    )
     asked = ["weighed.csv", "--truth", "label", "--of", "bert", "--weight", "w"]
     assert main(["count", *asked]) == 0
     seen = op.Outcomes.from_json(capsys.readouterr().out)
@@ -231,8 +233,8 @@ def test_the_same_from_stdin(folder, capsys):
 
 def test_the_same_from_three_files_and_without_a_header(folder, capsys):
     asked = ["--metric", "accuracy", "--seed", "1", "--rope", "0.02", "-f", "json"]
-    lines = Path("preds.csv").read_text().splitlines(keepends=True)
-    Path("bare").write_text("".join(lines[1:]))
+    lines = Path("preds.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("bare").write_text("".join(lines[1:]), encoding="utf-8")
     joined = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]
     bare = ["bare", "--read-as", "csv", "--no-header", "--truth", "1", "--a", "2", "--b", "3"]
     answers = []
@@ -244,13 +246,15 @@ def test_the_same_from_three_files_and_without_a_header(folder, capsys):
 
 
 def test_missing_labels_and_items_are_dropped_on_demand(folder, capsys):
-    rows = Path("gpt.csv").read_text().splitlines()
-    Path("gpt.csv").write_text("\n".join(rows[:-4]) + "\n")
+    rows = Path("gpt.csv").read_text(encoding="utf-8").splitlines()
+    Path("gpt.csv").write_text("\n".join(rows[:-4]) + "\n", encoding="utf-8")
     arguments = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]
     assert main(["compare", *arguments, "--metric", "accuracy", "--on-missing", "drop"]) == 0
     assert "86 items" in capsys.readouterr().out
     lines = [{"label": "a", "m": "a"}, {"label": None, "m": "a"}, {"label": "b", "m": "b"}]
-    Path("nulls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Path("nulls.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
     one = ["nulls.jsonl", "--truth", "label", "--of", "m", "--metric", "accuracy"]
     assert main(["estimate", *one, "--on-null", "drop"]) == 0
     assert "2 items" in capsys.readouterr().out

@@ -171,7 +171,7 @@ def test_data(folder, capsys, case):
 )
 def test_typed_data(folder, capsys, rows, words):
     lines = (json.dumps(dict(zip(("label", "bert", "gpt"), row, strict=True))) for row in rows)
-    Path("bad.jsonl").write_text("\n".join(lines) + "\n")
+    Path("bad.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     refused(capsys, ["compare", "bad.jsonl", *COLUMNS, *METRIC], 3, *words)
 
 
@@ -183,9 +183,9 @@ def test_places_without_data(folder, capsys):
 
 
 def test_items_that_do_not_match(folder, capsys):
-    rows = Path("gpt.csv").read_text().splitlines()
-    Path("few.csv").write_text("\n".join(rows[:-7]) + "\n")
-    Path("twice.csv").write_text("\n".join([*rows, rows[3]]) + "\n")
+    rows = Path("gpt.csv").read_text(encoding="utf-8").splitlines()
+    Path("few.csv").write_text("\n".join(rows[:-7]) + "\n", encoding="utf-8")
+    Path("twice.csv").write_text("\n".join([*rows, rows[3]]) + "\n", encoding="utf-8")
     few = ["compare", "gold.csv", "bert.csv", "few.csv", *JOIN]
     refused(capsys, few, 3, "few.csv lacks 7 ids", "'d83'", "--on-missing drop")
     refused(capsys, ["compare", "gold.csv", "bert.csv", "twice.csv", *JOIN], 3, "'d2' (2 times)")
@@ -203,15 +203,17 @@ def test_items_that_do_not_match(folder, capsys):
     ],
 )
 def test_matrices(folder, capsys, text, word):
-    Path("bad.csv").write_text(text)
+    Path("bad.csv").write_text(text, encoding="utf-8")
     refused(capsys, ["compare", "old.csv", "bad.csv", "--confusion", *METRIC], 3, word)
 
 
 def test_folds(folder, capsys):
-    rows = Path("folds.csv").read_text().splitlines()
-    Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n")
+    rows = Path("folds.csv").read_text(encoding="utf-8").splitlines()
+    Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n", encoding="utf-8")
     refused(capsys, ["bcv", "five.csv"], 3, "two rows for each repetition", "got 5")
-    Path("unequal.csv").write_text("\n".join(rows).replace("81,9,19", "81,9,20") + "\n")
+    Path("unequal.csv").write_text(
+        "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
+    )
     refused(capsys, ["bcv", "unequal.csv"], 3, "rows 3 and 4")
     refused(capsys, ["bcv", "preds.csv"], 3, "it has id, label, bert, gpt")
 

@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    Path("preds2.csv").write_text("old")
+    Path("preds2.csv").write_text("old", encoding="utf-8")
     before = sorted(os.listdir())
     arguments = ["example", "news20", "-o", "preds2.csv", "--force"]
     done = subprocess.run(
@@ -165,7 +165,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder):
     )
     assert done.returncode == 5
     assert re.fullmatch(r"outperform: cannot write 'preds2.csv': .*\n", done.stderr)
-    assert Path("preds2.csv").read_text() == "old"
+    assert Path("preds2.csv").read_text(encoding="utf-8") == "old"
     assert sorted(os.listdir()) == before
 
 
@@ -178,11 +178,11 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(folder):
     ],
 )
 def test_what_is_there_is_kept_without_force(folder, capfd, how, arguments):
-    Path("kept").write_text("old")
+    Path("kept").write_text("old", encoding="utf-8")
     code, _, said = WAYS[how](capfd, *arguments, "-o", "kept")
     assert code == 2
     assert re.fullmatch(r"outperform: .*kept.*--force.*\n", said)
-    assert Path("kept").read_text() == "old"
+    assert Path("kept").read_text(encoding="utf-8") == "old"
     assert WAYS[how](capfd, *arguments, "-o", "kept", "--force")[0] == 0
     assert Path("kept").stat().st_size > 1000
 
@@ -198,7 +198,7 @@ PLACES = {
     "ASCII": {"PYTHONIOENCODING": "ascii"},
     "latin-1": {"PYTHONIOENCODING": "latin-1"},
     "no terminal": {"TERM": "dumb"},
-    "warnings are errors": {"PYTHONWARNINGS": "error"},
+    "warnings are errors": {"PYTHONWARNINGS": "error", "PYTHONWARNDEFAULTENCODING": "1"},
     "optimised": {"PYTHONOPTIMIZE": "2"},
     "another clock": {"TZ": "Pacific/Kiritimati"},
 }

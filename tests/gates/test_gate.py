@@ -174,7 +174,10 @@ def test_no_number_of_items_where_the_mean_is_on_the_edge():
     assert items_to_judge(placed(0.02, 0.05, 0.01)) is None
 
 
-@pytest.mark.parametrize(("new", "old"), [(62, 58), (45, 65), (55, 50)])
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [(62, 58), *(pytest.param(*counts, marks=pytest.mark.slow) for counts in [(45, 65), (55, 50)])],
+)
 def test_futures_are_judged_as_often_as_predicted(new, old):
     seen = np.array([600, new, old, 100])
     names = ("both", "new", "old", "neither")

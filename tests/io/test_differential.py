@@ -222,7 +222,7 @@ def some(seed):
     return random.Random(seed).sample(list(READERS), 5)
 
 
-@pytest.mark.parametrize("start", range(0, 100, 20))
+@pytest.mark.parametrize("start", [0, 20])
 def test_random_tables_have_the_same_counts(start):
     assert differences(range(start, start + 20), some) == []
 

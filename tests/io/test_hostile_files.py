@@ -100,9 +100,11 @@ def wide(path: Path, number: int) -> Path:
     """Write three rows of many columns."""
     row = {**{f"column_{place}": "v" for place in range(number)}, **json.loads(ROW)}
     if path.suffix == ".csv":
-        path.write_text("".join(",".join(one) + "\n" for one in (row, *[row.values()] * 3)))
+        path.write_text(
+            "".join(",".join(one) + "\n" for one in (row, *[row.values()] * 3)), encoding="utf-8"
+        )
     elif path.suffix == ".jsonl":
-        path.write_text((json.dumps(row) + "\n") * 3)
+        path.write_text((json.dumps(row) + "\n") * 3, encoding="utf-8")
     else:
         pyarrow = pytest.importorskip("pyarrow")
         table = pyarrow.table({name: [value] * 3 for name, value in row.items()})

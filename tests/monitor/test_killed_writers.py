@@ -97,11 +97,12 @@ def test_writing_to_the_name_itself_is_found(tmp_path):
     assert cut_off(tmp_path, "directly") != []
 
 
-def test_a_writer_killed_before_any_call_of_the_system_adds_again(tmp_path):
-    code, lived = let_run(tmp_path, "calls")
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_writer_killed_before_any_call_of_the_system_adds_again(tmp_path, step):
+    code, lived = let_run(tmp_path, "calls", str(step))
     assert code == 0
     assert int(lived) > 20
-    for folder in (tmp_path / str(number) / "x" for number in range(1, int(lived) + 1)):
+    for folder in (tmp_path / str(number) / "x" for number in range(1, int(lived) + 1, step)):
         seen = History(folder, MODELS)
         if folder.exists():
             seen.refresh()

@@ -3,8 +3,8 @@
 ``python writers.py FOLDER bytes NUMBER… [directly]``: for each number, a writer that is killed by
 the system when it has written so many bytes of a file, in a folder of that name.
 
-``python writers.py FOLDER calls``: a writer that is killed before its first call of the system,
-another before its second, and so on until one lives, each in a folder of that number.
+``python writers.py FOLDER calls STEP``: a writer that is killed before its first call of the
+system, another STEP calls later, and so on until one lives, each in a folder of that number.
 
 ``python writers.py FOLDER WRITERS BATCHES KILLS SEED``: each writer adds its share of the
 batches; at random moments one of them is killed and starts its share again from the beginning,
@@ -136,8 +136,9 @@ def counted(call, made):
 
 if __name__ == "__main__":
     where, *numbers = sys.argv[1:]
-    if numbers == ["calls"]:
-        print(next(k for k in range(1, 1_000) if not killed_before(Path(where, str(k), "x"), k)))
+    if numbers[0] == "calls":
+        calls = range(1, 1_000, int(numbers[1]))
+        print(next(k for k in calls if not killed_before(Path(where, str(k), "x"), k)))
     elif numbers[0] == "bytes":
         if numbers[-1] == "directly":
             batches.create_atomically = write_directly

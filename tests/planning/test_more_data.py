@@ -40,6 +40,7 @@ def test_what_is_printed_is_what_is_simulated():
     assert float(theory) == pytest.approx(0.5, abs=4 * again.error + 0.02)
 
 
+@pytest.mark.slow
 def test_futures_simulated_apart_from_it_decide_as_often():
     c = compared()
     more = c.more_data(target=0.6, n_simulations=1_500, random_state=2, n_jobs=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
+import os
 import re
 import stat
 from itertools import pairwise
@@ -179,6 +180,7 @@ def test_a_file_is_replaced_only_if_asked(quick, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has one bit of these")
 def test_the_mode_of_a_replaced_file_is_kept(quick, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("")

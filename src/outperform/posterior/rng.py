@@ -167,7 +167,8 @@ def _quotas(groups: Path) -> Iterator[float]:
     """Yield how many cores' worth of time a container has, by cgroup v2 and v1."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
-            quota, period = " ".join((groups / name).read_text() for name in names).split()
+            texts = ((groups / name).read_text(encoding="ascii") for name in names)
+            quota, period = " ".join(texts).split()
             if quota not in ("max", "-1"):
                 yield int(quota) / int(period)
         except (OSError, ValueError, ZeroDivisionError):
