@@ -1,4 +1,4 @@
-"""The README's code can be pasted, and prints what is shown.
+"""The README's code and the tutorials' commands print what is shown.
 
 After a change of the answer that is meant::
 
@@ -24,6 +24,7 @@ from outperform.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+WITH_COMMANDS = ["docs/tutorial/release-engineer.md"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,36 @@ def equal(got: str, want: str, flags: int) -> bool:
     return bool(_get_checker().check_output(want, got, flags))
 
 
+def run(command: str, status: int) -> tuple[str, int]:
+    """Return what a command of a page prints, and its exit code."""
+    program, *arguments = shlex.split(command)
+    if program == "outperform":
+        with redirect_stdout(io.StringIO()) as shown:
+            status = main(arguments)
+        return shown.getvalue(), status
+    if program == "head":
+        _, n, path = arguments
+        lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
+        return "".join(lines[: int(n)]), 0
+    assert command == "echo $?"
+    return f"{status}\n", 0
+
+
+def type_in(console: str) -> str:
+    """Return a console block with what its commands print today."""
+    typed, status = "", 0
+    for line in console.splitlines():
+        if line.startswith("$ "):
+            shown, status = run(line[2:], status)
+            typed += f"{line}\n{mask(shown)}"
+    return typed
+
+
+def mask(text: str) -> str:
+    """Leave out the versions of this environment."""
+    return re.sub(r"(?<=outperform )[\d.]+|(?<=numpy=)[\d.]+", "...", text)
+
+
 @pytest.fixture(scope="module")
 def readme() -> str:
     return README.read_text(encoding="utf-8")
@@ -73,8 +104,7 @@ def printed(readme: str) -> str:
 def test_the_code_has_no_prompts_and_prints_what_is_shown(readme, printed, request):
     (shown,) = blocks("text", readme)
     if os.environ.get("UPDATE_GOLDEN"):
-        answer = re.sub(r"(?<=outperform )[\d.]+|(?<=numpy=)[\d.]+", "...", printed).rstrip()
-        readme = readme.replace(shown, f"{answer}\n")
+        readme = readme.replace(shown, f"{mask(printed).rstrip()}\n")
         README.write_text(readme, encoding="utf-8")
         (shown,) = blocks("text", readme)
     assert ">>>" not in readme
@@ -95,6 +125,21 @@ def test_the_commands_agree_with_the_code(readme, printed, tmp_path):
     assert answer in (tmp_path / "report.html").read_text(encoding="utf-8")
     _, compare, report = ours
     assert report[1:] == [*compare[1:], "-o", "report.html"]
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_the_commands_of_a_page_print_what_is_shown(name, tmp_path, request):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    shown = blocks("console", text)
+    with chdir(tmp_path):
+        typed = [type_in(block) for block in shown]
+    if os.environ.get("UPDATE_GOLDEN"):
+        for old, new in zip(shown, typed, strict=True):
+            text = text.replace(old, new)
+        (ROOT / name).write_text(text, encoding="utf-8")
+        shown = typed
+    for old, new in zip(shown, typed, strict=True):
+        assert equal(new, old, get_optionflags(request.config)), new
 
 
 def test_every_file_that_is_linked_exists(readme):
