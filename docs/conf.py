@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.pycode import ModuleAnalyzer
 
 from outperform import __version__, _typing
@@ -35,7 +37,6 @@ extensions = [
     "sphinxext.opengraph",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
 ]
 exclude_patterns = ["_build", "**/_generated"]
 templates_path = ["_templates"]
@@ -64,7 +65,13 @@ html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": "outperform",
+    },
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 5,
     "navbar_end": ["version-switcher", "theme-switcher"],
     "switcher": {"json_url": f"{base_path}_static/versions.json", "version_match": release},
@@ -76,6 +83,9 @@ html_theme_options = {
 }
 html_sidebars = {"which-function": [], "coming-from": [], "glossary": [], "404": []}
 notfound_urls_prefix = base_path
+
+# Browsers set MathML themselves, so no script has to come from elsewhere.
+html_math_renderer = "mathml"
 
 # Prompts and outputs stay behind when an example is copied.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -94,6 +104,17 @@ def setup(app: Any) -> None:
     # Before numpydoc, which reads the docstring.
     app.connect("autodoc-process-docstring", _add_types, priority=100)
     app.connect("build-finished", _write_samples)
+    app.add_html_math_renderer("mathml", (_set_inline, None), (_set_block, None))
+
+
+def _set_inline(writer: Any, node: nodes.math) -> None:
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def _set_block(writer: Any, node: nodes.math_block) -> None:
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
 
 
 def _plain_aliases(*event: Any) -> tuple[str | None, str | None]:

@@ -175,7 +175,9 @@ def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
         <section class="plot"><svg{draw_posterior(c, colours)}</section></main>"""
         page = browser.new_page(viewport={"width": 1280, "height": 600}, device_scale_factor=2)
         page.set_content(html)
-        page.locator("main").screenshot(path=STATIC / f"hero-{name}.png", omit_background=True)
+        for part, what in (("main", "hero"), (".plot", "posterior")):
+            path = STATIC / f"{what}-{name}.png"
+            page.locator(part).screenshot(path=path, omit_background=True)
         page.close()
 
 
