@@ -25,6 +25,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.special import ndtr
 from scipy.stats import gaussian_kde
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import outperform as op
 from outperform.decision.rope import decide
@@ -55,8 +61,17 @@ STYLE = {
 
 def first_comparison() -> Figure:
     """Draw the tutorial's comparison exactly as a user would."""
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    svm, lda = (
+        make_pipeline(StandardScaler(), model).fit(X_train, y_train).predict(X_test)
+        for model in (SVC(), LinearDiscriminantAnalysis())
+    )
     figure = new_figure(COLUMN, 2.6)
-    compare_news("nb_mult", "svm_l2", rope=0.01).plot(figure.subplots())
+    c = op.compare(
+        y_test, svm, lda, metric="f1_macro", rope=0.01, names=("svm", "lda"), random_state=0
+    )
+    c.plot(figure.subplots())
     return figure
 
 

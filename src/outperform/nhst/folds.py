@@ -19,7 +19,7 @@ def t_5x2(differences: ArrayLike) -> TestResult:
     With :math:`d_{ij}` the differences A − B and
     :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
 
-    .. math:: t = d_{11} \Big/ \sqrt{\tfrac15 \sum_i s_i^2},
+    .. math:: t = \frac{d_{11}}{\sqrt{\tfrac{1}{5} \sum_i s_i^2}},
 
     with five degrees of freedom. The numerator is one fold's difference, so the
     answer depends on the order of the folds; `f_5x2` does not.
@@ -104,7 +104,7 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
     With :math:`d` the differences A − B on :math:`J` folds and :math:`s_d^2` their
     variance,
 
-    .. math:: t = \bar d \Big/ \sqrt{(1/J + n_\mathrm{test}/n_\mathrm{train})\, s_d^2},
+    .. math:: t = \frac{\bar d}{\sqrt{(1/J + n_{\mathrm{test}}/n_{\mathrm{train}})\, s_d^2}},
 
     with :math:`J - 1` degrees of freedom.
 
