@@ -81,6 +81,7 @@ def table_html(
     notes: Sequence[str] = (),
     spans: Sequence[Span] = (),
     zero: bool = True,
+    leads: int = 1,
     label: str = "table",
 ) -> Html:
     """Return rows as a table that scrolls under its heading and beside its first column.
@@ -97,6 +98,8 @@ def table_html(
         One interval a row, drawn in a column of its own.
     zero
         Whether the intervals are differences.
+    leads
+        How many columns stand before the intervals.
     label
         What the region that scrolls is called.
 
@@ -114,10 +117,12 @@ def table_html(
     for position, row in enumerate(rows):
         cells = [_cell(column, row[column.key], first=not k) for k, column in enumerate(columns)]
         if drawn:
-            cells.insert(1, element("td", drawn[position], class_="op-span"))
+            cells.insert(leads, element("td", drawn[position], class_="op-span"))
         lines.append(element("tr", *cells))
     if axis is not None:
-        heads.insert(1, element("th", axis, scope="col", class_="op-span", aria_label="interval"))
+        heads.insert(
+            leads, element("th", axis, scope="col", class_="op-span", aria_label="interval")
+        )
     table = element(
         "table",
         element("caption", for_text(title)) if title else None,
@@ -134,6 +139,9 @@ def table_html(
     return joined([box, *below])
 
 
+_NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
+
+
 def _side(column: Column) -> str | None:
     return "op-r" if column.align == "right" else None
 
@@ -144,7 +152,7 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("th", text, scope="row", class_=_side(column))
     if column.key in ("decision", "judgement") and isinstance(value, str):
         return element("td", mark(for_text(value)))
-    return element("td", minus(text) if isinstance(value, float) else text, class_=_side(column))
+    return element("td", minus(text) if _NUMERIC.fullmatch(text) else text, class_=_side(column))
 
 
 # Cards
@@ -166,8 +174,9 @@ class Card:
         The picture, and below it what its axis is.
     table
         The numbers.
-    spans, zero
-        One interval for each row of the table, and whether these are differences.
+    spans, zero, leads
+        One interval for each row of the table, whether these are differences, and how many columns
+        stand before them.
     notes
         Sentences below the table.
     more
@@ -191,6 +200,7 @@ class Card:
     table: Table | None = None
     spans: Sequence[Span] = ()
     zero: bool = True
+    leads: int = 1
     notes: tuple[str, ...] = ()
     more: Table | None = None
     findings: Sequence[tuple[str, str, str]] = ()
@@ -244,12 +254,14 @@ def card_parts(card: Card) -> list[Html]:
         parts.append(
             table_html(
                 table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
-                spans=card.spans, zero=card.zero, label=table.title or card.headline,
+                spans=card.spans, zero=card.zero, leads=card.leads,
+                label=table.title or card.headline,
             )
         )  # fmt: skip
     parts += [element("p", note, class_="op-note") for note in card.notes]
     if card.more is not None:
-        full = table_html(card.more.columns, card.more.rows, label=card.more.title or "all columns")
+        more, title = card.more, card.more.title or "all columns"
+        full = table_html(more.columns, more.rows[:MOST_ROWS], notes=more.notes, label=title)
         parts.append(folded("All columns", full))
     return parts
 

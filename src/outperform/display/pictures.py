@@ -352,7 +352,11 @@ def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
     ropes = [1.2 * end for each in spans if each.rope for end in each.rope]
     known = [one for one in (*ends, *ropes, *([0.0] if zero else [])) if one is not None]
     domain = _domain(known, margin=0.06)
-    ticks = [_write(_at(value, domain), 12, text) for value, text in _ticks(domain, most=4)]
+    ticks = [
+        _write(_at(value, domain), 12, text)
+        for value, text in _ticks(domain, most=4)
+        if 8 < place(value, domain) < 92  # or its text would be cut
+    ]
     axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
     return axis, [_row(one, domain, zero=zero) for one in spans]
 

@@ -387,9 +387,10 @@ def ranking_card(facts: RankingFacts) -> Card:
         table=replace(table, columns=columns),
         spans=[span(one) for one in facts["models"]],
         zero=False,
-        notes=tuple(filter(None, (_caption(facts), _pooling(facts), tied_sentence(facts)))),
-        more=full,
+        notes=(tied_sentence(facts),),
+        more=replace(full, notes=tuple(filter(None, [_pooling(facts)]))),
         findings=read.findings(facts),
+        method=_caption(facts),
         signature=for_text(facts["signature"]),
         paragraph=ranking_paragraph(facts),
     )

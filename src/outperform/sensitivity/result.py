@@ -434,8 +434,8 @@ class Sensitivity(Tabular):
 
     def _card_(self) -> Card:
         facts = self.to_dict()
-        full, left_out = sensitivity_table(facts), ("own", "sd", "p_worse", "p_better", "flags")
-        table = full.only([key for key in full.keys if key not in left_out])
+        full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
+        table = full.only(["prior", "decision", "mean", "hdi_low", "hdi_high", *ropes])
         return Card(
             headline=sensitivity_headline(facts),
             table=replace(table, notes=(*_legend(facts), *_reasons(facts))),

@@ -216,6 +216,7 @@ def slices_card(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Card:
         headline=slices_headline(facts),
         table=full.only([*_key_names(facts["by"]), *_COLUMNS_OF_CARD]),
         spans=[span(row, rope=facts["rope"]) for row in rows],
+        leads=len(facts["by"]),
         notes=(
             *([f"and {numbers.count(left)} more"] if left else []),
             f"The whole: {headline(facts['whole'])}",
