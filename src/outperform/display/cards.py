@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -68,6 +68,22 @@ def mark(decision: str) -> Html:
 
 
 # Tables
+
+
+def with_interval(table: Table) -> Table:
+    """Return a table whose two columns for the ends of the HDI are one."""
+    keys = list(table.keys)
+    at = keys.index("hdi_low")
+    low, high = table.columns[at : at + 2]
+    title = low.title.removesuffix(" low")
+    column = Column(key="hdi", heading=title, align="right")
+    rows = tuple(
+        {**row, "hdi": f"{low.show(row['hdi_low'])} to {high.show(row['hdi_high'])}"}
+        for row in table.rows
+    )
+    columns = (*table.columns[:at], column, *table.columns[at + 2 :])
+    return replace(table, columns=columns, rows=rows)
+
 
 _SCROLLS = 12  # rows; more of them scroll
 MOST_ROWS = 100
@@ -291,7 +307,8 @@ def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
 
 def finding_item(level: str, message: str, name: str) -> Html:
     """Return a finding as an item of a list."""
-    return element("li", element("strong", level), f" {message} ", element("code", name))
+    said = element("strong", level), f" {message} ", element("code", name)
+    return element("li", *said, class_=f"op-{level}")
 
 
 def _folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:

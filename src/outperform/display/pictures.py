@@ -83,7 +83,7 @@ def tone(decision: str) -> str:
 
 # Pictures. Places across are percentages, so that text keeps its size on every screen.
 
-_WIDE = 1000  # units across of what is stretched
+WIDE = 1000  # units across of what is stretched
 TALL = 112  # pixels of a density
 _BAR, _AXIS = TALL + 15, TALL + 30
 _ROW = 20
@@ -141,7 +141,7 @@ def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]
     return [(value, f"{value:,.{digits}f}".replace("-", "−")) for value in found]
 
 
-def _line(x1: str, x2: str, y1: float, y2: float, kind: str) -> Html:
+def _line(x1: str, x2: str, y1: float | str, y2: float | str, kind: str) -> Html:
     return element("line", x1=x1, x2=x2, y1=y1, y2=y2, class_=f"op-{kind}")
 
 
@@ -149,7 +149,7 @@ def _write(x: str, y: float, text: str, *, anchor: str = "middle", dx: float | N
     return element("text", text, x=x, y=y, dx=dx, text_anchor=anchor)
 
 
-def _interval(one: Span, domain: tuple[float, float], y: float) -> list[Html]:
+def _interval(one: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
     """Return the bar, the hollow diamond of what was observed, and the dot of the mean."""
     at = f"op-{one.tone}"
     marks = [_line(_at(one.low, domain), _at(one.high, domain), y, y, f"bar {at}")]
@@ -194,7 +194,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     """
     grid, height = smooth(outline)
     domain = density_domain(grid, facts)
-    x = _WIDE / 100 * np.array([place(value, domain) for value in grid])
+    x = WIDE / 100 * np.array([place(value, domain) for value in grid])
     y = TALL - (TALL - 4) * height / height.max()
     points = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
     path = element("path", d=f"M{x[0]:.1f},{TALL}L{points}L{x[-1]:.1f},{TALL}Z")
@@ -236,7 +236,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
 
 def _zone(path: Html, left: float, right: float, name: str) -> Html:
     """Return the part of an outline between two percentages."""
-    window = f"{_WIDE / 100 * left:.2f} 0 {_WIDE / 100 * (right - left):.2f} {TALL}"
+    window = f"{WIDE / 100 * left:.2f} 0 {WIDE / 100 * (right - left):.2f} {TALL}"
     return element(
         "svg", path, class_=f"op-zone op-{name}", x=f"{left:.2f}%", width=f"{right - left:.2f}%",
         y=0, height=TALL, viewBox=window, preserveAspectRatio="none", aria_hidden="true",
@@ -314,7 +314,7 @@ def curve(
     """
     sizes, shares = (np.asarray(part, dtype=np.float64) for part in line)
     domain = (0.0, 1.04 * float(sizes.max()))
-    x, y = (sizes / domain[1] * _WIDE), TALL * (1.04 - shares) / 1.06
+    x, y = (sizes / domain[1] * WIDE), TALL * (1.04 - shares) / 1.06
     drawn = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
 
     def level(share: float) -> float:
@@ -331,7 +331,7 @@ def curve(
     marks.append(
         element(
             "svg", element("path", d=f"M{drawn}", class_="op-line"), width="100%", height=TALL,
-            viewBox=f"0 0 {_WIDE} {TALL}", preserveAspectRatio="none", aria_hidden="true",
+            viewBox=f"0 0 {WIDE} {TALL}", preserveAspectRatio="none", aria_hidden="true",
         )
     )  # fmt: skip
     for n, share, error in points:
@@ -372,6 +372,6 @@ def _row(one: Span, domain: tuple[float, float], *, zero: bool) -> Html:
             )
         )  # fmt: skip
     if zero:
-        behind.append(_line(_at(0, domain), _at(0, domain), 0, _ROW, "zero"))
-    marks = _interval(one, domain, _ROW / 2)
+        behind.append(_line(_at(0, domain), _at(0, domain), 0, "100%", "zero"))
+    marks = _interval(one, domain, "50%")
     return element("svg", *behind, *marks, width="100%", height=_ROW, aria_hidden="true")

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TypedDict
 
 from outperform.display import facts as read
-from outperform.display.cards import Card
+from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.numbers import for_markdown, for_text
 from outperform.display.paragraphs import run_details, run_sentences
@@ -245,7 +245,7 @@ def comparison_card(outline: object, facts: Facts) -> Card:
         tone=tone(facts["decision"]["symbol"]),
         shares=(worse, equivalent, better),
         picture=(density(outline, facts, label=label), f"{subject}{f', {way}' if way else ''}"),
-        table=comparison_table(facts),
+        table=with_interval(comparison_table(facts)).only(_IN_CARD),
         details=[pair for pair in comparison_details(facts) if pair[0] not in _SHOWN],
         **_rest(facts),
     )
@@ -266,12 +266,13 @@ def estimate_card(outline: object, facts: Facts) -> Card:
     return Card(
         headline=said,
         picture=(density(outline, facts, label=label), read.metric(facts)),
-        table=estimate_table(facts),
+        table=with_interval(estimate_table(facts)).only(_IN_CARD),
         details=[pair for pair in estimate_details(facts) if pair[0] not in _SHOWN],
         **_rest(facts),
     )
 
 
+_IN_CARD = ("model", "observed", "mean", "hdi")
 _SHOWN = {"difference", "practically", "data"}  # the card shows them elsewhere
 
 

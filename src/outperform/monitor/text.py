@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
-from outperform.display.cards import Card
+from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 _LONGEST_KEY = 24
 _IN_TEXT = ("look", "batch", "n", "mean", "hdi_low", "hdi_high", "bayes_factor", "decision", "stop")
+_IN_CARD = ("batch", "decision", "n", "mean", "hdi", "bayes_factor", "stop")
 
 
 def looks_table(facts: MonitorFacts) -> Table:
@@ -175,7 +176,7 @@ def monitor_card(facts: MonitorFacts) -> Card:
     return Card(
         headline=monitor_headline(facts),
         tone="" if now is None else tone(now["decision"]["symbol"]),
-        table=full.only(_IN_TEXT) if facts["looks"] else None,
+        table=with_interval(full).only(_IN_CARD) if facts["looks"] else None,
         spans=[span(look, rope=rope) for look in facts["looks"]],
         more=full if facts["looks"] else None,
         findings=read.findings(facts),

@@ -136,7 +136,7 @@ def plan_card(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) -> C
         headline=plan_headline(facts),
         picture=(picture, f"{items}; probability of {_goal(facts)}") if points else None,
         table=plan_table(facts),
-        notes=tuple(f"{label}: {text}" for label, text in _details(facts)),
+        details=_details(facts),
         findings=read.findings(facts),
         signature=for_text(facts["signature"]),
         paragraph=plan_paragraph(facts).partition(" Method: ")[0],

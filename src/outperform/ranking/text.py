@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
     count_column,
@@ -44,7 +44,7 @@ _SHORT = {
     "expected_rank": "E(rank)",
     "decision": "vs 1",
 }
-_IN_CARD = ("model", "decision", "p_best", "mean", "hdi_low", "hdi_high", "observed")
+_IN_CARD = ("model", "decision", "p_best", "mean", "hdi", "observed")
 _SHORT_IN_CARD = {"decision": "against the leader"}
 _SURE, _PROBABLE = 0.95, 0.5
 
@@ -377,7 +377,7 @@ def _wrapped(text: str, *, indent: int = 0) -> list[str]:
 def ranking_card(facts: RankingFacts) -> Card:
     """Return a ranking as a card: the models, the leader first, with their intervals."""
     full = ranking_table(facts)
-    table = full.only(_IN_CARD)
+    table = with_interval(full).only(_IN_CARD)
     columns = tuple(
         replace(column, heading=_SHORT_IN_CARD.get(column.key, column.heading))
         for column in table.columns

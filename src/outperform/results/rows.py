@@ -14,7 +14,7 @@ from outperform._typing import Label
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.display import facts as read
-from outperform.display.cards import Card
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
     count_column,
@@ -38,7 +38,7 @@ _LONGEST_KEY = 26
 _IN_TEXT = (
     "n_true", "observed", "mean", "hdi_low", "hdi_high", "p_equivalent", "decision", "flags",
 )  # fmt: skip
-_IN_CARD = ("decision", "mean", "hdi_low", "hdi_high", "observed", "n_true")
+_IN_CARD = ("decision", "mean", "hdi", "observed", "n_true")
 _MOST_NAMED = 6
 _SHORT_HEADINGS = {
     "sign_test_p": "sign p",
@@ -102,7 +102,7 @@ def card(what: str, full: Table, comparisons: Sequence[Comparison]) -> Card:
     if what == "class":
         order.sort(key=lambda place: comparisons[place].mean)
     ordered = replace(full, rows=tuple(full.rows[place] for place in order))
-    table = ordered.only([what, *_IN_CARD])
+    table = with_interval(ordered).only([what, *_IN_CARD])
     return Card(
         headline=_headline(what, comparisons),
         table=replace(table, title=caption(what, comparisons)),

@@ -11,7 +11,7 @@ from outperform._typing import Axes
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
     latex_label,
@@ -435,7 +435,7 @@ class Sensitivity(Tabular):
     def _card_(self) -> Card:
         facts = self.to_dict()
         full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
-        table = full.only(["prior", "decision", "mean", "hdi_low", "hdi_high", *ropes])
+        table = with_interval(full).only(["prior", "decision", "mean", "hdi", *ropes])
         return Card(
             headline=sensitivity_headline(facts),
             table=replace(table, notes=(*_legend(facts), *_reasons(facts))),

@@ -12,7 +12,7 @@ from outperform._typing import Axes
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import MOST_ROWS, Card
+from outperform.display.cards import MOST_ROWS, Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import (
@@ -214,7 +214,7 @@ def slices_card(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Card:
     left = facts["n_slices"] - len(rows)
     return Card(
         headline=slices_headline(facts),
-        table=full.only([*_key_names(facts["by"]), *_COLUMNS_OF_CARD]),
+        table=with_interval(full).only([*_key_names(facts["by"]), *_COLUMNS_OF_CARD]),
         spans=[span(row, rope=facts["rope"]) for row in rows],
         leads=len(facts["by"]),
         notes=(
@@ -229,7 +229,7 @@ def slices_card(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Card:
 
 
 _ROWS_IN_TEXT = 10
-_COLUMNS_OF_CARD = ("decision", "n", "mean", "hdi_low", "hdi_high", "observed", "p_worse")
+_COLUMNS_OF_CARD = ("decision", "mean", "hdi", "observed", "n", "p_worse")
 _IN_FOREST = 20
 
 
