@@ -276,8 +276,8 @@ def card_parts(card: Card) -> list[Html]:
         )  # fmt: skip
     parts += [element("p", note, class_="op-note") for note in card.notes]
     if card.more is not None:
-        more, title = card.more, card.more.title or "all columns"
-        full = table_html(more.columns, more.rows[:MOST_ROWS], notes=more.notes, label=title)
+        whole, title = card.more, card.more.title or "all columns"
+        full = table_html(whole.columns, whole.rows[:MOST_ROWS], notes=whole.notes, label=title)
         parts.append(folded("All columns", full))
     return parts
 

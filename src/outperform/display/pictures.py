@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import ceil, floor, log10
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray
 from outperform.display import facts as read
@@ -101,7 +102,7 @@ class Span:
     tone: str = OPEN
 
 
-def span(facts: Facts, *, rope: Mapping[str, float] | None = None) -> Span:
+def span(facts: Facts, *, rope: Facts | None = None) -> Span:
     """Return the interval of a difference, or of a model, from its facts."""
     hdi, decision = facts["hdi"], facts.get("decision")
     return Span(
@@ -205,10 +206,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
         if not facts.get("greater_is_better", True):
             names.reverse()
         edges = [0.0, left, right, 100.0]
-        zones = [
-            _zone(path, *edges[k : k + 2], name)
-            for k, name in enumerate(names)
-        ]  # fmt: skip
+        zones = [_zone(path, *part) for part in zip(edges, edges[1:], names, strict=False)]
         behind = [
             element(
                 "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height=_AXIS,
@@ -290,7 +288,7 @@ def smooth(outline: object) -> tuple[FloatArray, FloatArray]:
 
 
 def curve(
-    line: tuple[Sequence[float], Sequence[float]],
+    line: tuple[ArrayLike, ArrayLike],
     points: Sequence[tuple[float, float, float]],
     *,
     target: float | None = None,

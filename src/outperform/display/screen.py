@@ -9,7 +9,12 @@ from outperform.display import facts as read
 from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.numbers import for_markdown, for_text
-from outperform.display.paragraphs import run_details, run_sentences
+from outperform.display.paragraphs import (
+    estimate_paragraph,
+    paragraph,
+    run_details,
+    run_sentences,
+)
 from outperform.display.pictures import density, tone
 from outperform.display.sentences import (
     bayes_factor_text,
@@ -247,6 +252,7 @@ def comparison_card(outline: object, facts: Facts) -> Card:
         picture=(density(outline, facts, label=label), f"{subject}{f', {way}' if way else ''}"),
         table=with_interval(comparison_table(facts)).only(_IN_CARD),
         details=[pair for pair in comparison_details(facts) if pair[0] not in _SHOWN],
+        paragraph=paragraph(facts).partition(" Method: ")[0],
         **_rest(facts),
     )
 
@@ -268,6 +274,7 @@ def estimate_card(outline: object, facts: Facts) -> Card:
         picture=(density(outline, facts, label=label), read.metric(facts)),
         table=with_interval(estimate_table(facts)).only(_IN_CARD),
         details=[pair for pair in estimate_details(facts) if pair[0] not in _SHOWN],
+        paragraph=estimate_paragraph(facts).partition(" Method: ")[0],
         **_rest(facts),
     )
 

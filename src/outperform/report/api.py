@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -19,16 +19,15 @@ from outperform.comparison.again import ComparisonTable
 from outperform.display.cards import (
     TERMS,
     Card,
-    Html,
     card_parts,
     details_html,
-    element,
     finding_item,
     folded,
     style,
 )
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
+from outperform.display.pictures import Html, element
 from outperform.errors import UsageError, param
 from outperform.inference.spec import Spec
 from outperform.report.sections import comparison_part
@@ -117,6 +116,9 @@ class Result(Protocol):
 
     def _card_(self) -> Card: ...
 
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return everything as plain values."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -174,7 +176,9 @@ def make_document(
     with_classes = by != "class" and len(compared) <= _MOST_WITH_CLASSES
     level = "h2" if len(results) == 1 else "h3"
     shown: set[object] = set()
-    sections, data, live = [], [], []
+    sections: list[Section] = []
+    data: list[Mapping[str, Any]] = []
+    live: list[dict[str, Any]] = []
     for number, (heading, one) in enumerate(zip(headings, results, strict=True), start=1):
         name = f"c{number}"
         if isinstance(one, Comparison):
@@ -226,7 +230,7 @@ def _card_section(card: Card, level: str) -> Html:
     return Html("\n".join(one for one in parts if one is not None))
 
 
-def _heading(result: Result) -> str:
+def _heading(result: object) -> str:
     if isinstance(result, Comparison):
         a, b = map(for_text, result.names)
         return f"{a} against {b}, {for_text(result.spec.metric.label)}"

@@ -16,10 +16,8 @@ from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import (
-    Html,
     card_parts,
     details_html,
-    element,
     explained,
     finding_item,
     folded,
@@ -28,7 +26,15 @@ from outperform.display.cards import (
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, count_column, text_column
 from outperform.display.numbers import for_text
-from outperform.display.pictures import TALL, WIDE, density_domain, smooth, tone
+from outperform.display.pictures import (
+    TALL,
+    WIDE,
+    Html,
+    density_domain,
+    element,
+    smooth,
+    tone,
+)
 from outperform.display.rope_figure import widest_rope
 from outperform.display.sentences import headline, rope_curve_sentence
 from outperform.inference.spec import counted
@@ -404,7 +410,7 @@ def comparison_part(
         element(heading, "Method"),
         element("p", f"{card.method[:1].upper()}{card.method[1:]}.", class_="method"),
         element("p", "Signature: ", element("code", card.signature), class_="signature"),
-        folded("As a paragraph for a paper", element("p", _paragraph(comparison))),
+        folded("As a paragraph for a paper", element("p", card.paragraph)),
     ]
     grid, _ = smooth(outline(comparison.draws, comparison.distribution))
     moving = {
@@ -475,12 +481,6 @@ def _control(name: str, live: Live, *, symmetric: bool) -> Html:
         data_part="control",
         hidden=True,
     )  # fmt: skip
-
-
-def _paragraph(comparison: Comparison) -> str:
-    """Return the paragraph for a paper without the signature, which has a line of its own."""
-    text = comparison.report()
-    return text.removesuffix(f"Method: {for_text(comparison.signature)}").rstrip()
 
 
 def _has_classes(comparison: Comparison) -> bool:
