@@ -126,7 +126,7 @@ def table_html(
     """
     axis, drawn = spans_html(spans, zero=zero) if spans else (None, [])
     heads = [
-        element("th", explained(for_text(one.title)), scope="col", class_=_side(one))
+        element("th", explained(for_text(one.title, limit=LIMIT)), scope="col", class_=_side(one))
         for one in columns
     ]
     lines = []

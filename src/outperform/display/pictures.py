@@ -276,7 +276,7 @@ def smooth(outline: object) -> tuple[FloatArray, FloatArray]:
         return np.array([low - 5e-4, low + 5e-4]), np.ones(2)
     n_values = np.unique(draws[: 20 * _DISTINCT]).size
     if n_values <= _DISTINCT:
-        height, edges = np.histogram(draws, bins=min(40, n_values), range=(low, high))
+        height, edges = np.histogram(draws, bins=min(40, n_values))
         return np.repeat(edges, 2)[1:-1], np.repeat(height, 2).astype(np.float64)
     bandwidth = 0.9 * min(draws.std(), np.subtract(*np.quantile(draws, [0.75, 0.25])) / 1.34)
     bandwidth *= draws.size**-0.2  # Silverman's rule

@@ -239,7 +239,8 @@ def comparison_card(outline: object, facts: Facts) -> Card:
         The facts of a comparison.
     """
     way = read.direction(facts)
-    subject = f"{read.difference(facts, limit=NAME_LIMIT)}, {read.metric(facts)}"
+    measured = for_text(read.metric(facts), limit=2 * NAME_LIMIT)
+    subject = f"{read.difference(facts, limit=NAME_LIMIT)}, {measured}"
     said = headline(facts, limit=NAME_LIMIT)
     worse, equivalent, better = (
         read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better")
@@ -271,7 +272,10 @@ def estimate_card(outline: object, facts: Facts) -> Card:
     label = f"Posterior of {read.metric(facts)}. {estimate_headline(facts)}"
     return Card(
         headline=said,
-        picture=(density(outline, facts, label=label), read.metric(facts)),
+        picture=(
+            density(outline, facts, label=label),
+            for_text(read.metric(facts), limit=2 * NAME_LIMIT),
+        ),
         table=with_interval(estimate_table(facts)).only(_IN_CARD),
         details=[pair for pair in estimate_details(facts) if pair[0] not in _SHOWN],
         paragraph=estimate_paragraph(facts).partition(" Method: ")[0],
