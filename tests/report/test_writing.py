@@ -233,14 +233,14 @@ def others():
         "Ranking": op.rank(seen, **asked),
         "Gate": op.gate(seen, "bert", "gpt", guards=[("recall", 1, 0.1)], **asked),
         "SliceComparison": op.compare_slices(seen, "bert", "gpt", **asked),
-        "Sensitivity": c.sensitivity(priors=[2.0]),
+        "Sensitivity": c.sensitivity(priors={"strong": 2.0}),
         "Plan": op.plan(
-            accuracies=(0.9, 0.8), agreement=0.85, rope=0.01, goal="better", n_simulations=100,
+            world={"accuracies": (0.9, 0.8), "agreement": 0.85}, rope=0.01, n_simulations=100,
             random_state=1,
         ),
         "Power": op.power(
             theta_pos=world, theta_neg=world, prevalence=0.3, sizes=[100, 200], rope=0.05,
-            n_simulations=50, n_draws=200, random_state=1,
+            n_simulations=100, n_draws=200, random_state=1,
         ),
         "Proposal": op.propose(a, b, budget=30, names=("bert", "gpt"), random_state=1),
     }  # fmt: skip
