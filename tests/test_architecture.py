@@ -75,7 +75,7 @@ ROOMS: dict[str, Room] = {
         name: Room(
             rooms=ANSWER | FEATURES | {"results", "io"},
             imports={"numpy"},
-            gated={"jinja2", "altair", "vl_convert", "matplotlib"} | FRAMES,
+            gated={"matplotlib"} | FRAMES,
         )
         for name in DOCUMENTS
     },
@@ -100,7 +100,6 @@ UNSAFE_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve
 UNSAFE_NAMES = {"joblib": {"load", "dump", "Memory", "numpy_pickle", "memory", "hash", "hashing"}}
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
-    "vl_convert": "vl-convert-python",
     "ibis": "ibis-framework",
 }
 

@@ -15,6 +15,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
 from outperform.data.table import Table as CellTable
 from outperform.display import numbers
+from outperform.display.cards import Card
 from outperform.display.facts import Facts
 from outperform.display.formats import count_column, text_column
 from outperform.display.numbers import for_text
@@ -144,6 +145,10 @@ class Proposal(Tabular):
     def table(self) -> Table:
         """Return one row a stratum, those with most to label first."""
         return proposal_table(self.to_dict())
+
+    def _card_(self) -> Card:
+        said = proposal_headline(self.to_dict())
+        return Card(headline=said, table=self.table(), signature=for_text(self.signature))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({proposal_headline(self.to_dict())})"
@@ -476,15 +481,7 @@ def proposal_table(facts: ProposalFacts) -> Table:
 
 
 def proposal_text(facts: ProposalFacts) -> str:
-    """Return the sentence and the strata with most to label.
-
-    Examples
-    --------
-    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": [], "n_pool": 1_000,
-    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
-    >>> print(proposal_text(told).splitlines()[0])
-    100 of 1,000 items: 80 of the 100 on which the models disagree, 20 of the others.
-    """
+    """Return the sentence and the strata with most to label."""
     whole = proposal_table(facts)
     left = whole.rows[_MOST_ROWS:]
     notes: tuple[str, ...] = ()

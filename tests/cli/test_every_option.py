@@ -126,6 +126,7 @@ TRIED = {
     "--priors": ["plain: --priors 2,jeffreys"],
     "--query": ["database: --query 'select * from preds'"],
     "--read-as": ["plain: --read-as csv"],
+    "--report": ["plain: --report answer.html", "folds: --report answer.html"],
     "--require": ["plain: --require better"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--ropes": ["plain: --ropes 0.01,0.05"],
@@ -279,7 +280,8 @@ TOGETHER = {
     "--a", "--allow", "--b", "--candidate", "--baseline", "--draws", "--encoding", "--every",
     "--force", "--hdi-prob", "--id", "--on-null", "--once", "--output", "--read-as",
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
-    "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--require", "--ropes",
+    "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--report", "--require",
+    "--ropes",
     "--sizes",
 }  # fmt: skip
 

@@ -263,7 +263,6 @@ sys.exit(main(sys.argv[1:]))
         ("typer", ["--help"], ["typer", 'pip install "outperform[cli]"']),
         ("typer", COMPARE, ["typer", 'pip install "outperform[cli]"']),
         ("duckdb", COMPARE, ["duckdb", 'pip install "outperform[cli]"']),
-        ("altair", ["report", *COMPARE[1:]], ["altair", 'pip install "outperform[report]"']),
     ],
 )
 def test_what_is_not_installed_is_named_in_one_line(folder, hidden, arguments, words):

@@ -206,6 +206,7 @@ VALUES = {
     "--on-null": ["", "ignore", "zero"],
     "--output": ["", ".", "none/answer", "/dev/null/x", "worse.csv/x"],
     "--junit": ["", ".", "none/junit.xml", "/dev/null/x"],
+    "--report": ["", ".", "none/page.html", "/dev/null/x"],
     "--pool": ["", "none.csv"],
     "--unit": ["EUR", ""],
     "--nonsense": ["", "x"],

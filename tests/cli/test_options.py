@@ -83,6 +83,7 @@ TABLE = {
         "--format": "FORMAT",
         "--junit": "FILE",
         "--output": "FILE",
+        "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",
     },

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from outperform.display.cards import card_html
 from outperform.ranking.text import (
+    ranking_card,
     ranking_headline,
-    ranking_html,
     ranking_page,
     ranking_paragraph,
     ranking_table,
@@ -130,5 +131,6 @@ def test_a_screen_shows_the_gravest_findings():
 
 def test_names_are_escaped():
     facts = make(model("<b>x</b>"), model("gpt", "EQUIVALENT"))
-    assert "<b>x" not in ranking_html(facts)
-    assert "&lt;b&gt;x" in ranking_html(facts)
+    text = card_html(ranking_card(facts))
+    assert "<b>x" not in text
+    assert "&lt;b&gt;x" in text

@@ -94,7 +94,7 @@ def test_html(read_html, table):
     reader = read_html(table.to_html())
     assert reader.tags.count("table") == 1
     assert reader.cells == [
-        "class", "n", "mean A − B", "spam", "7,532", "-0.5000", "ham", "12", "+0.0222",
+        "class", "n", "mean A − B", "spam", "7,532", "−0.5000", "ham", "12", "+0.0222",
     ]  # fmt: skip
     assert table._repr_html_() == table.to_html()
 
@@ -230,8 +230,9 @@ def test_payload_in_markdown(payload):
 def test_payload_in_html(read_html, payload):
     reader = read_html(labelled(payload).to_html())
     expected = ["table", "caption"] if payload else ["table"]
-    assert reader.tags == [*expected, "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
-    assert reader.attributes == {"class", "style", "scope"}
+    grid = ["thead", "tr", "th", "th", "tbody", "tr", "th", "td"]
+    assert reader.tags == ["div", "style", "div", *expected, *grid]
+    assert reader.attributes == {"class", "tabindex", "role", "aria-label", "scope"}
     assert reader.cells[2] == for_text(payload, limit=40)
 
 

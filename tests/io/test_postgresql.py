@@ -302,8 +302,6 @@ def test_the_log_of_the_server_has_no_password(server):
 
 
 def test_no_result_and_no_report_has_the_password(server, tmp_path):
-    pytest.importorskip("altair")
-    pytest.importorskip("jinja2")
     seen = op.read(server.address, table="preds", truth="y", models=["m", 'o"dd;--'])
     result = op.compare(seen, *seen.models, metric="accuracy")
     op.write_report(result, tmp_path / "report.html")

@@ -63,7 +63,7 @@ def shown(page):
 
     findings = page.locator('[data-part="findings"] li')
     return {
-        "symbol": text("symbol"),
+        "words": text("words").lower(),
         "sentence": text("sentence"),
         "percentages": [text(name) for name in SHARES],
         "rope": text("rope"),
@@ -99,7 +99,7 @@ def test_fifty_places_say_what_python_says(pages, visit, kind):
             asked = comparison.with_rope(Rope(low=low, high=high))
         move(page, int(place))
         expected, found = said(asked), shown(page)
-        assert found["symbol"] == expected["decision"][0]
+        assert found["words"] == expected["decision"][1]
         assert found["sentence"] == expected["sentence"]
         assert found["percentages"] == expected["percentages"]
         assert found["names"] == [name for _, _, name in expected["findings"]]
@@ -114,11 +114,15 @@ def test_the_picture_moves_with_the_slider(pages, visit):
     low, high = live["domain"]
     for place in (0, live["chosen"], len(live["ends"]) - 1):
         move(page, place)
-        band = page.locator("rect.rope")
-        left = float(band.get_attribute("x"))
-        right = left + float(band.get_attribute("width"))
-        expected = np.clip((np.array(live["ends"][place]) - low) / (high - low), 0, 1)
-        assert np.allclose([left, right], live["width"] * expected, atol=0.01)
+        band = page.locator(".op-density rect.op-rope")
+        left, width = (float(band.get_attribute(name).rstrip("%")) for name in ("x", "width"))
+        expected = 100 * np.clip((np.array(live["ends"][place]) - low) / (high - low), 0, 1)
+        assert np.allclose([left, left + width], expected, atol=0.01)
+        zones = page.locator(".op-density svg.op-zone")
+        starts = [float(zones.nth(k).get_attribute("x").rstrip("%")) for k in range(3)]
+        assert np.allclose(starts, [0, *expected], atol=0.01)
+        windows = [float(zones.nth(k).get_attribute("viewBox").split()[0]) for k in range(3)]
+        assert np.allclose(np.array(windows) / live["wide"], np.array(starts) / 100, atol=1e-4)
         bars = [
             float(page.locator(f'[data-bar="{name}"]').get_attribute("width")) for name in SHARES
         ]
@@ -178,6 +182,17 @@ def test_on_paper_the_decision_is_on_page_one(pages, visit, tmp_path):
     words = " ".join(first.split())
     assert said(comparison)["sentence"] in words
     assert "Back to" not in words
+    assert len(pypdf.PdfReader(tmp_path / "page.pdf").pages) <= 2
+
+
+def test_twenty_classes_print_to_two_pages(visit, tmp_path):
+    pypdf = pytest.importorskip("pypdf")
+    news = op.datasets.load_news20()
+    seen = op.Outcomes.from_labels(news.y_true, news.predictions)
+    c = op.compare(seen, "svm_l1", "svm_l2", metric="f1_macro", rope=0.005, random_state=0)
+    page = visit(op.write_report(c, tmp_path / "page.html", command="outperform report preds.csv"))
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert len(pypdf.PdfReader(tmp_path / "page.pdf").pages) == 2
 
 
 LUMINANCE = """
@@ -221,3 +236,28 @@ def test_all_text_has_contrast_enough(pages, visit, kind, scheme):
 def test_a_narrow_screen_needs_no_sideways_scrolling(pages, visit):
     page = visit(pages("sampled")[2], viewport={"width": 360, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+SMALLEST = """
+() => Math.min(...[...document.querySelectorAll("body *")]
+  .filter((one) => !["SCRIPT", "STYLE"].includes(one.tagName))
+  .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  .map((one) => parseFloat(getComputedStyle(one).fontSize)
+    * (one.ownerSVGElement ? one.getScreenCTM().a : 1)))
+"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("kind", ["sampled", "tie", "many_classes"])
+def test_no_text_is_smaller_than_twelve_pixels(pages, visit, kind, width):
+    page = visit(pages(kind)[2], viewport={"width": width, "height": 700})
+    assert page.evaluate(SMALLEST) >= 12
+
+
+def test_wide_tables_scroll_beside_their_first_column(pages, visit):
+    page = visit(pages("sampled")[2], viewport={"width": 360, "height": 700})
+    box = page.locator(".op-scroll", has=page.locator(".op-span")).first
+    before = box.locator("tbody th").first.bounding_box()["x"]
+    assert box.evaluate("one => one.scrollWidth > one.clientWidth")
+    box.evaluate("one => { one.scrollLeft = 80; }")
+    assert box.locator("tbody th").first.bounding_box()["x"] == pytest.approx(before, abs=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -155,12 +156,12 @@ def test_a_model_and_a_metric_are_text(tmp_path, first):
     words = page.words()
     for label in hostile:
         assert for_text(label) in words
-    names = [name for one in page.json("data")["comparisons"] for name in one["names"]]
+    names = [name for one in page.json("data")["results"] for name in one["names"]]
     assert names == hostile
 
 
 def test_a_title_is_text():
-    made = api.make_document([by_classes(HARMLESS[:3])], by=None, keys=[None], title="harmless")
+    made = document(title="harmless")
     plain = read(render(made))
     for payload in PAYLOADS:
         page = read(render(replace(made, title=for_text(payload))))
@@ -168,6 +169,26 @@ def test_a_title_is_text():
         assert handlers(page) == []
         assert next(page.tree.iter(f"{XHTML}title")).text == for_text(payload)
         assert next(page.tree.iter(f"{XHTML}h1")).text == for_text(payload)
+
+
+def document(title=None, **origin):
+    now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    made = api.Made(**{"sources": ("preds.csv",), "command": "outperform", "date": now} | origin)
+    return api.make_document(
+        [by_classes(HARMLESS[:3])], by=None, headings=["harmless"], title=title, made=made
+    )
+
+
+def test_a_source_and_a_command_are_text():
+    plain = read(render(document()))
+    made = document()
+    for payload in PAYLOADS:
+        origin = replace(made.made, sources=(payload,), command=payload)
+        page = read(render(replace(made, made=origin)))
+        assert page.errors == []
+        assert skeleton(page) == skeleton(plain)
+        assert handlers(page) == []
+        assert page.words().count(for_text(payload)) >= 2
 
 
 def read(text):

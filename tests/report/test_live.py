@@ -89,7 +89,7 @@ def test_the_chosen_rope_is_among_the_places_and_is_what_the_page_shows(pages, k
     assert live["ends"][chosen] == [comparison.rope.low, comparison.rope.high]
     expected = said(comparison)
     assert page.one("data-part", "sentence").text == expected["sentence"]
-    assert page.one("data-part", "symbol").text == comparison.decision.symbol
+    assert page.one("data-part", "words").text == comparison.decision.words
     assert [page.one("data-part", name).text for name in SHARES] == expected["percentages"]
     slider = page.one("type", "range")
     assert (slider.get("value"), slider.get("max")) == (str(chosen), str(len(live["ends"]) - 1))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
 import outperform as op
+from outperform.display.cards import style
 
 EVIL = "<script>alert(1)</script>"
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
@@ -35,7 +38,12 @@ def shown():
         "scorecard": op.scorecard(truth, a, b, metrics=["accuracy", "f1_macro"], **asked),
         "Power": plan,
         "Gate": gate,
-    }
+        "Plan": op.plan(
+            pilot=seen, a=EVIL, b="<b>old</b>", metric="f1_macro", rope=0.05, n_simulations=100,
+            random_state=1,
+        ),
+        "Proposal": op.propose(a, b, budget=30, names=(EVIL, "<b>old</b>"), random_state=1),
+    }  # fmt: skip
 
 
 class Tags(HTMLParser):
@@ -48,13 +56,63 @@ class Tags(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Comparison", "Estimate", "ComparisonTable", "scorecard", "Power", "Gate"]
+    "kind",
+    ["Comparison", "Estimate", "ComparisonTable", "scorecard", "Power", "Gate", "Plan", "Proposal"],
 )
 def test_every_result_shows_itself_as_harmless_html(shown, kind):
     text = shown[kind]._repr_html_()
     reader = Tags()
     reader.feed(text)
     assert "table" in reader.seen
-    assert not reader.seen & {"script", "b", "img", "a", "iframe", "style"}
+    assert not reader.seen & {"script", "img", "a", "iframe"}
+    assert text.count("<style>") == text.count(f"<style>{style()}</style>") == 1
+    assert "<b>old" not in text
+    assert re.search(r"\son\w+=", without_data(text)) is None
     if kind != "Power":
         assert "&lt;" in text
+
+
+def without_data(text):
+    """Return the markup alone: names of elements and attributes."""
+    return re.sub(r'"[^"]*"|>[^<]*<', "", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Comparison", {"svg", "figure", "details", "table"}),
+        ("Estimate", {"svg", "figure", "table"}),
+        ("ComparisonTable", {"svg", "details", "table"}),
+        ("Gate", {"svg", "table"}),
+        ("Power", {"svg", "figure", "table"}),
+        ("Plan", {"svg", "figure", "table"}),
+        ("Proposal", {"table"}),
+    ],
+)
+def test_a_card_has_its_parts(shown, kind, expected):
+    reader = Tags()
+    reader.feed(shown[kind]._repr_html_())
+    assert expected <= reader.seen
+
+
+@pytest.mark.parametrize("kind", ["Plan", "Proposal", "Comparison", "Gate"])
+def test_the_answer_comes_first(shown, kind):
+    result = shown[kind]
+    head = re.search(r'<p class="op-head[^"]*">(.*?)</p>', result._repr_html_()).group(1)
+    assert unescape(head) == result._card_().headline
+    if kind == "Plan":
+        assert f"{result.n:,}" in head
+    if kind == "Proposal":
+        assert head.startswith("30 of 120 items")
+
+
+def test_findings_about_classes_are_sentences(shown):
+    text = shown["ComparisonTable"]._repr_html_().partition("All columns")[0]
+    assert "op-note" in text
+    assert not re.search(r"few_disagreements|sparse_cells|prior_pull", text)
+
+
+def test_classes_stand_in_the_order_of_the_difference(shown):
+    classes = shown["ComparisonTable"]
+    means = [one.mean for one in classes._card_().spans]
+    assert means == sorted(one.mean for one in classes.comparisons)

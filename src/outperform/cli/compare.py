@@ -11,7 +11,7 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, render, write_result
+from outperform.cli.groups import as_json, deliver, write_page, write_result
 from outperform.cli.inputs import (
     columns_there,
     prior_of,
@@ -174,8 +174,7 @@ def rank(
             paired=not unpaired,
             **asking.arguments(seen),
         )
-    text = found.text(None) if writing.style is o.Format.TEXT else render(found, writing.style)
-    deliver(text, writing.output)
+    write_result(found, writing, text=found.text(None) if writing.style is o.Format.TEXT else None)
 
 
 def read_models(
@@ -330,6 +329,7 @@ def slices(
     top: Top = None,
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
+    report: o.Page = None,
     *,
     reading: g.Ungrouped,
 ) -> None:
@@ -364,6 +364,7 @@ def slices(
             rope=rope_of(rope),
             **asking.arguments(seen),
         )
+    write_page(found, report)
     deliver(_render(found, style, top), output)
 
 

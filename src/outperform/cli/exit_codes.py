@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import wraps
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,9 @@ CLOSED_PIPE = 141
 class Judged(int):
     """The exit code of a decision that was made and written, which alone may be 1."""
 
+
+asked: ContextVar[tuple[str, ...]] = ContextVar("asked", default=())
+"""The arguments of the command that runs."""
 
 _JUDGED = {"pass": DONE, "fail": FAILED, "undecided": UNDECIDED}
 

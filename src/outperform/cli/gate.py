@@ -17,7 +17,7 @@ from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.compare import compared
 from outperform.cli.exit_codes import say, shown
-from outperform.cli.groups import deliver
+from outperform.cli.groups import command_line, deliver, write_page
 from outperform.cli.inputs import columns_there, label_of, read_outcomes, read_seen, rope_of
 from outperform.errors import UsageError
 
@@ -124,6 +124,7 @@ def gate(
     style: Style = GateFormat.TEXT,
     output: o.Output = None,
     junit: JUnit = None,
+    report: o.Page = None,
     *,
     pricing: g.Pricing,
     reading: g.ReadingTwo,
@@ -155,6 +156,7 @@ def gate(
             paired=not unpaired,
             **arguments,
         )
+    write_page(found, report)
     allowed = allow is Allowed.UNDECIDED
     return _write(found, style, output, junit, allowed)
 
@@ -261,5 +263,5 @@ def report(
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
     with shown("writing the page"):
-        path = op.write_report(result, output, title=title, overwrite=force)
+        path = op.write_report(result, output, title=title, command=command_line(), overwrite=force)
     say(f"wrote {path}: {headline(result.to_dict())}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
+from outperform.cli.exit_codes import asked, shown
 from outperform.cli.inputs import label_of, labels_of, prevalence_of, priced, prior_of, where_of
 from outperform.cli.options import Format, Missing
 from outperform.errors import ResourceError, UsageError
@@ -20,24 +23,14 @@ if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
+    from outperform.gates.api import Gate
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
     from outperform.results.comparison import Comparison
     from outperform.results.estimate import Estimate
     from outperform.sensitivity.result import Sensitivity
-
-
-if TYPE_CHECKING:
-    from outperform.comparison.again import ComparisonTable
-    from outperform.data.outcomes import Outcomes
-    from outperform.data.scores import Scores
-    from outperform.planning.power import Power
-    from outperform.planning.result import Plan
-    from outperform.ranking.result import Ranking
-    from outperform.results.comparison import Comparison
-    from outperform.results.estimate import Estimate
-    from outperform.sensitivity.result import Sensitivity
+    from outperform.slices.result import SliceComparison
 
     Result = Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity
 
@@ -180,11 +173,31 @@ class Writing:
 
     style: o.OutputFormat = Format.TEXT
     output: o.Output = None
+    report: o.Page = None
 
 
-def write_result(result: Result, writing: Writing) -> None:
-    """Write one result."""
-    deliver(render(result, writing.style), writing.output)
+def write_result(result: Result, writing: Writing, *, text: str | None = None) -> None:
+    """Write one result, as this text if there is one, and its page."""
+    write_page(result, writing.report)
+    deliver(render(result, writing.style) if text is None else text, writing.output)
+
+
+def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> None:
+    """Write a result as a page that names the command, if it has a place to go."""
+    if path is not None:
+        with shown("writing the page"):
+            op.write_report(result, path, command=command_line(), overwrite=True)
+
+
+def command_line() -> str:
+    """Return the command as it was typed, without passwords."""
+    from outperform.io.formats import masked
+
+    words = [_PASSWORD.sub(r"\1***", masked(one)) for one in asked.get()]
+    return shlex.join(["outperform", *words])
+
+
+_PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+", re.IGNORECASE)
 
 
 def render(result: Result, style: Format) -> str:

@@ -20,6 +20,7 @@ _LEAST_MEMORY = 1_200_000_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = None if arguments is None else list(arguments)
+    exit_codes.asked.set(tuple(sys.argv[1:] if given is None else given))
     try:
         code = _run(given)
     except KeyboardInterrupt:

@@ -433,6 +433,15 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help=_TO, metavar="FILE", rich_help_panel=_OUTPUT),
 ]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Also write the answer as an HTML page that works offline.",
+        metavar="FILE",
+        rich_help_panel=_OUTPUT,
+    ),
+]
 OutputFile = Annotated[
     Path,
     typer.Option("--output", "-o", help=_TO, metavar="FILE", rich_help_panel=_OUTPUT),

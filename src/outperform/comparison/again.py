@@ -17,6 +17,7 @@ from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
+from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
@@ -207,6 +208,9 @@ class ComparisonTable(Tabular):
         """
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
+
+    def _card_(self) -> Card:
+        return rows.card(self.what, self.table(), self.comparisons)
 
     def to_dict(self) -> TableFacts:
         """Return all comparisons as plain values, with a schema version."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COLUMN = 3.3  # inches: one column of a two-column page
 PAGE = 7.0
+DPI = 150  # so that one column is readable in a notebook
 NAME_LIMIT = 18
 SHORT_NAME = 12
 LINE = 44  # characters of small text that fit over one column's width
@@ -47,7 +48,8 @@ def new_axes(ax: Axes | None, *, purpose: str, height: float = 2.5, width: float
     if ax is not None:
         return ax
     pyplot = require("matplotlib.pyplot", extra="plot", purpose=purpose)
-    drawn: Axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    dpi = max(DPI, pyplot.rcParams["figure.dpi"])
+    drawn: Axes = pyplot.subplots(figsize=(width, height), dpi=dpi, layout="constrained")[1]
     return drawn
 
 

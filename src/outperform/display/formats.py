@@ -1,4 +1,4 @@
-"""Columns, and the formats of a table: terminal, Markdown, HTML, CSV, LaTeX."""
+"""Columns, and the formats of a table: terminal, Markdown, CSV, LaTeX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from unicodedata import combining, east_asian_width
 
 from outperform.display import numbers
-from outperform.display.numbers import for_csv, for_html, for_latex, for_markdown, for_text
+from outperform.display.numbers import for_csv, for_latex, for_markdown, for_text
 from outperform.errors import UsageError
 
 Align = Literal["left", "right"]
@@ -123,9 +123,6 @@ LIMIT = 40
 Rows = Sequence[Mapping[str, object]]
 
 _CSV_SPECIAL = re.compile(r'[,"\r\n]|^\s|\s$')
-_CELL_STYLE = "padding:0.15em 0.7em;border:0;background:none;"
-# MathJax in notebooks would otherwise typeset whatever a label puts between dollars.
-INERT = 'class="outperform tex2jax_ignore mathjax_ignore"'
 
 
 def as_text(
@@ -175,37 +172,6 @@ def as_markdown(
     for note in notes:
         lines += ["", for_markdown(note)]
     return "\n".join(lines)
-
-
-def as_html(
-    columns: Sequence[Column],
-    rows: Rows,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-) -> str:
-    """Return rows as one table element that takes the colours of the page around it.
-
-    Examples
-    --------
-    >>> as_html([Column(key="n")], [{"n": "<b>"}]).count("&lt;b&gt;")
-    1
-    """
-    heads, cells = _shown(columns, rows, lambda text: for_html(text, limit=LIMIT))
-    rule = "border-bottom:1px solid;"
-    head = "".join(
-        f'<th scope="col" style="{_CELL_STYLE}{rule}text-align:{c.align}">{text}</th>'
-        for c, text in zip(columns, heads, strict=True)
-    )
-    body = "\n".join(f"<tr>{_html_cells(columns, row)}</tr>" for row in cells)
-    caption = "" if title is None else f"<caption>{for_html(title)}</caption>\n"
-    foot = "<br>".join(map(for_html, notes))
-    if notes:
-        cell = f'<td colspan="{len(columns)}" style="{_CELL_STYLE}">{foot}</td>'
-        foot = f"<tfoot><tr>{cell}</tr></tfoot>\n"
-    return (
-        f'<table {INERT} style="border-collapse:collapse;color:inherit">\n{caption}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n{foot}</table>"
-    )
 
 
 def as_csv(keys: Sequence[str], rows: Rows) -> str:
@@ -294,13 +260,6 @@ def _aligned(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[i
         gap = " " * (width - display_width(cell))
         padded.append(gap + cell if column.align == "right" else cell + gap)
     return "  ".join(padded).rstrip()
-
-
-def _html_cells(columns: Sequence[Column], cells: Sequence[str]) -> str:
-    return "".join(
-        f'<td style="{_CELL_STYLE}text-align:{column.align}">{cell}</td>'
-        for column, cell in zip(columns, cells, strict=True)
-    )
 
 
 def _csv_cell(value: object) -> str:

@@ -1,14 +1,21 @@
-"""A result on one screen: text, Markdown or HTML."""
+"""A result on one screen: text, Markdown or a card."""
 
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import TypedDict
 
 from outperform.display import facts as read
+from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
-from outperform.display.formats import INERT, as_html
-from outperform.display.numbers import for_html, for_markdown, for_text
-from outperform.display.paragraphs import run_details, run_sentences
+from outperform.display.numbers import for_markdown, for_text
+from outperform.display.paragraphs import (
+    estimate_paragraph,
+    paragraph,
+    run_details,
+    run_sentences,
+)
+from outperform.display.pictures import density, tone
 from outperform.display.sentences import (
     bayes_factor_text,
     comparison_table,
@@ -19,7 +26,6 @@ from outperform.display.sentences import (
     regret_text,
     rope_curve_sentence,
 )
-from outperform.display.table import Table
 from outperform.findings import counted
 
 WIDTH = 96
@@ -222,62 +228,75 @@ def full_markdown(facts: Facts) -> str:
     return "\n\n".join(parts)
 
 
-QUIET = "opacity:0.75;font-size:90%"
+def comparison_card(outline: object, facts: Facts) -> Card:
+    """Return a comparison as a card.
 
-
-def comparison_html(facts: Facts) -> str:
-    """Return a comparison as a self-contained HTML fragment.
-
-    Examples
-    --------
-    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
-    >>> a = {"name": "<b>", "observed": 0.7, "mean": 0.7, "sd": 0.1, "hdi": hdi}
-    >>> c = {"names": ["<b>", "gpt"], "metric": "f1", "a": a, "b": a | {"name": "gpt"},
-    ...      "observed": 0.2, "mean": 0.2, "sd": 0.05, "hdi": hdi, "n": 90, "exact": True,
-    ...      "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
-    ...      "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}}
-    >>> "<b>" in comparison_html(c)
-    False
+    Parameters
+    ----------
+    outline
+        Draws of the difference, or a grid and the density on it.
+    facts
+        The facts of a comparison.
     """
-    line = headline(facts, limit=NAME_LIMIT)
-    return _fragment(line, comparison_table(facts), comparison_details(facts), facts)
+    way = read.direction(facts)
+    measured = for_text(read.metric(facts), limit=2 * NAME_LIMIT)
+    subject = f"{read.difference(facts, limit=NAME_LIMIT)}, {measured}"
+    said = headline(facts, limit=NAME_LIMIT)
+    worse, equivalent, better = (
+        read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better")
+    )
+    label = f"Posterior of {read.difference(facts)} in {read.metric(facts)}. {headline(facts)}"
+    return Card(
+        headline=said,
+        tone=tone(facts["decision"]["symbol"]),
+        shares=(worse, equivalent, better),
+        picture=(density(outline, facts, label=label), f"{subject}{f', {way}' if way else ''}"),
+        table=with_interval(comparison_table(facts)).only(_IN_CARD),
+        details=[pair for pair in comparison_details(facts) if pair[0] not in _SHOWN],
+        paragraph=paragraph(facts).partition(" Method: ")[0],
+        **_rest(facts),
+    )
 
 
-def estimate_html(facts: Facts) -> str:
-    """Return an estimate as a self-contained HTML fragment.
+def estimate_card(outline: object, facts: Facts) -> Card:
+    """Return an estimate as a card.
 
-    Examples
-    --------
-    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
-    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
-    ...          "hdi": hdi, "n": 90, "exact": True}
-    >>> "bert: f1 0.2000" in estimate_html(facts)
-    True
+    Parameters
+    ----------
+    outline
+        Draws of the metric, or a grid and the density on it.
+    facts
+        The facts of an estimate.
     """
-    line = estimate_headline(facts, limit=NAME_LIMIT)
-    return _fragment(line, estimate_table(facts), estimate_details(facts), facts)
+    said = estimate_headline(facts, limit=NAME_LIMIT)
+    label = f"Posterior of {read.metric(facts)}. {estimate_headline(facts)}"
+    return Card(
+        headline=said,
+        picture=(
+            density(outline, facts, label=label),
+            for_text(read.metric(facts), limit=2 * NAME_LIMIT),
+        ),
+        table=with_interval(estimate_table(facts)).only(_IN_CARD),
+        details=[pair for pair in estimate_details(facts) if pair[0] not in _SHOWN],
+        paragraph=estimate_paragraph(facts).partition(" Method: ")[0],
+        **_rest(facts),
+    )
 
 
-def _fragment(line: str, table: Table, details: list[tuple[str, str]], facts: Facts) -> str:
-    parts = [
-        f"<div {INERT}>",
-        f"<p><strong>{for_html(line)}</strong></p>",
-        as_html(table.columns, table.rows),
-    ]
-    said = [f"<em>{for_html(label)}</em>: {for_html(text)}" for label, text in details]
-    said += [html_finding(*found) for found in read.findings(facts)]
-    parts += html_list(said)
-    if facts.get("signature"):
-        parts.append(f'<p style="{QUIET}"><code>{for_html(facts["signature"])}</code></p>')
-    return "\n".join([*parts, "</div>"])
+_IN_CARD = ("model", "observed", "mean", "hdi")
+_SHOWN = {"difference", "practically", "data"}  # the card shows them elsewhere
 
 
-def html_list(items: list[str]) -> list[str]:
-    """Return a list without bullets."""
-    style = "list-style:none;padding-left:0.7em;margin:0.5em 0"
-    return [f'<ul style="{style}">', *(f"<li>{item}</li>" for item in items), "</ul>"]
+class _Rest(TypedDict):
+    findings: list[tuple[str, str, str]]
+    method: str
+    signature: str
 
 
-def html_finding(level: str, message: str, name: str) -> str:
-    """Return a finding as one item of a list."""
-    return f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"
+def _rest(facts: Facts) -> _Rest:
+    signature = facts.get("signature")
+    return {
+        "findings": read.findings(facts),
+        "method": read.data(facts),
+        "signature": for_text(signature) if signature else "",
+    }

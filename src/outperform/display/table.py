@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from outperform.display import formats
+from outperform.display.cards import fragment, table_html
 from outperform.display.formats import Column
 from outperform.display.numbers import for_text
 from outperform.errors import UsageError, require, unknown_name
@@ -146,7 +147,7 @@ class Table:
 
     def to_html(self) -> str:
         """Return the table as one self-contained HTML element."""
-        return formats.as_html(self.columns, self.rows, self.title, self.notes)
+        return fragment(table_html(self.columns, self.rows, title=self.title, notes=self.notes))
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -13,6 +13,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
 from outperform.decision.rope import RopeLike
+from outperform.display.cards import Card, card_html
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
@@ -28,7 +29,7 @@ from outperform.gates.rule import (
     serious,
     withheld,
 )
-from outperform.gates.text import gate_html, gate_markdown, gate_sentences, gate_text
+from outperform.gates.text import gate_card, gate_markdown, gate_sentences, gate_text
 from outperform.inference.spec import OfTwo
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -228,8 +229,15 @@ class Gate:
         """Return judgement, checks and findings in Markdown, as a job summary shows them."""
         return gate_markdown(self.to_dict())
 
+    def _card_(self) -> Card:
+        return gate_card(self.to_dict())
+
+    def to_html(self) -> str:
+        """Return the answer as HTML, as a notebook shows it."""
+        return card_html(self._card_())
+
     def _repr_html_(self) -> str:
-        return gate_html(self.to_dict())
+        return self.to_html()
 
     def __str__(self) -> str:
         return gate_text(self.to_dict())

@@ -1,18 +1,21 @@
-"""A gate in words, as HTML, and for continuous integration: JUnit, annotations, JSON."""
+"""A gate in words, as a card, and for continuous integration: JUnit, annotations, JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.formats import INERT, Column, as_html, text_column
-from outperform.display.numbers import for_html, for_json, for_markdown, for_text
-from outperform.display.screen import QUIET, WIDTH, html_finding, html_list
+from outperform.display.cards import Card
+from outperform.display.formats import Column, text_column
+from outperform.display.numbers import for_json, for_markdown, for_text
+from outperform.display.pictures import span, tone
+from outperform.display.screen import WIDTH
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
 
@@ -158,34 +161,29 @@ def gate_markdown(facts: GateFacts) -> str:
     return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
 
 
-def gate_html(facts: GateFacts) -> str:
-    """Return a gate as a self-contained HTML fragment: judgement, checks, sentences, findings.
-
-    Examples
-    --------
-    >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
-    ...               "observed": 0.02, "mean": 0.025, "rope": {"low": -0.005, "high": 0.005},
-    ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95}, "signature": "x",
-    ...               "decision": {"symbol": "≫", "words": "better"}}
-    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
-    ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
-    >>> facts = {"names": ["<b>", "old"], "judgement": "pass", "checks": [check]}
-    >>> "<b>" in gate_html(facts), "Gate passed: &lt;b&gt; is better" in gate_html(facts)
-    (False, True)
-    """
-    table, checks = gate_table(facts), facts["checks"]
-    said = [for_html(check_sentence(facts, check)) for check in checks]
-    said += [html_finding(*found) for found in gate_findings(facts["checks"])]
-    signatures = "<br>".join(for_html(check["comparison"]["signature"]) for check in checks)
-    return "\n".join(
-        [
-            f"<div {INERT}>",
-            f"<p><strong>{for_html(gate_headline(facts))}</strong></p>",
-            as_html(table.columns, table.rows),
-            *html_list(said),
-            f'<p style="{QUIET}"><code>{signatures}</code></p>',
-            "</div>",
-        ]
+def gate_card(facts: GateFacts) -> Card:
+    """Return a gate as a card: judgement, checks with their intervals, sentences, findings."""
+    checks = facts["checks"]
+    return Card(
+        headline=gate_headline(facts),
+        tone=tone(facts["judgement"]),
+        table=gate_table(facts),
+        spans=[
+            replace(
+                span(check["comparison"], rope=check["comparison"]["rope"]),
+                tone=tone(check["judgement"]),
+            )
+            for check in checks
+        ],
+        notes=(
+            f"The difference is {_difference(facts)}.",
+            *(check_sentence(facts, check) for check in checks),
+        ),
+        findings=gate_findings(checks),
+        details=[
+            (f"signature {number}", for_text(check["comparison"]["signature"]))
+            for number, check in enumerate(checks, start=1)
+        ],
     )
 
 

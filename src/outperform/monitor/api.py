@@ -14,6 +14,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
 from outperform.data.sources import TWINS
 from outperform.decision.rope import RopeLike
+from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
@@ -26,6 +27,7 @@ from outperform.monitor.batches import History, check_key
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (
     looks_table,
+    monitor_card,
     monitor_headline,
     monitor_paragraph,
     monitor_text,
@@ -396,6 +398,9 @@ class Monitor(Tabular):
     def table(self) -> Table:
         """Return one row a look."""
         return looks_table(self.to_dict())
+
+    def _card_(self) -> Card:
+        return monitor_card(self.to_dict())
 
     def report(self) -> str:
         """Return a paragraph for a paper: how it was watched, and what it said where it stopped."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
+from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -18,6 +19,7 @@ from outperform.display.formats import (
 )
 from outperform.display.numbers import for_text
 from outperform.display.paragraphs import paragraph
+from outperform.display.pictures import span, tone
 from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 _LONGEST_KEY = 24
 _IN_TEXT = ("look", "batch", "n", "mean", "hdi_low", "hdi_high", "bayes_factor", "decision", "stop")
+_IN_CARD = ("batch", "decision", "n", "mean", "hdi", "bayes_factor", "stop")
 
 
 def looks_table(facts: MonitorFacts) -> Table:
@@ -164,6 +167,22 @@ def monitor_text(facts: MonitorFacts) -> str:
     for level, message, name in read.findings(facts):
         lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
     return "\n".join(lines)
+
+
+def monitor_card(facts: MonitorFacts) -> Card:
+    """Return a monitor as a card: what it says now, and every look with its interval."""
+    full, now = looks_table(facts), facts["comparison"]
+    rope = None if now is None else now["rope"]
+    return Card(
+        headline=monitor_headline(facts),
+        tone="" if now is None else tone(now["decision"]["symbol"]),
+        table=with_interval(full).only(_IN_CARD) if facts["looks"] else None,
+        spans=[span(look, rope=rope) for look in facts["looks"]],
+        more=full if facts["looks"] else None,
+        findings=read.findings(facts),
+        signature="" if now is None else for_text(now["signature"]),
+        paragraph=monitor_paragraph(facts),
+    )
 
 
 def _brief(table: Table) -> Table:

@@ -14,7 +14,9 @@ from outperform import __version__
 from outperform._typing import Axes, FloatArray, Seed
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
+from outperform.display.cards import Card
 from outperform.display.formats import count_column, number_column
+from outperform.display.pictures import curve
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
 from outperform.inference.engine import check_draws
@@ -111,6 +113,19 @@ class Power(Tabular):
             What the curve is called in the legend.
         """
         return plot_power(self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax)
+
+    def _card_(self) -> Card:
+        points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))
+        n, share, _ = points[-1]
+        said = f"{share:.0%} of the test sets of {n:,} items reach {self.goal}."
+        label = f"Power by the number of items. {said}"
+        return Card(
+            headline=said,
+            picture=(curve((self.sizes, self.power), points, label=label), "items"),
+            table=self.table(),
+            method=f"{self.n_simulations:,} simulated test sets a size",
+            signature=self.signature,
+        )
 
     def __str__(self) -> str:
         return self.table().to_text()

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from outperform import __version__
 from outperform._typing import Axes, FloatArray
 from outperform.decision.rope import Rope, probability_error
+from outperform.display.cards import Card
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding, finding
@@ -19,7 +20,14 @@ from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
 from outperform.planning.goals import grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
-from outperform.planning.text import plan_headline, plan_paragraph, plan_table, plan_text, plot_plan
+from outperform.planning.text import (
+    plan_card,
+    plan_headline,
+    plan_paragraph,
+    plan_table,
+    plan_text,
+    plot_plan,
+)
 from outperform.planning.worlds import World
 from outperform.results.base import Tabular
 
@@ -184,9 +192,16 @@ class Plan(Tabular):
         label
             What the curve is called in the legend.
         """
-        near = max(self.sizes) if self.n is None else max(2 * self.n, 4)
-        sizes = np.linspace(0, min(near, self.most), 201)[1:]
+        sizes = self._shown_sizes()
         return plot_plan(sizes, self.curve.at(sizes), facts=self.to_dict(), label=label, ax=ax)
+
+    def _shown_sizes(self) -> FloatArray:
+        near = max(self.sizes, default=4) if self.n is None else max(2 * self.n, 4)
+        return np.linspace(0, min(near, self.most), 201)[1:]
+
+    def _card_(self) -> Card:
+        sizes = self._shown_sizes()
+        return plan_card(sizes, self.curve.at(sizes), self.to_dict())
 
     def __str__(self) -> str:
         return plan_text(self.to_dict())

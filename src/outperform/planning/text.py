@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
+from outperform.display.cards import Card
 from outperform.display.formats import count_column, number_column
 from outperform.display.numbers import for_text
+from outperform.display.pictures import curve
 from outperform.display.screen import wrapped
 from outperform.display.table import Table
 from outperform.errors import UsageError
@@ -96,6 +99,15 @@ def plan_table(facts: PlanFacts) -> Table:
 
 def plan_text(facts: PlanFacts) -> str:
     """Return a plan for a terminal."""
+    lines = [*wrapped(plan_headline(facts)), "", *plan_table(facts).to_text().splitlines(), ""]
+    for label, text in _details(facts):
+        lines += wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
+    for level, message, name in read.findings(facts):
+        lines += wrapped(f"{level}: {message} [{name}]", indent=2)
+    return "\n".join([*lines, *wrapped(for_text(facts["signature"]), indent=2)])
+
+
+def _details(facts: PlanFacts) -> list[tuple[str, str]]:
     a, b = read.names(facts, limit=30)
     details = [
         ("difference", f"{a} − {b} in {read.metric(facts)}; ROPE {read.rope_text(facts)}"),
@@ -106,12 +118,29 @@ def plan_text(facts: PlanFacts) -> str:
         details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
         found = f"{facts['detectable']:.3g} is found better as probably as that, at that size"
         details.append(("detectable", found))
-    lines = [*wrapped(plan_headline(facts)), "", *plan_table(facts).to_text().splitlines(), ""]
-    for label, text in details:
-        lines += wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
-    for level, message, name in read.findings(facts):
-        lines += wrapped(f"{level}: {message} [{name}]", indent=2)
-    return "\n".join([*lines, *wrapped(for_text(facts["signature"]), indent=2)])
+    return details
+
+
+def plan_card(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) -> Card:
+    """Return a plan as a card: the answer, the curve, what was simulated."""
+    items = "more items" if facts["seen"] else "items"
+    points = list(zip(facts["sizes"], facts["shares"], facts["errors"], strict=True))
+    picture = curve(
+        (sizes, probability),
+        points,
+        target=facts["target"],
+        at=facts["n"] or None,
+        label=f"Probability of {_goal(facts)} by the number of {items}. {plan_headline(facts)}",
+    )
+    return Card(
+        headline=plan_headline(facts),
+        picture=(picture, f"{items}; probability of {_goal(facts)}") if points else None,
+        table=plan_table(facts),
+        details=_details(facts),
+        findings=read.findings(facts),
+        signature=for_text(facts["signature"]),
+        paragraph=plan_paragraph(facts).partition(" Method: ")[0],
+    )
 
 
 _WORDS = {

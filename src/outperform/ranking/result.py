@@ -11,6 +11,7 @@ import numpy as np
 from outperform._typing import Axes, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
+from outperform.display.cards import Card
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
 from outperform.display.table import Table
@@ -35,8 +36,8 @@ from outperform.ranking.pairs import (
 )
 from outperform.ranking.text import (
     pairs_table,
+    ranking_card,
     ranking_headline,
-    ranking_html,
     ranking_page,
     ranking_paragraph,
     ranking_table,
@@ -398,9 +399,8 @@ class Ranking(Tabular):
         """Return a paragraph for a paper."""
         return ranking_paragraph(self.to_dict())
 
-    def to_html(self) -> str:
-        """Return the answer as HTML, as a notebook shows it."""
-        return ranking_html(self.to_dict())
+    def _card_(self) -> Card:
+        return ranking_card(self.to_dict())
 
     def _latex_table(self) -> Table:
         return ranking_page(self.to_dict())

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
 from outperform.display import numbers
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
-    INERT,
     Column,
-    as_html,
     count_column,
     number_column,
     probability_column,
     signed_column,
     text_column,
 )
-from outperform.display.numbers import for_html, for_text
+from outperform.display.numbers import for_text
+from outperform.display.pictures import span
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 
@@ -44,6 +44,8 @@ _SHORT = {
     "expected_rank": "E(rank)",
     "decision": "vs 1",
 }
+_IN_CARD = ("model", "decision", "p_best", "mean", "hdi", "observed")
+_SHORT_IN_CARD = {"decision": "against the leader"}
 _SURE, _PROBABLE = 0.95, 0.5
 
 
@@ -372,25 +374,23 @@ def _wrapped(text: str, *, indent: int = 0) -> list[str]:
     )
 
 
-def ranking_html(facts: RankingFacts) -> str:
-    """Return a ranking as a self-contained HTML fragment."""
-    table = ranking_table(facts)
-    notes = [
-        for_html(note) for note in (_caption(facts), _pooling(facts), tied_sentence(facts)) if note
-    ]
-    notes += [
-        f"<strong>{for_html(level)}</strong>: {for_html(message)} [{for_html(name)}]"
-        for level, message, name in read.findings(facts)
-    ]
-    signature = for_html(facts["signature"])
-    items = "\n".join(f"<li>{note}</li>" for note in notes)
-    return "\n".join(
-        [
-            f"<div {INERT}>",
-            f"<p><strong>{for_html(ranking_headline(facts))}</strong></p>",
-            as_html(table.columns, table.rows),
-            f'<ul style="list-style:none;padding-left:0.7em;margin:0.5em 0">\n{items}\n</ul>',
-            f'<p style="opacity:0.75;font-size:90%"><code>{signature}</code></p>',
-            "</div>",
-        ]
+def ranking_card(facts: RankingFacts) -> Card:
+    """Return a ranking as a card: the models, the leader first, with their intervals."""
+    full = ranking_table(facts)
+    table = with_interval(full).only(_IN_CARD)
+    columns = tuple(
+        replace(column, heading=_SHORT_IN_CARD.get(column.key, column.heading))
+        for column in table.columns
+    )
+    return Card(
+        headline=ranking_headline(facts),
+        table=replace(table, columns=columns),
+        spans=[span(one) for one in facts["models"]],
+        zero=False,
+        notes=(tied_sentence(facts),),
+        more=replace(full, notes=tuple(filter(None, [_pooling(facts)]))),
+        findings=read.findings(facts),
+        method=_caption(facts),
+        signature=for_text(facts["signature"]),
+        paragraph=ranking_paragraph(facts),
     )

@@ -1,4 +1,4 @@
-"""``write_report``: one HTML file with the answer, the findings and the data."""
+"""``write_report``: one HTML file with the answers, the findings and the data."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from outperform import __version__
 from outperform._files import write_atomically
 from outperform.comparison.again import ComparisonTable
+from outperform.display.cards import (
+    TERMS,
+    Card,
+    card_parts,
+    details_html,
+    finding_item,
+    folded,
+    style,
+)
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
-from outperform.errors import UsageError, param, require
-from outperform.report import sections
-from outperform.report.charts import HEIGHT, WIDTH
-from outperform.report.sections import (
-    Classes,
-    Differences,
-    Overview,
-    class_part,
-    confusion_differences,
-    make_overview,
-)
-from outperform.report.slider import Answer, answer_everywhere
+from outperform.display.pictures import Html, element
+from outperform.errors import UsageError, param
+from outperform.inference.spec import Spec
+from outperform.report.sections import comparison_part
 from outperform.results.base import FoldDetails
 from outperform.results.comparison import Comparison
 
@@ -67,16 +69,26 @@ _FIELDS = ("title", "author", "booktitle", "year", "pages", "doi")
 _OF_PRIOR = {"hierarchical": "icdm", "learned": "icdm", "unit": "icdm"}
 
 
-def bibtex(comparisons: Iterable[Comparison]) -> str:
+def bibtex(results: Iterable[object]) -> str:
     """Return the entries for the package and for the papers that the priors come from."""
-    papers = dict.fromkeys(paper for one in comparisons for paper in _papers(one))
+    papers = dict.fromkeys(paper for one in results for paper in _papers(one))
     return "\n\n".join([_package(), *(_entry(paper) for paper in papers)])
 
 
-def _papers(comparison: Comparison) -> list[str]:
+def _papers(result: object) -> list[str]:
     """Name the papers; what the other priors and the decisions do is the first one's."""
-    folds = ["acl"] if isinstance(comparison.details, FoldDetails) else []
-    return [_OF_PRIOR.get(comparison.spec.prior.name, "sigir"), *folds]
+    spec = _spec(result)
+    folds = ["acl"] if isinstance(getattr(result, "details", None), FoldDetails) else []
+    return ["sigir" if spec is None else _OF_PRIOR.get(spec.prior.name, "sigir"), *folds]
+
+
+def _spec(result: object) -> Spec | None:
+    """Return what a result was asked: its own spec, or that of its main comparison."""
+    for one in (result, *(getattr(result, name, None) for name in ("main", "whole", "own"))):
+        found: Spec | None = getattr(one, "spec", None)
+        if found is not None:
+            return found
+    return None
 
 
 def _package() -> str:
@@ -99,26 +111,42 @@ _FEWEST_POSITIONS = 50
 _MOST_WITH_CLASSES = 12
 
 
+class Result(Protocol):
+    """What a page can show: every result that notebooks show."""
+
+    def _card_(self) -> Card: ...
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return everything as plain values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """Where a page comes from: the data, the command that wrote it, and when."""
+
+    sources: tuple[str, ...]
+    command: str | None
+    date: datetime
+
+    @property
+    def when(self) -> str:
+        """The date as it is written."""
+        zone = self.date.tzname()
+        return f"{self.date:%Y-%m-%d %H:%M}" + (f" {zone}" if zone else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        date = self.date.isoformat(timespec="seconds")
+        return {"sources": list(self.sources), "command": self.command, "date": date}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One comparison on the page."""
+    """One result on the page."""
 
     name: str
     heading: str
-    now: Answer
-    last: int
-    chosen: int
-    symmetric: bool
-    shares: tuple[sections.Share, ...]
-    picture: str
-    numbers: sections.Grid
-    details: tuple[tuple[str, str], ...]
-    curve: str
-    classes: Classes | None
-    differences: Differences | None
-    models: tuple[str, str]
-    paragraph: str
-    signature: str
+    html: Html
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +154,8 @@ class Document:
     """Everything on the page."""
 
     title: str
-    overview: Overview | None
+    made: Made
+    overview: Html | None
     sections: tuple[Section, ...]
     bibtex: str
     data: dict[str, Any]
@@ -134,123 +163,175 @@ class Document:
 
 
 def make_document(
-    comparisons: Sequence[Comparison],
+    results: Sequence[Result],
     *,
     by: str | None,
-    keys: Sequence[object],
+    headings: Sequence[str],
     title: str | None,
+    made: Made,
 ) -> Document:
     """Work out everything that the page shows."""
-    many = len(comparisons) > 1
-    share = _POSITIONS_OF_ALL // len(comparisons)
-    most = min(_POSITIONS, max(_FEWEST_POSITIONS, share))
-    headings = [_heading(by, key, one) for key, one in zip(keys, comparisons, strict=True)]
+    compared = [one for one in results if isinstance(one, Comparison)]
+    most = min(_POSITIONS, max(_FEWEST_POSITIONS, _POSITIONS_OF_ALL // max(len(compared), 1)))
+    with_classes = by != "class" and len(compared) <= _MOST_WITH_CLASSES
+    level = "h2" if len(results) == 1 else "h3"
     shown: set[object] = set()
-    sections, data, live = [], [], []
-    for place, (heading, one) in enumerate(zip(headings, comparisons, strict=True), start=1):
-        with_classes = by != "class" and len(comparisons) <= _MOST_WITH_CLASSES
-        section, facts, answers = _section(
-            f"c{place}", heading, one, most=most, with_classes=with_classes, shown=shown
-        )
-        sections.append(section)
-        data.append(facts)
-        live.append(answers)
+    sections: list[Section] = []
+    data: list[Mapping[str, Any]] = []
+    live: list[dict[str, Any]] = []
+    for number, (heading, one) in enumerate(zip(headings, results, strict=True), start=1):
+        name = f"c{number}"
+        if isinstance(one, Comparison):
+            part = comparison_part(
+                name, one, most=most, with_classes=with_classes, shown=shown, heading=level
+            )
+            html = part.html
+            data.append(part.facts)
+            live.append(part.live)
+        else:
+            html = _card_section(one._card_(), level)
+            data.append(one.to_dict())
+        sections.append(Section(name=name, heading=heading, html=html))
+    overview = None
+    if len(compared) > 1:
+        keyed = [key for key, one in zip(headings, results, strict=True) if one in compared]
+        table = ComparisonTable(what="result", keys=tuple(keyed), comparisons=tuple(compared))
+        overview = Html("\n".join(card_parts(table._card_())))
     return Document(
-        title=_title(comparisons) if title is None else for_text(title),
-        overview=make_overview(headings, comparisons, data) if many else None,
+        title=_title(results, headings) if title is None else for_text(title),
+        made=made,
+        overview=overview,
         sections=tuple(sections),
-        bibtex=bibtex(comparisons),
-        data={"schema": SCHEMA, "kind": "report", "by": by, "comparisons": data},
+        bibtex=bibtex(results),
+        data={"schema": SCHEMA, "kind": "report", "by": by, **made.to_dict(), "results": data},
         live=live,
     )
 
 
-def _section(
-    name: str,
-    heading: str,
-    comparison: Comparison,
-    *,
-    most: int,
-    with_classes: bool,
-    shown: set[object],
-) -> tuple[Section, dict[str, Any], dict[str, Any]]:
-    facts = comparison.to_dict()
-    live = answer_everywhere(comparison, facts, most=most)
-    picture, domain = sections.posterior(comparison, facts, name=name)
-    classes = class_part(comparison) if with_classes else None
-    # Comparisons of the same models on the same data differ in the same places.
-    seen = id(comparison.spec.data), comparison.names
-    differences = None if seen in shown else confusion_differences(comparison)
-    shown.add(seen)
-    section = Section(
-        name=name,
-        heading=heading,
-        now=live.now,
-        last=len(live.answers) - 1,
-        chosen=live.chosen,
-        symmetric=comparison.rope.symmetric,
-        shares=sections.shares(facts, live.now),
-        picture=picture,
-        numbers=sections.numbers_grid(facts),
-        details=sections.details(facts),
-        curve=sections.curve(facts),
-        classes=classes,
-        differences=differences,
-        models=sections.short_names(facts),
-        paragraph=sections.paragraph(comparison),
-        signature=for_text(comparison.signature),
-    )
-    more = {} if classes is None else {"classes": classes.data}
-    moving = {
-        "name": name,
-        "picture": sections.picture_words(facts),
-        "domain": domain,
-        "width": WIDTH,
-        "height": HEIGHT,
-    }
-    return section, {**facts, **more}, {**moving, **live.packed()}
+def _card_section(card: Card, level: str) -> Html:
+    """Return a result that is no comparison: its card, unfolded."""
+    words = element("p", card.headline, class_="sentence")
+    parts = [
+        element("div", words, class_=f"decision op-{card.tone or 'open'}"),
+        *card_parts(card),
+        element(level, "Findings"),
+        element("ul", *(finding_item(*one) for one in card.findings), class_="op-findings")
+        if card.findings
+        else element("p", "None: nothing about these numbers calls for a warning."),
+        element(level, "Method"),
+        element("p", f"{card.method}.", class_="method") if card.method else None,
+        details_html(card.details) if card.details else None,
+    ]
+    if card.signature:
+        signed = element("code", card.signature)
+        parts.append(element("p", "Signature: ", signed, class_="signature"))
+    if card.paragraph:
+        parts.append(folded("As a paragraph for a paper", element("p", card.paragraph)))
+    return Html("\n".join(one for one in parts if one is not None))
 
 
-def _heading(by: str | None, key: object, comparison: Comparison) -> str:
-    if by is not None:
-        return f"{by} {for_text(key)}"
-    a, b = map(for_text, comparison.names)
-    return f"{a} against {b}, {for_text(comparison.spec.metric.label)}"
+def _heading(result: object) -> str:
+    if isinstance(result, Comparison):
+        a, b = map(for_text, result.names)
+        return f"{a} against {b}, {for_text(result.spec.metric.label)}"
+    kind = _KINDS.get(type(result).__name__, type(result).__name__)
+    spec = _spec(result)
+    metric = getattr(result, "metric_label", None) if spec is None else spec.metric.label
+    return f"{kind}, {for_text(metric)}" if metric else kind
 
 
-def _title(comparisons: Sequence[Comparison]) -> str:
-    first = comparisons[0]
-    if len(comparisons) == 1:
-        return _heading(None, None, first)
-    if any(one.names != first.names for one in comparisons):
-        return f"{len(comparisons)} comparisons"
+_KINDS = {
+    "SliceComparison": "Slices",
+    "Proposal": "Items to label",
+    "Plan": "Sample size",
+}
+
+
+def _title(results: Sequence[Result], headings: Sequence[str]) -> str:
+    if len(results) == 1:
+        return headings[0]
+    compared = [one for one in results if isinstance(one, Comparison)]
+    if len(compared) < len(results):
+        return f"{len(results)} results"
+    first = compared[0]
+    if any(one.names != first.names for one in compared):
+        return f"{len(results)} comparisons"
     a, b = map(for_text, first.names)
-    return f"{a} against {b}, {len(comparisons)} comparisons"
+    return f"{a} against {b}, {len(results)} comparisons"
 
 
 def render(document: Document) -> str:
     """Return a document as one HTML page that loads nothing."""
-    jinja2 = require("jinja2", extra="report", purpose="write_report()")
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        loader=jinja2.FunctionLoader(_text),
-        trim_blocks=True,
-        lstrip_blocks=True,
+    sheet, script = style() + _text("page.css"), _text("page.js")
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(sheet, script)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"outperform {__version__}"),
+        element("link", rel="icon", href="data:,"),
+        element("title", document.title),
+        element("style", Html(sheet)),
     )
-    style, script = _text("page.css"), _text("page.js")
-    trusted = environment.filters["safe"]
-    page: str = environment.get_template("page.html.jinja").render(
-        document=document,
-        version=__version__,
-        policy=_policy(style, script),
-        style=trusted(style),
-        script=trusted(script),
-        data=trusted(_json(document.data)),
-        live=trusted(_json(document.live)),
-        trusted=trusted,
+    body = element(
+        "body",
+        element("header", element("h1", document.title), _origin(document.made)),
+        element("main", *_main(document)),
+        element("footer", element("p", _FOOT, element("code", "data"), ".")),
+        _block(document.data, "data"),
+        _block(document.live, "live"),
+        element("script", Html(script)),
+        class_="outperform page",
     )
-    return page
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+_FOOT = (
+    f"Made by outperform {__version__}. This file loads nothing from elsewhere. Its numbers are "
+    "in it as JSON, in the element "
+)
+
+
+def _origin(made: Made) -> Html:
+    """Return the data, the date and the command, as far as they are known."""
+    command = None if made.command is None else element("code", for_text(made.command))
+    pairs = [
+        ("Data", ", ".join(map(for_text, made.sources)) or None),
+        ("Written", made.when),
+        ("Command", command),
+    ]
+    rows = [
+        element("div", element("dt", label), element("dd", text))
+        for label, text in pairs
+        if text is not None
+    ]
+    return element("dl", *rows, class_="origin")
+
+
+def _main(document: Document) -> list[Html]:
+    many = len(document.sections) > 1
+    found = []
+    if many:
+        links = [
+            element("li", element("a", one.heading, href=f"#{one.name}"))
+            for one in document.sections
+        ]
+        contents = element("h2", "Contents")
+        found.append(element("nav", contents, element("ol", *links), aria_label="Contents"))
+    if document.overview is not None:
+        found.append(element("section", element("h2", "Overview"), document.overview))
+    for one in document.sections:
+        title = element("h2", one.heading) if many else element("h2", "Answer", class_="unseen")
+        found.append(element("section", title, one.html, class_="result", id=one.name))
+    meanings = folded("What the words mean", details_html(list(TERMS.items())))
+    entries = element("pre", document.bibtex, tabindex="0", aria_label="BibTeX entries")
+    cited = folded("How to cite the package and the papers behind it", entries)
+    return [*found, element("section", meanings, cited, class_="last")]
+
+
+def _block(value: object, name: str) -> Html:
+    return element("script", Html(_json(value)), type="application/json", id=name)
 
 
 def _text(name: str) -> str:
@@ -287,27 +368,37 @@ def _plain(value: object) -> Any:
 
 
 def write_report(
-    what: Comparison | ComparisonTable | Iterable[Comparison],
+    what: Result | Iterable[Result],
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
+    source: str | None = None,
+    command: str | None = None,
+    date: datetime | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write comparisons as one HTML page that needs nothing else, and return its path.
+    """Write results as one HTML page that needs nothing else, and return its path.
 
-    The page shows the decision, the posterior with a slider for the ROPE, every number, the
-    classes, where the predictions differ, the findings and the method. It works offline, prints,
-    and says the same without scripts. What the slider shows for a width is what
-    :meth:`Comparison.with_rope` says for it.
+    A comparison shows the decision, the posterior with a slider for the ROPE, every number, the
+    classes, where the predictions differ, the findings and the method. Every other result shows
+    what a notebook shows of it. The page works offline and on a phone, prints, and says the same
+    without scripts. What the slider shows for a width is what :meth:`Comparison.with_rope` says
+    for it.
 
     Parameters
     ----------
     what
-        A comparison, a table of comparisons, or several comparisons.
+        A result, such as a comparison, a ranking, a gate, slices or a plan, or several of them.
     path
         Where to write; its folder must exist.
     title
         What stands above the page; made from the models and the metric if None.
+    source
+        Where the data come from; what they were read from if None.
+    command
+        How the page was made, e.g. the command line.
+    date
+        When; now if None, or the time that ``SOURCE_DATE_EPOCH`` gives.
     overwrite
         Whether a file that is there already may be replaced.
 
@@ -322,10 +413,25 @@ def write_report(
     'report.html'
     """
     target = _target(path, overwrite=overwrite)
-    by, keys, comparisons = _several(what)
-    document = make_document(comparisons, by=by, keys=keys, title=title)
+    by, headings, results = _several(what)
+    sources = _sources(results) if source is None else (source,)
+    made = Made(sources=sources, command=command, date=_now() if date is None else date)
+    document = make_document(results, by=by, headings=headings, title=title, made=made)
     write_atomically(target, render(document).encode("utf-8"))
     return target
+
+
+def _now() -> datetime:
+    """Return the time, or the one that makes builds repeatable."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+
+
+def _sources(results: Iterable[object]) -> tuple[str, ...]:
+    specs = [spec for one in results if (spec := _spec(one)) is not None]
+    # Scores know the names of their sources, outcomes what was counted there besides.
+    named = [getattr(one, "name", one) for spec in specs for one in spec.data.sources]
+    return tuple(dict.fromkeys(str(name) for name in named if name))
 
 
 def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -344,17 +450,21 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     return target
 
 
-def _several(what: object) -> tuple[str | None, list[object], list[Comparison]]:
-    """Return what the keys are, the keys, and the comparisons."""
-    if isinstance(what, Comparison):
-        return None, [None], [what]
+def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
+    """Return what the keys are, the headings, and the results."""
     if isinstance(what, ComparisonTable):
-        return what.what, list(what.keys), list(what.comparisons)
+        keys = [f"{what.what} {for_text(key)}" for key in what.keys]
+        return what.what, keys, list(what.comparisons)
+    if hasattr(what, "_card_"):
+        return None, [_heading(what)], [what]
     found = list(what) if isinstance(what, Iterable) and not isinstance(what, (str, bytes)) else []
-    wrong = [type(one).__name__ for one in found if not isinstance(one, Comparison)]
+    wrong = [type(one).__name__ for one in found if not hasattr(one, "_card_")]
     if wrong or not found:
         raise UsageError(
-            "a report needs a comparison, a table of comparisons or several comparisons; got "
+            "a report needs a result, such as a comparison, or several of them; got "
             + (f"one {wrong[0]} among them" if wrong else f"none, in {type(what).__name__}")
         )
-    return None, [None] * len(found), found
+    every: list[tuple[str, Any]] = []
+    for one in found:
+        every += zip(*_several(one)[1:], strict=True)
+    return None, [heading for heading, _ in every], [one for _, one in every]

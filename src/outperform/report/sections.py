@@ -1,213 +1,486 @@
-"""The sections of the page."""
+"""One comparison on the page: its answer for every ROPE, its numbers, its classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
 
-from outperform._typing import FloatArray
+from outperform._typing import Distribution, FloatArray
+from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
+from outperform.display.cards import (
+    card_parts,
+    details_html,
+    explained,
+    finding_item,
+    folded,
+    table_html,
+)
 from outperform.display.facts import Facts
-from outperform.display.figure_style import read_shape
+from outperform.display.formats import Column, count_column, text_column
 from outperform.display.numbers import for_text
-from outperform.display.screen import comparison_details
-from outperform.display.sentences import comparison_table, headline, rope_curve_sentence
-from outperform.display.table import Table
+from outperform.display.pictures import (
+    TALL,
+    WIDE,
+    Html,
+    density_domain,
+    element,
+    smooth,
+    tone,
+)
+from outperform.display.rope_figure import widest_rope
+from outperform.display.sentences import headline, rope_curve_sentence
 from outperform.inference.spec import counted
+from outperform.inference.summary import finding_facts
 from outperform.inference.views import of_one_class
-from outperform.report.charts import Curve, Moving, Row, clean, forest_chart, posterior_chart
-from outperform.report.slider import SHARES, Answer
 from outperform.results.comparison import Comparison
 from outperform.results.facts import outline
+from outperform.results.schemas import ComparisonFacts
 
-_CELL = 60
-_SHORT = 24
-_SUBJECT = 40
-_LEFT_OUT = {"practically", "other ROPEs"}  # the page shows them elsewhere
+# The slider
+
+
+def rope_positions(
+    comparison: Comparison, facts: ComparisonFacts, *, most: int
+) -> tuple[list[Rope], int]:
+    """Return ROPEs from narrow to wide, at most about ``most``, and where the chosen one is.
+
+    They run over half-widths, or over multiples of a ROPE that is not symmetric, in steps of
+    1, 2 or 5 times a power of ten, with the chosen one among them as it is.
+    """
+    rope = comparison.rope
+    low, high, here = (-1.0, 1.0, rope.high) if rope.symmetric else (rope.low, rope.high, 1.0)
+    stop = min(widest_rope(facts), _widest(comparison, max(abs(low), abs(high))))
+    step = _round_step(max(stop, here) / most)
+    widths = [float(step * k) for k in range(floor(Decimal(stop) / step) + 1)]
+    others = [width for width in widths if abs(width - here) > 1e-9 * here]
+    ropes = {width: Rope(low=low * width, high=high * width) for width in others} | {here: rope}
+    ordered = sorted(ropes)
+    return [ropes[width] for width in ordered], ordered.index(here)
+
+
+def _widest(comparison: Comparison, unit: float) -> float:
+    """Return the greatest multiple that is no wider than any difference of the metric."""
+    bounds = comparison.spec.metric.bounds
+    return float("inf") if bounds is None or unit == 0 else (bounds[1] - bounds[0]) / unit
+
+
+def _round_step(least: float) -> Decimal:
+    power = floor(log10(least))
+    for digit in (1, 2, 5):
+        step = digit * Decimal(10) ** power
+        if step >= Decimal(repr(least)):
+            return step
+    return Decimal(10) ** ceil(log10(least))
+
+
+SHARES = ("worse", "equivalent", "better")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """A table as text: headings, cells, and which columns are numbers."""
+class Answer:
+    """What is said for one ROPE."""
 
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """One of the three percentages, and its part of the bar from 0 to 100."""
-
-    name: str
+    rope: str
+    low: float
+    high: float
+    symbol: str
+    tone: str
     words: str
-    text: str
-    start: float
-    width: float
-
-
-def grid(table: Table) -> Grid:
-    """Return a table as harmless text."""
-    return Grid(
-        headings=tuple(for_text(column.title) for column in table.columns),
-        rows=tuple(
-            tuple(for_text(column.show(row[column.key]), limit=_CELL) for column in table.columns)
-            for row in table.rows
-        ),
-        right=tuple(column.align == "right" for column in table.columns),
-    )
-
-
-def numbers_grid(facts: Facts) -> Grid:
-    """Return A, B and the difference."""
-    return grid(comparison_table(facts))
-
-
-def details(facts: Facts) -> tuple[tuple[str, str], ...]:
-    """Return the smaller facts, as a screen has them."""
-    found = comparison_details(facts)
-    kept = [(label, text) for label, text in found if label not in _LEFT_OUT]
-    # What follows, such as the Bayes factor, is for this ROPE wherever the slider stands.
-    return (*kept[:1], ("ROPE as chosen", read.rope_text(facts)), *kept[1:])
-
-
-def curve(facts: Facts) -> str:
-    """Return the decision for every width, in one line."""
-    return rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-
-
-def paragraph(comparison: Comparison) -> str:
-    """Return the paragraph for a paper without the signature, which has a line of its own."""
-    text = comparison.report()
-    return text.removesuffix(f"Method: {for_text(comparison.signature)}").rstrip()
-
-
-def short_names(facts: Facts) -> tuple[str, str]:
-    """Return the models' names, cut if they are long."""
-    return read.names(facts, limit=_SHORT)
-
-
-def shares(facts: Facts, now: Answer) -> tuple[Share, ...]:
-    """Return worse, equivalent and better, side by side."""
-    a, b = short_names(facts)
-    words = {
-        "worse": f"{a} is worse than {b}",
-        "equivalent": "practically equivalent",
-        "better": f"{a} is better than {b}",
-    }
-    found, start = [], 0.0
-    for name, text, mass in zip(SHARES, now.percentages, now.masses, strict=True):
-        width = 100 * round(mass, 4)
-        found.append(Share(name=name, words=words[name], text=text, start=start, width=width))
-        start += width
-    return tuple(found)
-
-
-def posterior(
-    comparison: Comparison, facts: Facts, *, name: str
-) -> tuple[str, tuple[float, float]]:
-    """Return the picture of the posterior and the stretch that it shows."""
-    shape = read_shape(outline(comparison.draws, comparison.distribution))
-    rope, hdi, places = comparison.rope, comparison.hdi, read.digits(facts)
-    domain = _domain(
-        [shape.low, hdi.low, 1.4 * rope.low, 0.0], [shape.high, hdi.high, 1.4 * rope.high, 0.0]
-    )
-    low, high = (numbers.signed(end, places).replace("-", "−") for end in (hdi.low, hdi.high))
-    chart = posterior_chart(
-        Curve(
-            grid=shape.grid,
-            height=shape.height,
-            step=shape.step,
-            domain=domain,
-            hdi=(hdi.low, hdi.high),
-            ends=(low, high),
-            mean=comparison.mean,
-            subject=_subject(facts),
-        )
-    )
-    moving = Moving(
-        name=name,
-        domain=domain,
-        rope=(rope.low, rope.high),
-        greater_is_better=comparison.spec.metric.greater_is_better,
-    )
-    label = picture_words(facts) + headline(facts)
-    return clean(chart, label=label, moving=moving), domain
-
-
-def picture_words(facts: Facts) -> str:
-    """Return what the picture shows, for those who do not see it; the headline follows."""
-    return f"Posterior of {read.difference(facts)} in {read.metric(facts)}. "
-
-
-def _subject(facts: Facts) -> str:
-    way = read.direction(facts)
-    difference = read.difference(facts, limit=_SHORT)
-    return (
-        f"{difference}, {for_text(read.metric(facts), limit=_SUBJECT)}{f', {way}' if way else ''}"
-    )
-
-
-def _domain(lows: list[float], highs: list[float]) -> tuple[float, float]:
-    low, high = min(lows), max(highs)
-    margin = 0.12 * (high - low)  # room for the numbers beside the interval
-    return low - margin, high + margin
-
-
-_MOST_CLASSES = 60
-_LABEL = 34
-_COLUMNS = ("class", "n_true", "observed", "mean", "hdi_low", "hdi_high", "decision", "flags")
+    sentence: str
+    percentages: tuple[str, str, str]  # worse, equivalent, better
+    masses: tuple[float, float, float]
+    findings: tuple[tuple[str, str, str], ...]  # level, message, name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Classes:
-    """The classes of one comparison."""
+class Live:
+    """All answers, from the narrowest ROPE to the widest, and the place of the chosen one."""
 
-    metric: str
-    picture: str
-    table: Grid
-    data: dict[str, Any]
+    answers: tuple[Answer, ...]
+    chosen: int
+
+    @property
+    def now(self) -> Answer:
+        """The answer for the chosen ROPE."""
+        return self.answers[self.chosen]
+
+    def packed(self) -> dict[str, Any]:
+        """Return the answers as columns, with texts that repeat kept once.
+
+        A sentence is what stands before and after its ROPE, because that is what changes.
+        """
+        parts = [_around(one.sentence, one.rope) for one in self.answers]
+        sentences, say = _pool(parts)
+        findings, _ = _pool(finding for one in self.answers for finding in one.findings)
+        place = {finding: k for k, finding in enumerate(findings)}
+        decisions, decision = _pool((one.symbol, one.tone, one.words) for one in self.answers)
+        return {
+            "chosen": self.chosen,
+            "rope": [one.rope for one in self.answers],
+            "ends": [[one.low, one.high] for one in self.answers],
+            "decisions": decisions,
+            "decision": decision,
+            "percentages": [one.percentages for one in self.answers],
+            "masses": [[round(mass, 4) for mass in one.masses] for one in self.answers],
+            "sentences": sentences,
+            "sentence": say,
+            "findings": findings,
+            "found": [[place[finding] for finding in one.findings] for one in self.answers],
+        }
 
 
-def class_part(comparison: Comparison) -> Classes | None:
-    """Return the classes, where the comparison is about more than one."""
-    if not _has_classes(comparison):
-        return None
-    by_class = comparison.by_class()
-    table = by_class.table()
-    columns = tuple(column for column in table.columns if column.key in _COLUMNS)
-    first = by_class.comparisons[0]
-    metric = for_text(first.spec.metric.label)
-    a, b = (for_text(name, limit=24) for name in comparison.names)
-    return Classes(
-        metric=metric,
-        picture=forest(
-            [str(key) for key in by_class.keys],
-            by_class.comparisons,
-            subject=f"{a} − {b}, {for_text(metric, limit=40)}",
-            label=f"One interval for each of {len(by_class)} classes; the table has the numbers",
-        ),
-        table=grid(Table(columns, tuple(_brief(table.rows, by_class.comparisons)))),
-        data=table.to_dict(),
+def answer_everywhere(comparison: Comparison, facts: ComparisonFacts, *, most: int) -> Live:
+    """Ask a comparison again for every place of the slider."""
+    ropes, chosen = rope_positions(comparison, facts, most=most)
+    quick = _remembering(comparison)
+    answers = [
+        _answer(comparison if place == chosen else quick.with_rope(rope), facts)
+        for place, rope in enumerate(ropes)
+    ]
+    return Live(answers=tuple(answers), chosen=chosen)
+
+
+def _answer(comparison: Comparison, base: Facts) -> Answer:
+    rope, decision = comparison.rope, comparison.decision
+    masses = comparison.p_worse, comparison.p_equivalent, comparison.p_better
+    facts = {
+        **base,
+        "rope": {"low": rope.low, "high": rope.high, "default": rope.default},
+        "decision": {"name": decision.name, "symbol": decision.symbol, "words": decision.words},
+        "findings": finding_facts(comparison.findings),
+        **{f"p_{word}": mass for word, mass in zip(SHARES, masses, strict=True)},
+    }
+    worse, equivalent, better = (read.probability(facts, f"p_{word}") for word in SHARES)
+    return Answer(
+        rope=numbers.rope(rope.low, rope.high),
+        low=rope.low,
+        high=rope.high,
+        symbol=decision.symbol,
+        tone=tone(decision.symbol),
+        words=decision.words,
+        sentence=headline(facts),
+        percentages=(worse, equivalent, better),
+        masses=masses,
+        findings=tuple(read.findings(facts)),
     )
 
 
-def brief_decision(comparison: Comparison) -> str:
-    """Return the symbol and as few words as say it."""
-    decision = comparison.decision
-    return f"{decision.symbol} {decision.words.removesuffix(', not decided')}"
+def _around(sentence: str, rope: str) -> tuple[str, str]:
+    before, here, after = sentence.rpartition(f"ROPE {rope}")
+    return before + here.removesuffix(rope), after
 
 
-def _brief(
-    rows: Sequence[Mapping[str, object]], comparisons: Sequence[Comparison]
-) -> Iterator[dict[str, object]]:
-    for row, comparison in zip(rows, comparisons, strict=True):
-        flags = str(row["flags"] or "").replace("_", " ")
-        yield {**row, "decision": brief_decision(comparison), "flags": flags or None}
+def _pool(texts: Iterable[object]) -> tuple[list[Any], list[int]]:
+    """Return the different texts in the order of their first use, and which one each is."""
+    places: dict[Any, int] = {}
+    used = [places.setdefault(text, len(places)) for text in texts]
+    return list(places), used
+
+
+class _Remembered:
+    """A distribution that works out no value twice; it stays the same under every ROPE."""
+
+    def __init__(self, distribution: Distribution) -> None:
+        self._inner = distribution
+        self._known: dict[str, Callable[[float], float]] = {
+            name: cache(getattr(distribution, name)) for name in ("cdf", "sf", "pdf", "quantile")
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        return self._known.get(name) or getattr(self._inner, name)
+
+
+def _remembering(comparison: Comparison) -> Comparison:
+    """Return the same comparison, which answers with_rope faster."""
+    return replace(
+        comparison,
+        distribution=_remembered(comparison.distribution),
+        a=replace(comparison.a, distribution=_remembered(comparison.a.distribution)),
+        b=replace(comparison.b, distribution=_remembered(comparison.b.distribution)),
+    )
+
+
+def _remembered(distribution: Distribution | None) -> Any:
+    return None if distribution is None else _Remembered(distribution)
+
+
+# Where the predictions differ
+
+_LARGEST_MATRIX = 25
+_LONGEST_LIST = 20
+_FEW = 6
+_SHADES = 4
+_NAME = 32
+_SHORT = 24
+
+
+def differences(comparison: Comparison) -> list[Html]:
+    """Return A − B in every cell of the confusion matrix; nothing where only right is known."""
+    if comparison.spec.data.kind in ("correct", "scores", "label_sets"):
+        return []
+    seen = counted(comparison.spec).data
+    if seen.kind == "correct":
+        return []
+    names = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
+    labels = [for_text(name, limit=_NAME) for name in names]
+    both = [np.asarray(matrix, dtype=np.float64) for matrix in comparison.confusions()]
+    a, b = (for_text(name, limit=_SHORT) for name in comparison.names)
+    n_different = int(np.count_nonzero(both[0] - both[1]))
+    if not n_different:
+        return [element("p", "The two confusion matrices are the same.")]
+    lead = (
+        f"Confusion matrix of {a} minus that of {b}. Rows: the truth. Columns: what was predicted. "
+        f"Blue cells speak for {a} (more hits, fewer errors), orange cells for {b}."
+    )
+    if len(labels) <= _LARGEST_MATRIX:
+        return [element("p", lead, class_="lead"), _matrix(labels, both[0] - both[1])]
+    lead += f" There are {len(labels)} classes; the largest of {n_different:,} differences:"
+    return [element("p", lead, class_="lead"), _largest(labels, (a, b), both)]
+
+
+def _matrix(labels: Sequence[str], difference: FloatArray) -> Html:
+    top = float(np.abs(difference).max())
+    lines = [
+        element(
+            "tr",
+            element("th", label, scope="row"),
+            *(_cell(value, row == column, top) for column, value in enumerate(values)),
+        )
+        for row, (label, values) in enumerate(zip(labels, difference.tolist(), strict=True))
+    ]
+    heads = [element("th", element("span", label), scope="col") for label in labels]
+    table = element(
+        "table",
+        element("thead", element("tr", element("th"), *heads)),
+        element("tbody", *lines),
+        class_="heat few" if len(labels) <= _FEW else "heat",
+    )
+    return element(
+        "div", table, class_="op-scroll", tabindex="0", role="region",
+        aria_label="Differences of the confusion matrices",
+    )  # fmt: skip
+
+
+def _cell(value: float, right: bool, top: float) -> Html:
+    """Return one difference, shaded for whom it speaks: ``a1`` to ``a4``, ``b1`` to ``b4``."""
+    if value == 0:
+        return element("td", "0", class_="none")
+    level = int(np.ceil(_SHADES * np.sqrt(abs(value) / top)))
+    shade = f"{'a' if (value > 0) is right else 'b'}{level}"
+    return element("td", _signed(value), class_=shade)
+
+
+def _signed(value: float) -> str:
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return sign + numbers.count(abs(value))
+
+
+def _largest(labels: Sequence[str], names: tuple[str, str], both: Sequence[FloatArray]) -> Html:
+    difference = both[0] - both[1]
+    order = np.argsort(-np.abs(difference), axis=None, kind="stable")[:_LONGEST_LIST]
+    columns = (
+        text_column("truth"),
+        text_column("predicted"),
+        *(count_column(key, name) for key, name in zip("ab", names, strict=True)),
+        Column(key="difference", write=_signed, align="right"),
+    )
+    rows = [
+        {
+            "truth": labels[row],
+            "predicted": labels[column],
+            "a": float(both[0][row, column]),
+            "b": float(both[1][row, column]),
+            "difference": float(difference[row, column]),
+        }
+        for row, column in (divmod(int(place), len(labels)) for place in order)
+        if difference[row, column] != 0
+    ]
+    return table_html(columns, rows, label="Largest differences of the confusion matrices")
+
+
+# The layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A comparison as markup, as plain values, and what the slider says of it."""
+
+    html: Html
+    facts: dict[str, Any]
+    live: dict[str, Any]
+
+
+def comparison_part(
+    name: str,
+    comparison: Comparison,
+    *,
+    most: int,
+    with_classes: bool,
+    shown: set[object],
+    heading: str,
+) -> Part:
+    """Return a comparison.
+
+    Parameters
+    ----------
+    name
+        A word that the page has only once.
+    comparison
+        What is shown.
+    most
+        How many places the slider has at most.
+    with_classes
+        Whether its classes are shown.
+    shown
+        Models and data whose differences the page shows already; these are added.
+    heading
+        The element for headings inside of it.
+    """
+    facts = comparison.to_dict()
+    live = answer_everywhere(comparison, facts, most=most)
+    card = comparison._card_()
+    classes = comparison.by_class() if with_classes and _has_classes(comparison) else None
+    # Comparisons of the same models on the same data differ in the same places.
+    seen = id(comparison.spec.data), comparison.names
+    apart = [] if seen in shown else differences(comparison)
+    shown.add(seen)
+    drawn, axis = card.picture or (Html(), "")
+    curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
+    parts = [
+        _decision(live.now),
+        _shares(facts, live.now),
+        _control(name, live, symmetric=comparison.rope.symmetric),
+        element(
+            "figure",
+            drawn,
+            element("figcaption", axis),
+            element(
+                "figcaption",
+                explained("Bar: HDI. Dot: posterior mean. Diamond: observed. Band: ROPE. "),
+                f"For other widths of the ROPE: {curve}.",
+                class_="key",
+            ),
+            class_="op-figure",
+        ),
+    ]
+    found = live.now.findings
+    html = [
+        element("div", *parts, class_="first"),
+        element(heading, "Findings"),
+        element(
+            "ul",
+            *(finding_item(*one) for one in found),
+            class_="op-findings",
+            data_part="findings",
+        ),
+        element(
+            "p",
+            "None: nothing about these numbers calls for a warning.",
+            data_part="no-findings",
+            hidden=bool(found),
+        ),
+        element(heading, "Numbers"),
+        *card_parts(replace(card, shares=None, picture=None)),
+        details_html(
+            [
+                *(pair for pair in card.details if pair[0] != "other ROPEs"),
+                ("ROPE as chosen", read.rope_text(facts)),
+            ]
+        ),
+    ]
+    more: dict[str, Any] = {}
+    if classes is not None:
+        own = classes._card_()
+        first = classes.comparisons[0]
+        about = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
+        about += f"{live.now.rope}, in the order of the difference. {own.headline}"
+        html += [element(heading, "Classes"), element("p", about, class_="lead"), *card_parts(own)]
+        more = {"classes": classes.table().to_dict()}
+    if apart:
+        html += [element(heading, "Where the predictions differ"), *apart]
+    html += [
+        element(heading, "Method"),
+        element("p", f"{card.method[:1].upper()}{card.method[1:]}.", class_="method"),
+        element("p", "Signature: ", element("code", card.signature), class_="signature"),
+        folded("As a paragraph for a paper", element("p", card.paragraph)),
+    ]
+    grid, _ = smooth(outline(comparison.draws, comparison.distribution))
+    moving = {
+        "name": name,
+        "picture": f"Posterior of {read.difference(facts)} in {read.metric(facts)}. ",
+        "domain": density_domain(grid, facts),
+        "wide": WIDE,
+        "tall": TALL,
+    }
+    return Part(
+        html=Html("\n".join(one for one in html if one is not None)),
+        facts={**facts, **more},
+        live={**moving, **live.packed()},
+    )
+
+
+def _decision(now: Answer) -> Html:
+    return element(
+        "div",
+        element("p", now.words, class_="badge", data_part="words"),
+        element(
+            "div",
+            element("p", now.sentence, class_="sentence", data_part="sentence"),
+            aria_live="polite",
+            aria_atomic="true",
+        ),
+        class_=f"decision op-{now.tone}",
+        data_part="decision",
+    )
+
+
+def _shares(facts: Facts, now: Answer) -> Html:
+    """Return worse, equivalent and better, side by side, and as one bar."""
+    a, b = read.names(facts, limit=_SHORT)
+    words = (f"{a} is worse than {b}", "practically equivalent", f"{a} is better than {b}")
+    said, bars, start = [], [], 0.0
+    for name, text, share, mass in zip(SHARES, words, now.percentages, now.masses, strict=True):
+        number = element("dd", share, data_part=name)
+        said.append(element("div", element("dt", text), number, class_=name))
+        width = 100 * round(mass, 4)
+        bars.append(
+            element(
+                "rect", data_bar=name, class_=f"op-zone op-{name}", x=f"{start:.2f}",
+                width=f"{width:.2f}", y=0, height=4,
+            )
+        )  # fmt: skip
+        start += width
+    bar = element(
+        "svg", *bars, class_="bar", viewBox="0 0 100 4", preserveAspectRatio="none",
+        aria_hidden="true",
+    )  # fmt: skip
+    return Html(element("dl", *said, class_="shares") + bar)
+
+
+def _control(name: str, live: Live, *, symmetric: bool) -> Html:
+    what = "the largest difference that does not matter" if symmetric else "both ends together"
+    slider, rope = f"{name}-rope", live.now.rope
+    return element(
+        "div",
+        element("label", explained(f"ROPE, {what}"), for_=slider),
+        element("output", rope, for_=slider, data_part="rope"),
+        element(
+            "input", id=slider, type="range", min=0, max=len(live.answers) - 1, step=1,
+            value=live.chosen, autocomplete="off", aria_valuetext=rope,
+        ),
+        element("button", f"Back to {rope}", type="button", data_part="reset"),
+        class_="control",
+        data_part="control",
+        hidden=True,
+    )  # fmt: skip
 
 
 def _has_classes(comparison: Comparison) -> bool:
@@ -223,162 +496,4 @@ def _has_classes(comparison: Comparison) -> bool:
     return bounds is not None and max(abs(rope.low), abs(rope.high)) <= bounds[1] - bounds[0]
 
 
-def forest(
-    labels: Sequence[str], comparisons: Sequence[Comparison], *, subject: str, label: str
-) -> str:
-    """Return one interval for each comparison."""
-    rows = [
-        Row(
-            label=for_text(name, limit=_LABEL),
-            low=one.hdi.low,
-            high=one.hdi.high,
-            mean=one.mean,
-            observed=None if np.isnan(one.observed) else one.observed,
-            rope=(one.rope.low, one.rope.high),
-            decision=one.decision.name,
-            words=brief_decision(one),
-        )
-        for name, one in zip(labels, comparisons, strict=True)
-    ]
-    return clean(forest_chart(rows, subject=subject), label=label)
-
-
-_LARGEST_MATRIX = 25
-_LONGEST_LIST = 20
-_SHADES = 4
-_NAME = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One difference, and whom it speaks for: ``a1`` to ``a4``, ``b1`` to ``b4``, or nobody."""
-
-    text: str
-    shade: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
-    """The differences as a matrix, or the largest of them as a list."""
-
-    labels: tuple[str, ...]
-    matrix: tuple[tuple[Cell, ...], ...]
-    largest: tuple[tuple[str, str, str, str, str], ...]  # truth, predicted, A, B, A − B
-    n_different: int
-
-
-def confusion_differences(comparison: Comparison) -> Differences | None:
-    """Return A − B in every cell of the confusion matrix; None where only right is known."""
-    if comparison.spec.data.kind in ("correct", "scores", "label_sets"):
-        return None
-    seen = counted(comparison.spec).data
-    if seen.kind == "correct":
-        return None
-    names = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
-    labels = tuple(for_text(name, limit=_NAME) for name in names)
-    a, b = (np.asarray(matrix, dtype=np.float64) for matrix in comparison.confusions())
-    whole = len(labels) <= _LARGEST_MATRIX
-    return Differences(
-        labels=labels,
-        matrix=_matrix(a - b) if whole else (),
-        largest=() if whole else _largest(labels, a, b),
-        n_different=int(np.count_nonzero(a - b)),
-    )
-
-
-def _matrix(difference: FloatArray) -> tuple[tuple[Cell, ...], ...]:
-    top = float(np.abs(difference).max())
-    return tuple(
-        tuple(_cell(value, row == column, top) for column, value in enumerate(values))
-        for row, values in enumerate(difference.tolist())
-    )
-
-
-def _cell(value: float, right: bool, top: float) -> Cell:
-    if value == 0:
-        return Cell(text="0", shade="none")
-    level = int(np.ceil(_SHADES * np.sqrt(abs(value) / top)))
-    return Cell(text=_signed(value), shade=f"{'a' if (value > 0) is right else 'b'}{level}")
-
-
-def _signed(value: float) -> str:
-    sign = "+" if value > 0 else "−" if value < 0 else ""
-    return sign + numbers.count(abs(value))
-
-
-def _largest(
-    labels: tuple[str, ...], a: FloatArray, b: FloatArray
-) -> tuple[tuple[str, str, str, str, str], ...]:
-    difference = a - b
-    order = np.argsort(-np.abs(difference), axis=None, kind="stable")[:_LONGEST_LIST]
-    places = [divmod(int(place), len(labels)) for place in order]
-    return tuple(
-        (
-            labels[row],
-            labels[column],
-            numbers.count(float(a[row, column])),
-            numbers.count(float(b[row, column])),
-            _signed(float(difference[row, column])),
-        )
-        for row, column in places
-        if difference[row, column] != 0
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One comparison in the overview."""
-
-    name: str
-    heading: str
-    decision: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
-    """All comparisons as a forest and a table."""
-
-    picture: str
-    lines: tuple[Line, ...]
-
-
-def make_overview(
-    headings: Sequence[str], comparisons: Sequence[Comparison], data: Sequence[Facts]
-) -> Overview:
-    """Return the overview of several comparisons."""
-    lines = [
-        _line(f"c{place}", heading, one, facts)
-        for place, (heading, one, facts) in enumerate(
-            zip(headings, comparisons, data, strict=True), start=1
-        )
-    ]
-    picture = forest(
-        headings,
-        comparisons,
-        subject=_overview_subject(comparisons),
-        label=f"One interval for each of {len(lines)} comparisons; the table has the numbers",
-    )
-    return Overview(picture=picture, lines=tuple(lines))
-
-
-def _line(name: str, heading: str, comparison: Comparison, facts: Facts) -> Line:
-    places, hdi = read.digits(facts), facts["hdi"]
-    return Line(
-        name=name,
-        heading=heading,
-        decision=brief_decision(comparison),
-        cells=(
-            numbers.signed(facts["mean"], places),
-            numbers.interval(hdi["low"], hdi["high"], places, sign=True),
-            numbers.rope(facts["rope"]["low"], facts["rope"]["high"]),
-            *(read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better")),
-        ),
-    )
-
-
-def _overview_subject(comparisons: Sequence[Comparison]) -> str:
-    first = comparisons[0]
-    if any(one.names != first.names for one in comparisons):
-        return "difference, the first model minus the second"
-    return " − ".join(for_text(name, limit=24) for name in first.names)
+_MOST_CLASSES = 60

@@ -14,6 +14,7 @@ from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
+from outperform.display.cards import Card, card_html
 from outperform.display.formats import latex_label
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
@@ -99,9 +100,13 @@ class Tabular(ABC):
     def _latex_label(self) -> str:
         return latex_label(type(self).__name__)
 
+    @abstractmethod
+    def _card_(self) -> Card:
+        """Return what notebooks and reports show."""
+
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return self.table().to_html()
+        return card_html(self._card_())
 
     def _repr_html_(self) -> str:
         return self.to_html()

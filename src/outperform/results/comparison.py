@@ -22,10 +22,11 @@ from outperform.decision.rope import (
     rope_curve,
     sd_error,
 )
+from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.paragraphs import Length, paragraph
 from outperform.display.posterior_figure import plot_posterior, plot_runs
-from outperform.display.screen import comparison_html, screen
+from outperform.display.screen import comparison_card, screen
 from outperform.display.sentences import (
     captioned,
     comparison_caption,
@@ -312,9 +313,8 @@ class Comparison(AskAgain, Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
-    def to_html(self) -> str:
-        """Return the answer as HTML, as a notebook shows it."""
-        return comparison_html(self.to_dict())
+    def _card_(self) -> Card:
+        return comparison_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the posterior with HDI, ROPE and the three percentages.

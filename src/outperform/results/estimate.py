@@ -12,10 +12,11 @@ from outperform._typing import Axes, Distribution, FloatArray
 from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
+from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.paragraphs import Length, estimate_paragraph
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import estimate_html, estimate_screen
+from outperform.display.screen import estimate_card, estimate_screen
 from outperform.display.sentences import (
     captioned,
     estimate_caption,
@@ -212,9 +213,8 @@ class Estimate(Tabular):
     def _latex_label(self) -> str:
         return latex_label(self.name, self.metric)
 
-    def to_html(self) -> str:
-        """Return the numbers as HTML."""
-        return estimate_html(self.to_dict())
+    def _card_(self) -> Card:
+        return estimate_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the posterior.

@@ -7,11 +7,14 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
+
 from outperform import nhst
 from outperform._typing import Label
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.display import facts as read
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
     count_column,
@@ -21,7 +24,10 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.numbers import for_text
+from outperform.display.pictures import Span, tone
 from outperform.display.table import Table
+from outperform.findings import counted as count_of
+from outperform.findings import listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
 from outperform.inference.summary import spec_facts
@@ -32,6 +38,8 @@ _LONGEST_KEY = 26
 _IN_TEXT = (
     "n_true", "observed", "mean", "hdi_low", "hdi_high", "p_equivalent", "decision", "flags",
 )  # fmt: skip
+_IN_CARD = ("decision", "mean", "hdi", "observed", "n_true")
+_MOST_NAMED = 6
 _SHORT_HEADINGS = {
     "sign_test_p": "sign p",
     "t_test_p": "t p",
@@ -86,6 +94,60 @@ def as_text(what: str, full: Table, comparisons: Sequence[Comparison]) -> str:
     title = wrap(caption(what, comparisons, limit=30), WIDTH)
     shown = replace(table, rows=cut, title=None, notes=notes).to_text()
     return "\n".join([*title, "", shown])
+
+
+def card(what: str, full: Table, comparisons: Sequence[Comparison]) -> Card:
+    """Return the rows as a card, with their intervals; classes in the order of the difference."""
+    order = list(range(len(full)))
+    if what == "class":
+        order.sort(key=lambda place: comparisons[place].mean)
+    ordered = replace(full, rows=tuple(full.rows[place] for place in order))
+    table = with_interval(ordered).only([what, *_IN_CARD])
+    return Card(
+        headline=_headline(what, comparisons),
+        table=replace(table, title=caption(what, comparisons)),
+        spans=[_span(comparisons[place]) for place in order],
+        notes=_flag_notes(what, full, table),
+        more=ordered,
+        method=caption(what, comparisons),
+    )
+
+
+def _span(one: Comparison) -> Span:
+    return Span(
+        low=one.hdi.low,
+        high=one.hdi.high,
+        mean=one.mean,
+        observed=None if np.isnan(one.observed) else one.observed,
+        rope=(one.rope.low, one.rope.high),
+        tone=tone(one.decision.symbol),
+    )
+
+
+def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
+    """Say in how many rows A is better, worse, equivalent."""
+    first = comparisons[0]
+    a, b = (for_text(name, limit=30) for name in first.names)
+    kind = noun(what, first.spec)
+    nouns = count_of(len(comparisons), "classes" if kind == "class" else f"{kind}s", one=kind)
+    found = [one.decision for one in comparisons]
+    worse, better, equal = (
+        found.count(one) or "none" for one in (Decision.WORSE, Decision.BETTER, Decision.EQUIVALENT)
+    )
+    return (
+        f"{a} is better than {b} in {better} of {nouns}, worse in {worse}, practically equivalent "
+        f"in {equal}."
+    )
+
+
+def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
+    """Return each finding about single rows as a sentence, and the rows that it is about."""
+    notes = []
+    for name in filter(lambda flag: _is_shown(flag, shown), _FLAGS):
+        keys = [for_text(row[what]) for row in full if name in str(row["flags"] or "")]
+        if keys:
+            notes.append(f"{listed(keys, most=_MOST_NAMED)}: {_FLAGS[name]}.")
+    return tuple(notes)
 
 
 def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None = None) -> str:

@@ -11,6 +11,7 @@ from outperform._typing import Axes
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
+from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
     latex_label,
@@ -20,6 +21,7 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.numbers import for_text
+from outperform.display.pictures import span
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, clauses, finding, listed
@@ -114,13 +116,7 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_text(facts: SensitivityFacts) -> str:
-    """Return the caption, the headline, the rows and the findings, for a terminal.
-
-    Parameters
-    ----------
-    facts
-        The facts of a sensitivity.
-    """
+    """Return the caption, the headline, the rows and the findings, for a terminal."""
     page = sensitivity_page(facts)
     kept = [key for key in page.keys if key not in ("sd", "p_worse", "p_better")]
     cut = tuple({**row, "prior": for_text(row["prior"], limit=_LONGEST_KEY)} for row in page.rows)
@@ -433,6 +429,20 @@ class Sensitivity(Tabular):
     def text(self) -> str:
         """Return the answer for a terminal."""
         return sensitivity_text(self.to_dict())
+
+    def _card_(self) -> Card:
+        facts = self.to_dict()
+        full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
+        table = with_interval(full).only(["prior", "decision", "mean", "hdi", *ropes])
+        return Card(
+            headline=sensitivity_headline(facts),
+            table=replace(table, notes=(*_legend(facts), *_reasons(facts))),
+            spans=[span(row, rope=facts["rope"]) for row in facts["rows"]],
+            more=full,
+            findings=read.findings(facts),
+            method=_caption(facts),
+            signature=for_text(facts["signature"]),
+        )
 
     def _latex_table(self) -> Table:
         return sensitivity_page(self.to_dict())

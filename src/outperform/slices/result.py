@@ -12,6 +12,7 @@ from outperform._typing import Axes
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
+from outperform.display.cards import MOST_ROWS, Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import (
@@ -24,6 +25,7 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.numbers import for_text
+from outperform.display.pictures import span
 from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
@@ -206,7 +208,28 @@ def _legend(rows: Sequence[SliceFacts]) -> str:
     return "; ".join(f"{symbol} {words}" for symbol, words in known)
 
 
+def slices_card(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Card:
+    """Return the slices as a card, the most concerning first, with their intervals."""
+    full = slices_table(facts, rows)
+    left = facts["n_slices"] - len(rows)
+    return Card(
+        headline=slices_headline(facts),
+        table=with_interval(full).only([*_key_names(facts["by"]), *_COLUMNS_OF_CARD]),
+        spans=[span(row, rope=facts["rope"]) for row in rows],
+        leads=len(facts["by"]),
+        notes=(
+            *([f"and {numbers.count(left)} more"] if left else []),
+            f"The whole: {headline(facts['whole'])}",
+        ),
+        more=full,
+        findings=read.findings(facts),
+        method=_caption(facts),
+        signature=for_text(facts["signature"]),
+    )
+
+
 _ROWS_IN_TEXT = 10
+_COLUMNS_OF_CARD = ("decision", "mean", "hdi", "observed", "n", "p_worse")
 _IN_FOREST = 20
 
 
@@ -374,8 +397,8 @@ class SliceComparison(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric, "by", *self.by)
 
-    def _repr_html_(self) -> str:
-        return self.table(_IN_FOREST).to_html()
+    def _card_(self) -> Card:
+        return slices_card(self._facts(), self._row_facts(MOST_ROWS))
 
     def __repr__(self) -> str:
         facts = {

@@ -10,7 +10,7 @@
 
   const item = ([level, message, name]) => {
     const line = document.createElement("li");
-    line.className = level;
+    line.className = `op-${level}`;
     line.append(make("strong", level), ` ${message} `, make("code", name));
     return line;
   };
@@ -22,18 +22,21 @@
     const part = (name) => home.querySelector(`[data-part="${name}"]`);
     const slider = home.querySelector("input[type=range]");
     const [low, high] = live.domain;
-    const place = (value) =>
-      live.width * Math.min(Math.max((value - low) / (high - low), 0), 1);
+    const place = (value) => 100 * Math.min(Math.max((value - low) / (high - low), 0), 1);
 
     const move = (at) => {
       const [left, right] = live.ends[at].map(place);
-      const band = home.querySelector("rect.rope");
-      band.setAttribute("x", left);
-      band.setAttribute("width", right - left);
-      home.querySelector("path.edges")
-        .setAttribute("d", `M${left},0V${live.height}M${right},0V${live.height}`);
-      const stops = home.querySelectorAll("linearGradient stop");
-      [left, left, right, right].forEach((x, k) => stops[k + 1].setAttribute("offset", x / live.width));
+      const band = home.querySelector(".op-density rect.op-rope");
+      band.setAttribute("x", `${left}%`);
+      band.setAttribute("width", `${right - left}%`);
+      const edges = [0, left, right, 100];
+      home.querySelectorAll(".op-density svg.op-zone").forEach((zone, k) => {
+        const width = edges[k + 1] - edges[k];
+        zone.setAttribute("x", `${edges[k]}%`);
+        zone.setAttribute("width", `${width}%`);
+        const window = [live.wide * edges[k] / 100, 0, live.wide * width / 100, live.tall];
+        zone.setAttribute("viewBox", window.join(" "));
+      });
       let start = 0;
       ["worse", "equivalent", "better"].forEach((name, k) => {
         const bar = home.querySelector(`[data-bar="${name}"]`);
@@ -46,19 +49,19 @@
 
     const show = () => {
       const at = Number(slider.value);
-      const [symbol, decision] = live.decisions[live.decision[at]];
+      const [, tone, words] = live.decisions[live.decision[at]];
       const [before, after] = live.sentences[live.sentence[at]];
       const rope = live.rope[at];
-      part("decision").className = `decision ${decision}`;
-      part("symbol").textContent = symbol;
+      part("decision").className = `decision op-${tone}`;
+      part("words").textContent = words;
       part("sentence").textContent = before + rope + after;
-      home.querySelector("svg[role=img]").setAttribute(
+      home.querySelector(".op-density").setAttribute(
         "aria-label", live.picture + before + rope + after);
       part("rope").textContent = rope;
       part("findings").replaceChildren(...live.found[at].map((k) => item(live.findings[k])));
       part("no-findings").hidden = live.found[at].length > 0;
       part("reset").disabled = at === live.chosen;
-      slider.setAttribute("aria-valuetext", `${rope}, ${live.decisions[live.decision[at]][2]}`);
+      slider.setAttribute("aria-valuetext", `${rope}, ${words}`);
       move(at);
     };
 

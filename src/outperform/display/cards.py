@@ -1,0 +1,343 @@
+"""What notebooks and reports are made of: tables, findings, cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from outperform.display.formats import LIMIT, Column
+from outperform.display.numbers import for_text
+from outperform.display.pictures import (
+    OPEN,
+    Html,
+    Span,
+    element,
+    joined,
+    minus,
+    spans_html,
+    tone,
+)
+
+if TYPE_CHECKING:
+    from outperform.display.table import Table
+
+
+TERMS = {
+    "HDI": "Highest-density interval: the narrowest interval that holds this share of the "
+    "posterior.",
+    "ROPE": "Region of practical equivalence: differences too small to matter, as chosen by "
+    "whoever asks.",
+    "Bayes factor": "How much the data speak for the one hypothesis against the other, whatever "
+    "was believed before. BF10: for a difference beyond the ROPE. BF01: for equivalence.",
+    "posterior": "What the data and the prior together say about a quantity, as a distribution.",
+    "observed": "The metric of the predictions as they are, as scikit-learn computes it.",
+    "Monte Carlo": "The error that comes from a finite number of random draws.",
+    "regret": "What is lost on average if this model is chosen and another one is better.",
+    "P(best)": "The probability that no other model is better.",
+}
+"""What the words mean, for tooltips and the glossary of a page."""
+
+_SAID = re.compile("|".join(map(re.escape, TERMS)))
+
+
+def explained(text: str) -> Html:
+    """Return text with a tooltip on every term that has an explanation.
+
+    Examples
+    --------
+    >>> explained("95% HDI")[:20]
+    '95% <abbr title="Hig'
+    """
+    parts, end = [], 0
+    for found in _SAID.finditer(text):
+        term = found.group()
+        parts += [text[end : found.start()], element("abbr", term, title=TERMS[term])]
+        end = found.end()
+    return joined([*parts, text[end:]])
+
+
+def mark(decision: str) -> Html:
+    """Return a decision in few words behind a square in its colour."""
+    brief = decision.removesuffix(", not decided")
+    square = element("span", class_=f"op-mark op-{tone(decision)}", aria_hidden="true")
+    return element("span", square, brief, title=None if brief == decision else decision)
+
+
+# Tables
+
+
+def with_interval(table: Table) -> Table:
+    """Return a table whose two columns for the ends of the HDI are one."""
+    keys = list(table.keys)
+    at = keys.index("hdi_low")
+    low, high = table.columns[at : at + 2]
+    title = low.title.removesuffix(" low")
+    column = Column(key="hdi", heading=title, align="right")
+    rows = tuple(
+        {**row, "hdi": f"{low.show(row['hdi_low'])} to {high.show(row['hdi_high'])}"}
+        for row in table.rows
+    )
+    columns = (*table.columns[:at], column, *table.columns[at + 2 :])
+    return replace(table, columns=columns, rows=rows)
+
+
+_SCROLLS = 12  # rows; more of them scroll
+MOST_ROWS = 100
+
+
+def table_html(
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, object]],
+    *,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    spans: Sequence[Span] = (),
+    zero: bool = True,
+    leads: int = 1,
+    label: str = "table",
+) -> Html:
+    """Return rows as a table that scrolls under its heading and beside its first column.
+
+    Parameters
+    ----------
+    columns, rows
+        What is shown.
+    title
+        What stands above it.
+    notes
+        What stands below it.
+    spans
+        One interval a row, drawn in a column of its own.
+    zero
+        Whether the intervals are differences.
+    leads
+        How many columns stand before the intervals.
+    label
+        What the region that scrolls is called.
+
+    Examples
+    --------
+    >>> table_html([Column(key="n")], [{"n": "<b>"}]).count("&lt;b&gt;")
+    1
+    """
+    axis, drawn = spans_html(spans, zero=zero) if spans else (None, [])
+    heads = [
+        element("th", explained(for_text(one.title, limit=LIMIT)), scope="col", class_=_side(one))
+        for one in columns
+    ]
+    lines = []
+    for position, row in enumerate(rows):
+        cells = [_cell(column, row[column.key], first=not k) for k, column in enumerate(columns)]
+        if drawn:
+            cells.insert(leads, element("td", drawn[position], class_="op-span"))
+        lines.append(element("tr", *cells))
+    if axis is not None:
+        heads.insert(
+            leads, element("th", axis, scope="col", class_="op-span", aria_label="interval")
+        )
+    table = element(
+        "table",
+        element("caption", for_text(title)) if title else None,
+        element("thead", element("tr", *heads)),
+        element("tbody", *lines),
+        class_="op-table",
+    )
+    tall = " op-tall" if len(rows) > _SCROLLS else ""
+    box = element(
+        "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
+        aria_label=for_text(label),
+    )  # fmt: skip
+    below = [element("p", for_text(note), class_="op-quiet") for note in notes]
+    return joined([box, *below])
+
+
+_NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
+
+
+def _side(column: Column) -> str | None:
+    return "op-r" if column.align == "right" else None
+
+
+def _cell(column: Column, value: object, *, first: bool) -> Html:
+    text = for_text(column.show(value), limit=LIMIT)
+    if first:
+        return element("th", text, scope="row", class_=_side(column))
+    if column.key in ("decision", "judgement") and isinstance(value, str):
+        return element("td", mark(for_text(value)))
+    return element("td", minus(text) if _NUMERIC.fullmatch(text) else text, class_=_side(column))
+
+
+# Cards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a result shows of itself, part by part.
+
+    Parameters
+    ----------
+    headline
+        The answer in one sentence.
+    tone
+        The colour of its decision; none if empty.
+    shares
+        Three probabilities as they are written: worse, equivalent, better.
+    picture
+        The picture, and below it what its axis is.
+    table
+        The numbers.
+    spans, zero, leads
+        One interval for each row of the table, whether these are differences, and how many columns
+        stand before them.
+    notes
+        Sentences below the table.
+    more
+        The same with all its columns, folded.
+    findings
+        Level, message and name of each.
+    details
+        Smaller facts, label and text.
+    method
+        How it was made, in a few words.
+    signature
+        What makes it repeatable.
+    paragraph
+        The same for a paper.
+    """
+
+    headline: str
+    tone: str = ""
+    shares: tuple[str, str, str] | None = None
+    picture: tuple[Html, str] | None = None
+    table: Table | None = None
+    spans: Sequence[Span] = ()
+    zero: bool = True
+    leads: int = 1
+    notes: tuple[str, ...] = ()
+    more: Table | None = None
+    findings: Sequence[tuple[str, str, str]] = ()
+    details: Sequence[tuple[str, str]] = ()
+    method: str = ""
+    signature: str = ""
+    paragraph: str = ""
+
+
+def card_html(card: Card) -> Html:
+    """Return a card for a notebook: one element with its own style."""
+    return fragment(
+        element("p", card.headline, class_=f"op-head op-{card.tone or OPEN}"),
+        *card_parts(card),
+        _folded_findings(card.findings),
+        _folded_details(card),
+        element("p", card.method, class_="op-quiet") if card.method else None,
+    )
+
+
+def fragment(*content: str | None) -> Html:
+    """Return content as one element that brings its style and takes the colours of the page."""
+    # MathJax in notebooks would otherwise typeset whatever a label puts between dollars.
+    return element(
+        "div",
+        element("style", Html(style())),
+        *content,
+        class_="outperform op-card tex2jax_ignore mathjax_ignore",
+    )
+
+
+@cache
+def style() -> str:
+    """Return the style of cards, as a page and a notebook have it."""
+    text = files("outperform.display").joinpath("card.css").read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
+
+
+def card_parts(card: Card) -> list[Html]:
+    """Return shares, picture, table and notes."""
+    parts = []
+    if card.shares is not None:
+        parts.append(shares_html(card.shares))
+    if card.picture is not None:
+        drawn, axis = card.picture
+        caption = element("figcaption", axis) if axis else None
+        parts.append(element("figure", drawn, caption, class_="op-figure"))
+    if card.table is not None:
+        table, left = card.table, len(card.table) - MOST_ROWS
+        more = (f"and {left:,} more rows",) if left > 0 else ()
+        parts.append(
+            table_html(
+                table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
+                spans=card.spans, zero=card.zero, leads=card.leads,
+                label=table.title or card.headline,
+            )
+        )  # fmt: skip
+    parts += [element("p", note, class_="op-note") for note in card.notes]
+    if card.more is not None:
+        whole, title = card.more, card.more.title or "all columns"
+        full = table_html(whole.columns, whole.rows[:MOST_ROWS], notes=whole.notes, label=title)
+        parts.append(folded("All columns", full))
+    return parts
+
+
+def shares_html(shares: tuple[str, str, str]) -> Html:
+    """Return the three probabilities side by side."""
+    names = ("worse", "equivalent", "better")
+    return element(
+        "p",
+        *(
+            element(
+                "span",
+                element("span", class_=f"op-mark op-{name}", aria_hidden="true"),
+                f"{name} ",
+                element("b", text),
+            )
+            for name, text in zip(names, shares, strict=True)
+        ),
+        class_="op-shares",
+    )
+
+
+def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
+    """Return content behind a line that opens it."""
+    return element("details", element("summary", summary), *content, class_="op-fold", open=opened)
+
+
+def finding_item(level: str, message: str, name: str) -> Html:
+    """Return a finding as an item of a list."""
+    said = element("strong", level), f" {message} ", element("code", name)
+    return element("li", *said, class_=f"op-{level}")
+
+
+def _folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
+    """Return each finding on one line, which opens."""
+    if not findings:
+        return None
+    lines = [
+        element(
+            "details",
+            element("summary", element("strong", level), f" {message} ", element("code", name)),
+            class_=f"op-finding op-{level}",
+            open=level == "serious",
+        )
+        for level, message, name in findings
+    ]
+    return element("div", *lines, class_="op-findings", role="group", aria_label="findings")
+
+
+def details_html(details: Sequence[tuple[str, str]]) -> Html:
+    """Return the smaller facts as a list of labels and texts."""
+    pairs = [
+        element("div", element("dt", explained(label)), element("dd", text))
+        for label, text in details
+    ]
+    return element("dl", *pairs, class_="op-details")
+
+
+def _folded_details(card: Card) -> Html | None:
+    if not card.details and not card.signature:
+        return None
+    signed = [("signature", card.signature)] if card.signature else []
+    return folded("Details", details_html([*card.details, *signed]))

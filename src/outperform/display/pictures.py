@@ -1,0 +1,375 @@
+"""Markup that escapes what it holds, and pictures made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from math import ceil, floor, log10
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import FloatArray
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.facts import Facts
+
+
+class Html(str):
+    """Markup; every other text is escaped."""
+
+    __slots__ = ()
+
+
+_VOID = frozenset({"br", "input", "link", "meta"})
+
+
+def element(tag: str, *content: str | None, **attributes: str | float | bool | None) -> Html:
+    """Return one element; content and attributes are escaped, except for markup.
+
+    Parameters
+    ----------
+    tag
+        Its name.
+    *content
+        Text, or elements; None is left out.
+    **attributes
+        ``class_`` is written ``class`` and ``data_part`` ``data-part``. None and False are left
+        out, and True has no value.
+
+    Examples
+    --------
+    >>> element("td", "<b>", element("br"), class_="op-r", hidden=True)
+    '<td class="op-r" hidden>&lt;b&gt;<br></td>'
+    """
+    named = [
+        f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None and value is not False
+        for name in [key.rstrip("_").replace("_", "-")]
+    ]
+    start = f"<{tag}{''.join(named)}>"
+    return Html(start if tag in _VOID else f"{start}{joined(content)}</{tag}>")
+
+
+def joined(content: Iterable[str | None]) -> Html:
+    """Return pieces one after the other, those that are text escaped."""
+    return Html(
+        "".join(
+            one if isinstance(one, Html) else escape(one, quote=False)
+            for one in content
+            if one is not None
+        )
+    )
+
+
+TONES = {"≫": "better", "≪": "worse", "≈": "equivalent"}
+_OF_NAME = {"BETTER": "better", "WORSE": "worse", "EQUIVALENT": "equivalent"}
+_JUDGED = {"pass": "better", "fail": "worse"}
+OPEN = "open"
+
+
+def tone(decision: str) -> str:
+    """Return the colour of a decision, by its name or by the symbol that it begins with.
+
+    Examples
+    --------
+    >>> tone("WORSE"), tone("≫ better"), tone("> leaning better, not decided")
+    ('worse', 'better', 'open')
+    """
+    named = _OF_NAME.get(decision) or _JUDGED.get(decision)
+    return named or TONES.get(decision.partition(" ")[0], OPEN)
+
+
+# Pictures. Places across are percentages, so that text keeps its size on every screen.
+
+WIDE = 1000  # units across of what is stretched
+TALL = 112  # pixels of a density
+_BAR, _AXIS = TALL + 15, TALL + 30
+_ROW = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One interval: its ends, its mean, what was observed, the ROPE behind it, its colour."""
+
+    low: float
+    high: float
+    mean: float
+    observed: float | None = None
+    rope: tuple[float, float] | None = None
+    tone: str = OPEN
+
+
+def span(facts: Facts, *, rope: Facts | None = None) -> Span:
+    """Return the interval of a difference, or of a model, from its facts."""
+    hdi, decision = facts["hdi"], facts.get("decision")
+    return Span(
+        low=hdi["low"],
+        high=hdi["high"],
+        mean=facts["mean"],
+        observed=facts.get("observed"),
+        rope=None if rope is None else (rope["low"], rope["high"]),
+        tone=OPEN if decision is None else tone(decision["symbol"]),
+    )
+
+
+def place(value: float, domain: tuple[float, float]) -> float:
+    """Return where a value lies across a picture, from 0 to 100, or the nearer edge."""
+    low, high = domain
+    return 100 * min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+def _at(value: float, domain: tuple[float, float]) -> str:
+    return f"{place(value, domain):.2f}%"
+
+
+def _domain(values: Iterable[float], *, margin: float) -> tuple[float, float]:
+    known = [value for value in values if np.isfinite(value)]
+    low, high = min(known), max(known)
+    room = margin * (high - low) or 0.5e-3
+    return low - room, high + room
+
+
+def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]:
+    """Return round values within a domain, as they are written."""
+    low, high = domain
+    power = floor(log10((high - low) / most))
+    step = next(k * 10.0**power for k in (1, 2, 5, 10) if (high - low) / (k * 10.0**power) <= most)
+    digits = max(0, -floor(log10(step) + 1e-9))
+    found = [step * k for k in range(ceil(low / step), floor(high / step) + 1)]
+    return [(value, f"{value:,.{digits}f}".replace("-", "−")) for value in found]
+
+
+def _line(x1: str, x2: str, y1: float | str, y2: float | str, kind: str) -> Html:
+    return element("line", x1=x1, x2=x2, y1=y1, y2=y2, class_=f"op-{kind}")
+
+
+def _write(x: str, y: float, text: str, *, anchor: str = "middle", dx: float | None = None) -> Html:
+    return element("text", text, x=x, y=y, dx=dx, text_anchor=anchor)
+
+
+def _interval(one: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
+    """Return the bar, the hollow diamond of what was observed, and the dot of the mean."""
+    at = f"op-{one.tone}"
+    marks = [_line(_at(one.low, domain), _at(one.high, domain), y, y, f"bar {at}")]
+    if one.observed is not None and np.isfinite(one.observed):
+        diamond = element("path", d="M-5,0L0,-5L5,0L0,5Z", class_="op-seen")
+        marks.append(
+            element(
+                "svg", diamond, x=_at(one.observed, domain), y=y, overflow="visible",
+                aria_hidden="true",
+            )
+        )  # fmt: skip
+    dot = element("circle", cx=_at(one.mean, domain), cy=y, r=3.2, class_=f"op-dot {at}")
+    return [*marks, dot]
+
+
+def _picture(*content: Html, height: float, label: str, kind: str) -> Html:
+    return element(
+        "svg", *content, class_=f"op-{kind}", width="100%", height=height, role="img",
+        aria_label=label,
+    )  # fmt: skip
+
+
+def density_domain(grid: FloatArray, facts: Facts) -> tuple[float, float]:
+    """Return the stretch of a picture of a posterior: all of it, and of a difference the ROPE."""
+    ends = [float(grid[0]), float(grid[-1]), facts["hdi"]["low"], facts["hdi"]["high"]]
+    if "rope" in facts:
+        ends += [0.0, 1.4 * facts["rope"]["low"], 1.4 * facts["rope"]["high"]]
+    return _domain(ends, margin=0.14)  # room for the numbers beside the interval
+
+
+def density(outline: object, facts: Facts, *, label: str) -> Html:
+    """Return a posterior with its three parts, the ROPE, the HDI, the mean and what was observed.
+
+    Parameters
+    ----------
+    outline
+        Draws, or a grid and the density on it.
+    facts
+        The facts of a comparison, or of an estimate, which has one part.
+    label
+        What it shows, for those who do not see it.
+    """
+    grid, height = smooth(outline)
+    domain = density_domain(grid, facts)
+    x = WIDE / 100 * np.array([place(value, domain) for value in grid])
+    y = TALL - (TALL - 4) * height / height.max()
+    points = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
+    path = element("path", d=f"M{x[0]:.1f},{TALL}L{points}L{x[-1]:.1f},{TALL}Z")
+    behind, zones = [], [_zone(path, 0, 100, OPEN)]
+    if "rope" in facts:
+        left, right = (place(facts["rope"][end], domain) for end in ("low", "high"))
+        names = ["worse", "equivalent", "better"]
+        if not facts.get("greater_is_better", True):
+            names.reverse()
+        edges = [0.0, left, right, 100.0]
+        zones = [_zone(path, *part) for part in zip(edges, edges[1:], names, strict=False)]
+        behind = [
+            element(
+                "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height=_AXIS,
+                class_="op-rope",
+            ),
+            _line(_at(0, domain), _at(0, domain), 0, _AXIS, "zero"),
+        ]  # fmt: skip
+    low, high = _ends(facts)
+    axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
+    for value, text in _ticks(domain, most=6):
+        axis += [_line(_at(value, domain), _at(value, domain), _AXIS, _AXIS + 4, "axis")]
+        axis += [_write(_at(value, domain), _AXIS + 17, text)]
+    return _picture(
+        *behind,
+        *zones,
+        *_interval(replace(span(facts), tone=OPEN), domain, _BAR),
+        _write(_at(facts["hdi"]["low"], domain), _BAR + 4, low, anchor="end", dx=-8),
+        _write(_at(facts["hdi"]["high"], domain), _BAR + 4, high, anchor="start", dx=8),
+        *axis,
+        height=_AXIS + 22,
+        label=label,
+        kind="density",
+    )
+
+
+def _zone(path: Html, left: float, right: float, name: str) -> Html:
+    """Return the part of an outline between two percentages."""
+    window = f"{WIDE / 100 * left:.2f} 0 {WIDE / 100 * (right - left):.2f} {TALL}"
+    return element(
+        "svg", path, class_=f"op-zone op-{name}", x=f"{left:.2f}%", width=f"{right - left:.2f}%",
+        y=0, height=TALL, viewBox=window, preserveAspectRatio="none", aria_hidden="true",
+    )  # fmt: skip
+
+
+def _ends(facts: Facts) -> tuple[str, str]:
+    write: Callable[[float, int], str] = numbers.signed if "rope" in facts else numbers.plain
+    hdi, places = facts["hdi"], read.digits(facts)
+    return minus(write(hdi["low"], places)), minus(write(hdi["high"], places))
+
+
+def minus(text: str) -> str:
+    """Return a written number with a true minus sign."""
+    return text.replace("-", "−")
+
+
+_FINE = 192
+_DISTINCT = 60
+
+
+def smooth(outline: object) -> tuple[FloatArray, FloatArray]:
+    """Return a curve: the density that came, or that of draws under a normal kernel.
+
+    Draws of few different values stay the steps that they are.
+
+    Examples
+    --------
+    >>> grid, height = smooth(np.random.default_rng(0).normal(size=4000))
+    >>> abs(float(grid[height.argmax()])) < 0.3
+    True
+    """
+    if isinstance(outline, tuple):
+        grid, height = (np.asarray(part, dtype=np.float64) for part in outline)
+        return grid, height
+    draws = np.asarray(outline, dtype=np.float64)
+    low, high = np.quantile(draws, [0.0005, 0.9995])
+    if high <= low:
+        return np.array([low - 5e-4, low + 5e-4]), np.ones(2)
+    n_values = np.unique(draws[: 20 * _DISTINCT]).size
+    if n_values <= _DISTINCT:
+        height, edges = np.histogram(draws, bins=min(40, n_values))
+        return np.repeat(edges, 2)[1:-1], np.repeat(height, 2).astype(np.float64)
+    bandwidth = 0.9 * min(draws.std(), np.subtract(*np.quantile(draws, [0.75, 0.25])) / 1.34)
+    bandwidth *= draws.size**-0.2  # Silverman's rule
+    pad = 3 * bandwidth
+    height, edges = np.histogram(draws, bins=_FINE, range=(low - pad, high + pad))
+    middle = (edges[1:] + edges[:-1]) / 2
+    kernel = np.exp(-0.5 * ((middle - middle.mean()) / max(bandwidth, np.diff(edges)[0])) ** 2)
+    return middle, np.convolve(height, kernel / kernel.sum(), mode="same")
+
+
+def curve(
+    line: tuple[ArrayLike, ArrayLike],
+    points: Sequence[tuple[float, float, float]],
+    *,
+    target: float | None = None,
+    at: float | None = None,
+    label: str,
+) -> Html:
+    """Return probabilities by the number of items: a line, points with their errors, the target.
+
+    Parameters
+    ----------
+    line
+        Numbers of items and the probability at each.
+    points
+        Number of items, share and simulation error of what was simulated.
+    target
+        The wanted probability.
+    at
+        The number of items that reaches it.
+    label
+        What it shows, for those who do not see it.
+    """
+    sizes, shares = (np.asarray(part, dtype=np.float64) for part in line)
+    domain = (0.0, 1.04 * float(sizes.max()))
+    x, y = (sizes / domain[1] * WIDE), TALL * (1.04 - shares) / 1.06
+    drawn = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
+
+    def level(share: float) -> float:
+        return round(TALL * (1.04 - share) / 1.06, 1)
+
+    marks = []
+    for value, text in ((0, "0%"), (0.5, "50%"), (1, "100%")):
+        marks += [_line("0%", "100%", level(value), level(value), "grid")]
+        marks += [_write("0%", level(value) + (-3 if value < 1 else 12), text, anchor="start")]
+    if target is not None:
+        marks.append(_line("0%", "100%", level(target), level(target), "zero"))
+    if at is not None and target is not None:
+        marks.append(_line(_at(at, domain), _at(at, domain), level(target), TALL, "zero"))
+    marks.append(
+        element(
+            "svg", element("path", d=f"M{drawn}", class_="op-line"), width="100%", height=TALL,
+            viewBox=f"0 0 {WIDE} {TALL}", preserveAspectRatio="none", aria_hidden="true",
+        )
+    )  # fmt: skip
+    for n, share, error in points:
+        if n <= domain[1]:
+            here = _at(n, domain)
+            marks.append(
+                _line(here, here, level(share - 2 * error), level(share + 2 * error), "axis")
+            )
+            marks.append(element("circle", cx=here, cy=level(share), r=3.2, class_="op-dot"))
+    for value, text in _ticks(domain, most=5)[1:]:
+        marks.append(_write(_at(value, domain), TALL + 17, text))
+    return _picture(*marks, height=TALL + 22, label=label, kind="curve")
+
+
+def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
+    """Return the axis of a column of intervals, and the intervals."""
+    ends = [one for each in spans for one in (each.low, each.high, each.observed, each.mean)]
+    ropes = [1.2 * end for each in spans if each.rope for end in each.rope]
+    known = [one for one in (*ends, *ropes, *([0.0] if zero else [])) if one is not None]
+    domain = _domain(known, margin=0.06)
+    ticks = [
+        _write(_at(value, domain), 12, text)
+        for value, text in _ticks(domain, most=4)
+        if 8 < place(value, domain) < 92  # or its text would be cut
+    ]
+    axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
+    return axis, [_row(one, domain, zero=zero) for one in spans]
+
+
+def _row(one: Span, domain: tuple[float, float], *, zero: bool) -> Html:
+    behind = []
+    if one.rope is not None:
+        left, right = (place(end, domain) for end in one.rope)
+        behind.append(
+            element(
+                "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height="100%",
+                class_="op-rope",
+            )
+        )  # fmt: skip
+    if zero:
+        behind.append(_line(_at(0, domain), _at(0, domain), 0, "100%", "zero"))
+    marks = _interval(one, domain, "50%")
+    return element("svg", *behind, *marks, width="100%", height=_ROW, aria_hidden="true")

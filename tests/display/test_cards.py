@@ -1,0 +1,189 @@
+"""Cards: what they say, what they are made of, and that data are text in them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from outperform.display.cards import Card, card_html, style, table_html, with_interval
+from outperform.display.formats import Column, count_column
+from outperform.display.pictures import (
+    Html,
+    Span,
+    density,
+    element,
+    place,
+    smooth,
+    spans_html,
+    tone,
+)
+from outperform.display.screen import comparison_card, estimate_card
+from outperform.display.sentences import comparison_table, headline
+
+DRAWS = np.random.default_rng(1).normal(-0.1086, 0.0076, size=4_000)
+
+
+def shown(facts):
+    make = comparison_card if "names" in facts else estimate_card
+    return card_html(make(DRAWS, facts))
+
+
+def without_style(text):
+    return re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
+
+
+def test_it_says_what_the_text_says(read_html, facts):
+    text = read_html(shown(facts)).text
+    for words in (
+        headline(facts),
+        "nb_bern − nb_mult",
+        "worse >99.985%",
+        "equivalent <0.015%",
+        "BF10 > 4.1e+03 (interval null, from draws)",
+        "warning 12 cells hold nothing.",
+        "−0.1234 to −0.0937",
+        facts["signature"],
+    ):
+        assert words in text
+
+
+def test_an_estimate(read_html, facts):
+    text = read_html(shown({**facts["a"], "n": 7532})).text
+    assert "nb_bern: macro-averaged F1 0.6023" in text
+    assert "7,532 items" in text
+
+
+def test_it_takes_the_colours_of_the_page_and_loads_nothing(facts):
+    text = without_style(shown(facts))
+    for word in ("#", "rgb", "white", "black", "url(", "http", "<script", " style="):
+        assert word not in text
+    assert not re.search(r"url\(|@import|expression", style())
+
+
+def test_every_rule_of_the_style_stays_inside_the_card():
+    rules = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", style(), flags=re.DOTALL)
+    for selector in re.findall(r"([^{}]+)\{", rules):
+        assert ".outperform" in selector or selector.strip().startswith(".op-card"), selector
+
+
+@pytest.mark.parametrize("of", ["comparison", "estimate"])
+def test_payloads_add_no_element(read_html, facts, attacked, of):
+    plain, hostile = dict(facts), dict(attacked)
+    plain["findings"] = [{"name": "x", "level": "serious", "message": "x"}]
+    plain["pos_label"] = "x"
+    if of == "estimate":
+        plain, hostile = ({**f["a"], "findings": f["findings"]} for f in (plain, hostile))
+        plain, hostile = ({**f, "signature": "x", "n": 5} for f in (plain, hostile))
+    else:
+        plain["signature"] = hostile["signature"] or None
+    expected, found = read_html(shown(plain)), read_html(shown(hostile))
+    assert found.tags == expected.tags
+    assert found.attributes == expected.attributes
+    assert not [name for name in found.attributes if name.startswith("on")]
+
+
+def test_an_element_escapes_all_but_markup(payload):
+    made = element("p", payload, element("b", payload), Html("<i></i>"), title=payload)
+    assert made.count("<") == made.count(">") == 6
+    assert re.fullmatch(r"<p title=\"[^\"<>]*\">.*</p>", made, flags=re.DOTALL)
+
+
+def test_findings_are_folded_to_a_line_and_serious_ones_are_open(facts):
+    serious = {"name": "grave", "level": "serious", "message": "Do not trust this."}
+    text = shown({**facts, "findings": [*facts["findings"], serious]})
+    folds = re.findall(r'<details class="op-finding op-(\w+)"( open)?>', text)
+    assert folds == [("serious", " open"), ("warning", ""), ("note", "")]
+
+
+def test_the_parts_of_the_picture_end_at_the_rope(facts):
+    text = density(DRAWS, facts, label="x")
+    zones = re.findall(r'op-zone op-(\w+)" x="([\d.]+)%" width="([\d.]+)%"', text)
+    assert [name for name, _, _ in zones] == ["worse", "equivalent", "better"]
+    starts, widths = (np.array([float(zone[k]) for zone in zones]) for k in (1, 2))
+    assert np.allclose(starts[1:], (starts + widths)[:-1], atol=0.02)
+    assert starts[0] == 0
+    assert starts[-1] + widths[-1] == pytest.approx(100, abs=0.02)
+    lower = density(DRAWS, {**facts, "greater_is_better": False}, label="x")
+    assert re.findall(r"op-zone op-(\w+)", lower) == ["better", "equivalent", "worse"]
+
+
+def test_the_bar_lies_where_the_hdi_is(facts):
+    text = density(DRAWS, facts, label="x")
+    bar = re.search(r'<line x1="([\d.]+)%" x2="([\d.]+)%"[^>]*class="op-bar', text)
+    rope = re.search(r'<rect x="([\d.]+)%" width="([\d.]+)%"', text)
+    left, right = map(float, bar.groups())
+    start, width = map(float, rope.groups())
+    # Both are on one scale: the widths of the HDI and of the ROPE are to each other as drawn.
+    assert (right - left) / width == pytest.approx((-0.0937 + 0.1234) / 0.02, rel=2e-3)
+    assert (start - right) / width == pytest.approx((-0.01 + 0.0937) / 0.02, rel=2e-3)
+
+
+def test_the_curve_of_draws_is_their_density():
+    draws = np.random.default_rng(0).normal(2.0, 0.5, size=100_000)
+    grid, height = smooth(draws)
+    height = height / (height.sum() * (grid[1] - grid[0]))
+    exact = np.exp(-0.5 * ((grid - 2.0) / 0.5) ** 2) / (0.5 * np.sqrt(2 * np.pi))
+    # A kernel of bandwidth h lowers the peak by h²/2 of its curvature, and bins vary by chance.
+    assert np.abs(height - exact).max() < 0.03 * exact.max()
+
+
+@pytest.mark.parametrize("draws", [np.zeros(500), np.repeat([0.0, 0.5, 1.0], 200), [0.1, 0.2]])
+def test_few_different_draws_have_an_outline_too(draws):
+    grid, height = smooth(np.asarray(draws, dtype=float))
+    assert np.isfinite(grid).all()
+    assert (np.diff(grid) >= 0).all()
+    assert height.max() > 0
+
+
+def test_one_interval_a_row_on_one_scale():
+    spans = [
+        Span(low=-0.1, high=0.1, mean=0.0, rope=(-0.05, 0.05), tone="better"),
+        Span(low=0.0, high=0.2, mean=0.1, observed=float("nan"), tone="worse"),
+    ]
+    _, drawn = spans_html(spans, zero=True)
+    ends = [
+        [float(x) for x in re.search(r'<line x1="([\d.]+)%" x2="([\d.]+)%" y1="50%"', one).groups()]
+        for one in drawn
+    ]
+    assert ends[0][1] - ends[0][0] == pytest.approx(ends[1][1] - ends[1][0], abs=0.02)
+    assert ends[1][0] == pytest.approx(sum(ends[0]) / 2, abs=0.02)
+    assert "op-seen" not in drawn[1]
+    assert "nan" not in "".join(drawn)
+
+
+def test_a_place_is_a_percentage_or_the_nearer_edge():
+    assert [place(value, (0.0, 2.0)) for value in (-1.0, 0.5, 9.0)] == [0.0, 25.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "colour"),
+    [("≫ better", "better"), ("WORSE", "worse"), ("pass", "better"), ("<", "open"), ("", "open")],
+)
+def test_three_decisions_have_a_colour(said, colour):
+    assert tone(said) == colour
+
+
+def test_a_long_table_scrolls_and_says_what_it_leaves_out(facts):
+    rows = [{"n": k} for k in range(150)]
+    columns = (count_column("n"),)
+    assert "op-tall" in table_html(columns, rows)
+    assert "op-tall" not in table_html(columns, rows[:5])
+    table = comparison_table(facts)
+    whole = type(table)(columns, tuple(rows))
+    text = card_html(Card(headline="x", table=whole))
+    assert "and 50 more rows" in text
+    assert text.count("<tr>") == 101
+
+
+def test_the_first_cell_of_a_row_is_its_heading():
+    text = table_html([Column(key="a"), Column(key="b")], [{"a": "x", "b": "y"}])
+    assert '<th scope="row">x</th><td>y</td>' in text
+
+
+def test_both_ends_of_the_hdi_are_one_column(facts):
+    table = with_interval(comparison_table(facts))
+    assert table.keys[-1] == "hdi"
+    assert table["hdi"][0] == "0.5915 to 0.6130"
+    assert table.columns[-1].title == "95% HDI"
