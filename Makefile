@@ -43,7 +43,7 @@ test-all:
 
 # Without the optional libraries: the package alone, as `pip install outperform` gives it.
 test-minimal:
-	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst tests/posterior
+	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst $(wildcard tests/*/test_by_hand.py)
 
 # Lines and branches of the package that the tests run; build/coverage/index.html shows the rest.
 coverage:
