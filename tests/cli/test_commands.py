@@ -7,6 +7,7 @@ The expected outputs are the files in ``golden``. After a change that is meant::
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -18,8 +19,10 @@ from pathlib import Path
 import pytest
 
 import outperform as op
+from outperform.cli import exit_codes
 from outperform.cli.app import COMMANDS
 from outperform.cli.exit_codes import option
+from outperform.cli.groups import command_line
 from outperform.cli.main import main
 from outperform.errors import either, param, spelled
 
@@ -399,3 +402,31 @@ def test_data_are_never_taken_for_parameters(tmp_path, capsys):
     file.write_text("label,a,b\n1,1,0\n", encoding="utf-8")
     assert main(["compare", str(file), "--truth", "pos_label=", "--a", "a", "--b", "b"]) == 2
     assert "no column 'pos_label='" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compare", "rank", "plan", "sensitivity"])
+def test_a_page_comes_beside_the_answer_and_names_the_command(folder, capsys, command):
+    arguments = [*command.split(), *ASKED[command], "--report", "page.html"]
+    assert main(arguments) == 0
+    hold_against(f"{command}.txt", capsys.readouterr().out)
+    page = html.unescape(Path("page.html").read_text(encoding="utf-8"))
+    assert shlex.join(["outperform", *arguments]) in page
+    if command != "plan":
+        assert "<dt>Data</dt><dd>preds.csv</dd>" in page
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "postgresql://me:hunter2@host/db",
+        "--pool=postgresql://me:hunter2@host/db",
+        "host=db password=hunter2 user=me",
+        "mysql://host/db?password=hunter2",
+        "token=hunter2",
+    ],
+)
+def test_no_page_tells_a_password(word):
+    exit_codes.asked.set(("compare", word, "--truth", "y"))
+    assert "hunter2" not in command_line()
+    assert command_line().startswith("outperform compare ")
+    assert command_line().endswith(" --truth y")

@@ -316,7 +316,7 @@ def curve(
     drawn = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
 
     def level(share: float) -> float:
-        return round(TALL * (1.04 - share) / 1.06, 1)
+        return round(TALL * (1.04 - min(max(share, 0.0), 1.0)) / 1.06, 1)
 
     marks = []
     for value, text in ((0, "0%"), (0.5, "50%"), (1, "100%")):

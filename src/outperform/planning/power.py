@@ -117,7 +117,9 @@ class Power(Tabular):
     def _card_(self) -> Card:
         points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))
         n, share, _ = points[-1]
-        said = f"{share:.0%} of the test sets of {n:,} items reach {self.goal}."
+        said = (
+            f"With {n:,} items the goal, {self.goal}, is reached with a probability of {share:.0%}."
+        )
         label = f"Power by the number of items. {said}"
         return Card(
             headline=said,
