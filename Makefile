@@ -104,5 +104,6 @@ dist:
 sbom:
 	$(PYTHON) -m venv --clear build/sbom
 	build/sbom/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
-	$(PYTHON) -m cyclonedx_py environment build/sbom --pyproject pyproject.toml \
+	build/sbom/bin/python -m pip uninstall --quiet --yes pip
+	$(PYTHON) -m cyclonedx_py environment build/sbom/bin/python --pyproject pyproject.toml \
 	  --output-reproducible --output-format JSON --output-file build/sbom.json
