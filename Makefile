@@ -43,7 +43,7 @@ test-all:
 
 # Without the optional libraries: the package alone, as `pip install outperform` gives it.
 test-minimal:
-	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst tests/posterior
+	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst $(wildcard tests/*/test_by_hand.py)
 
 # Lines and branches of the package that the tests run; build/coverage/index.html shows the rest.
 coverage:
@@ -104,5 +104,6 @@ dist:
 sbom:
 	$(PYTHON) -m venv --clear build/sbom
 	build/sbom/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
-	$(PYTHON) -m cyclonedx_py environment build/sbom --pyproject pyproject.toml \
+	build/sbom/bin/python -m pip uninstall --quiet --yes pip
+	$(PYTHON) -m cyclonedx_py environment build/sbom/bin/python --pyproject pyproject.toml \
 	  --output-reproducible --output-format JSON --output-file build/sbom.json

@@ -18,7 +18,7 @@ settings.register_profile("nightly", max_examples=10_000, deadline=None, print_b
 settings.load_profile("default")
 
 # What may depend on the version of Python or of a library: how data come in and answers go
-# out, and of every other room one file. The rest is the same everywhere and takes most of the time.
+# out, and of most other rooms one file. The rest is the same everywhere and takes most of the time.
 CORE = (
     "cli/test_commands.py",
     "cli/test_installed.py",
@@ -54,7 +54,6 @@ CORE = (
     "report/test_writing.py",
     "results",
     "runs/test_by_hand.py",
-    "sensitivity",
     "slices/test_by_hand.py",
     "test_import_weight.py",
     "test_public_names.py",

@@ -184,6 +184,7 @@ def test_a_metric_of_ones_own_is_given_again(two, metric):
         op.from_datatree(tree, metric="recall")
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_is_given_again(two):
     pm = pytest.importorskip("pymc")
     with pm.Model() as prior:

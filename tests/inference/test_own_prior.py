@@ -121,6 +121,7 @@ def test_the_chain_agrees_with_weighed_draws(kind):
     assert max(errors_apart(chained, wrong).values()) > MOST_ERRORS
 
 
+@pytest.mark.slow
 def test_two_classes_start_inside():
     _, counts = medicine()
     model = class_rates(counts, kind="logit_normal", mean=1.0, sd=1.0)

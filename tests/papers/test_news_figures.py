@@ -32,6 +32,7 @@ def test_without_pymc_the_command_names_the_extra(paper, tmp_path, capsys):
     assert not (tmp_path / "f").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of PyTensor and ArviZ about themselves
 def test_a_trace_shows_every_chain_and_what_it_is_worth():
     pytest.importorskip("pymc")

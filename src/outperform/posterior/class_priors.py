@@ -188,7 +188,8 @@ def spread_posterior(
             (gammaln(count + mass * base) - gammaln(mass * base)) @ times
             for count, base, times in kinds
         ]
-        return rows + np.stack(seen)
+        logs: FloatArray = rows + np.stack(seen)
+        return logs
 
     nodes = np.linspace(*_LOG_SPREAD, 41)
     logs = log_density(nodes)

@@ -161,6 +161,7 @@ def of_classes(totals, location, scale, skew, scores):
     return found
 
 
+@pytest.mark.slow
 def test_learned():
     seen = counts(2, 4, 4)
     seen[1, 2] = 0  # a class without items; the first classifier has none
