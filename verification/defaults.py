@@ -322,7 +322,10 @@ def _guards(found: Found) -> str:
         shown = [
             cell
             for shares in (poor, good)
-            for cell in (str(len(shares)), markdown.percent(np.mean(shares)) if shares else "–")
+            for cell in (
+                str(len(shares)),
+                markdown.percent(float(np.mean(shares))) if shares else "–",
+            )
         ]
         rows.append([f"`{name}`", of, *shown])
     head = ("finding", "of the", "below 90%", "raised", "above 93%", "raised")

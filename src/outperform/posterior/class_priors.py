@@ -206,7 +206,8 @@ def _alike(counts: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArra
     """Return distinct counts and bases, rounded, and how many kinds have them."""
     values, code = np.unique(counts, return_inverse=True)
     rounded = np.rint(np.log(bases) / _ROUNDED).astype(np.int64)
-    distinct, times = np.unique(rounded * max(values.size, 1) + code, return_counts=True)
+    codes: IntArray = rounded * max(values.size, 1) + code
+    distinct, times = np.unique(codes, return_counts=True)
     rounded, code = np.divmod(distinct, max(values.size, 1))
     return values[code], np.exp(_ROUNDED * rounded), times.astype(np.float64)
 
@@ -302,8 +303,9 @@ def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray,
     shifts = (first + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
     offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
-    shape = np.exp(_log_density(offsets, np.zeros_like(scales), scales, skews)[0]) * _STEP
-    windows = [shape[:, shifts.max() - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
+    shape: FloatArray = np.exp(_log_density(offsets, 0 * scales, scales, skews)[0]) * _STEP
+    most = int(shifts.max())
+    windows = [shape[:, most - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
     for shift, window in zip(shifts, windows, strict=True):
         window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all that is rarer
     return (

@@ -196,8 +196,8 @@ def _other_class(
     start = below[:, rows].T[:, power] - own  # what comes before the own class
     level += np.where(level >= start, own, 0.0)
     found = np.empty(own.shape, dtype=np.int64)
-    for place, bounds in enumerate(below):
-        chosen = power == place
+    for place in range(len(below)):
+        chosen, bounds = np.flatnonzero(power == place), np.asarray(below[place], dtype=np.float64)
         found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
     # Rounding may end on the own class, or behind the last one.
     found = np.minimum(found, below.shape[1] - 1)
@@ -261,7 +261,8 @@ class _Rows:
         truth, predicted = row[cells[:, 0]], cells[:, 1]
         right = cells[:, 0] == predicted
         wrong = np.flatnonzero(~right)
-        pairs, place = np.unique(truth[wrong] * n_classes + predicted[wrong], return_inverse=True)
+        codes: IntArray = truth[wrong] * n_classes + predicted[wrong]
+        pairs, place = np.unique(codes, return_inverse=True)
         self.truth, self.predicted = np.divmod(pairs, n_classes)  # of each kind of error
         # What an error may be: the other classes, and what this model invented.
         self.possible = np.concatenate([existing, np.setdiff1d(self.predicted, existing)])

@@ -350,7 +350,7 @@ def _said(comparison: Comparison) -> str:
 def _explained(comparisons: Iterable[Comparison]) -> str:
     if not any(map(pulls, comparisons)):
         return ""
-    return " A prior pulls if it moves the difference off what was observed by over half a posterior sd."
+    return " A prior pulls if it moves the difference by more than half a posterior sd."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
