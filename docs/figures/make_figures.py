@@ -34,7 +34,7 @@ from sklearn.svm import SVC
 
 import outperform as op
 from outperform.decision.rope import decide
-from outperform.posterior.hierarchical import mass_posterior
+from outperform.posterior.class_priors import class_sizes, recall_posterior
 from papers import news_figures
 from papers.acl_figures import draw_task
 
@@ -448,8 +448,10 @@ def learned_mass() -> Figure:
     shades = (DARK, DARK, MIDDLE, MIDDLE)
     for place, (name, said) in enumerate(news.predictions.items()):
         seen = op.Outcomes.from_labels(news.y_true, {name: said})
-        grid = mass_posterior(seen.confusion(name).astype(float))
-        density = grid.probabilities.sum(axis=0)
+        sums = [part.astype(float) for part in seen.margins(name)]
+        right, actual = sums[0], sums[1]
+        grid = recall_posterior(right, actual - right, class_sizes(actual)).grid
+        density = grid.probabilities.sum(axis=(0, 2))
         style = "-" if place % 2 else "--"
         mass = np.exp(grid.axes[1])
         left.plot(mass, density / density.max(), color=shades[place], ls=style, lw=1.2, label=name)

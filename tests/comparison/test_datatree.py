@@ -137,9 +137,10 @@ def test_groups_and_coordinates(four):
 def test_the_prior_is_the_models_prior(four):
     there = op.compare(*four, metric="recall", pos_label="ham", n_draws=1000, random_state=1)
     before = there.to_datatree()["prior"]["value"].values
-    # Beta(2, 2) for each classifier: uniform, paired
-    assert before.mean() == pytest.approx(0.5, abs=5 * 0.2236 / before[..., 0].size ** 0.5)
-    assert before[..., 0].std() == pytest.approx(0.2236, rel=0.06)
+    # Beta(½, ½) for each classifier, whose sd is √⅛
+    sd = 0.125**0.5
+    assert before.mean() == pytest.approx(0.5, abs=5 * sd / before[..., 0].size ** 0.5)
+    assert before[..., 0].std() == pytest.approx(sd, rel=0.06)
 
 
 def test_an_improper_prior_is_no_group(four):

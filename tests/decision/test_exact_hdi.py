@@ -77,6 +77,10 @@ def test_an_end_that_no_float_separates_from_the_edge_is_on_it():
     assert low == pytest.approx(share.quantile(0.001), rel=1e-14)
 
 
+def test_a_mass_within_one_float_of_the_edge_has_an_interval_of_no_width():
+    assert exact_hdi(Share(1e26, 3.0), 0.95) == (1.0, 1.0)
+
+
 def test_a_mode_inside_does_not_draw_the_interval_from_a_higher_edge():
     # F1 before data: the density rises from 1 at 0 before it falls to 0 at 1
     share = Share(1.0, 2.0, 0.5)

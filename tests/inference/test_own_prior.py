@@ -94,7 +94,14 @@ def chain(kind, **prior):
 def test_unweighed_draws_are_the_exact_engines():
     seen, counts = medicine()
     exact = op.compare(
-        seen, *seen.models, metric="f1", rope=0.05, paired=False, n_draws=40_000, random_state=2
+        seen,
+        *seen.models,
+        metric="f1",
+        rope=0.05,
+        prior="uniform",
+        paired=False,
+        n_draws=40_000,
+        random_state=2,
     )
     assert max(errors_apart(exact, Weighed(counts, np.zeros_like)).values()) < MOST_ERRORS
 

@@ -325,6 +325,8 @@ def _inside(
     """Newton's method for equal densities at both ends and the right mass between them."""
     low = _end(distribution, _place(distribution, start[0]))
     high = _end(distribution, _place(distribution, start[1]))
+    if low.z == high.z:  # all mass is where no float tells two values apart
+        return _on_the_edge(distribution, prob, low, high)
     nudge = _NUDGE * (high.z - low.z)
     up = _slope(low, _end(distribution, low.z + nudge))
     down = _slope(high, _end(distribution, high.z - nudge))

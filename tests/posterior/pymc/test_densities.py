@@ -156,7 +156,7 @@ def of_classes(totals, location, scale, skew, scores):
         def unseen(standard):
             return np.exp(log_skewed(standard, skew) - np.exp(location + scale * standard))
 
-        without = quad(unseen, -60, 30, points=[-10, 0, 5], limit=400)[0]
+        without = quad(unseen, -60, 120, points=[-10, 0, 5], limit=400)[0]
         found -= totals.size * np.log(1 - without)
     return found
 
@@ -176,8 +176,8 @@ def test_learned():
         middle = np.log(totals.mean(axis=1))
         parts = [
             between(point, "location", middle - 6, middle + 3),
-            between(point, "angle", np.arctan(0.3), np.arctan(3.5)),
-            between(point, "skew", -2.0, 2.0),
+            between(point, "angle", np.arctan(0.1), np.arctan(3.5)),
+            between(point, "skew", -4.0, 2.0),
             between(point, "mass_share", 0.5, 1 - 1e-7),
             between(point, "spread_share", 0.05 / 1.05, 1 - 1e-7),
             between(point, "power", 0.0, 1.25),

@@ -116,9 +116,9 @@ def _transform() -> Any:
 
 # The prior of how rates are spread over classes, as in the direct engine: location around the
 # log of the mean count, scale (half-Cauchy) and skew of a generalised gamma.
-_LOCATIONS, _SCALES, _SKEW = (-6.0, 3.0), (0.3, 3.5), 2.0
+_LOCATIONS, _SCALES, _SKEWS = (-6.0, 3.0), (0.1, 3.5), (-4.0, 2.0)
 # Where the share of classes without items is integrated, in standard units.
-_NODES = np.linspace(-32.0, 32.0, 641)
+_NODES = np.linspace(-32.0, 96.0, 1281)
 _NEAR_ZERO = 0.05
 
 
@@ -141,7 +141,7 @@ def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
     location = pm.Uniform("location", low, high, dims=dims[0])[:, None]
     angle = pm.Uniform("angle", *np.arctan(_SCALES), dims=dims[0])
     scale = pm.Deterministic("scale", pt.tan(angle), dims=dims[0])[:, None]  # half-Cauchy
-    skew = pm.Uniform("skew", -_SKEW, _SKEW, dims=dims[0])[:, None]
+    skew = pm.Uniform("skew", *_SKEWS, dims=dims[0])[:, None]
     # About standard normal after the counts, whatever the scale.
     score = pm.Flat("scores", dims=dims)
     known = totals + scale**-2
