@@ -116,13 +116,19 @@ def _strip_blocks(app: Any, doctree: nodes.document) -> None:
             block[:] = [nodes.Text(block.rawsource)]
 
 
+def _mathml(node: nodes.Element, as_block: bool = False) -> str:
+    # docutils takes the digits of \tfrac12 for one number.
+    tex = re.sub(r"(frac)(\d)(\d)", r"\1{\2}{\3}", node.astext())
+    return tex2mathml(tex, as_block=as_block)
+
+
 def _set_inline(writer: Any, node: nodes.math) -> None:
-    writer.body.append(tex2mathml(node.astext()))
+    writer.body.append(_mathml(node))
     raise nodes.SkipNode
 
 
 def _set_block(writer: Any, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
+    writer.body.append(f'<div class="formula">{_mathml(node, as_block=True)}</div>')
     raise nodes.SkipNode
 
 
