@@ -103,17 +103,32 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", _plain_aliases)
     # Before numpydoc, which reads the docstring.
     app.connect("autodoc-process-docstring", _add_types, priority=100)
+    app.connect("doctree-read", _strip_blocks)
     app.connect("build-finished", _write_samples)
     app.add_html_math_renderer("mathml", (_set_inline, None), (_set_block, None))
 
 
+def _strip_blocks(app: Any, doctree: nodes.document) -> None:
+    """Drop the empty line that doctest needs before the end of a block."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip()
+            block[:] = [nodes.Text(block.rawsource)]
+
+
+def _mathml(node: nodes.Element, as_block: bool = False) -> str:
+    # docutils takes the digits of \tfrac12 for one number.
+    tex = re.sub(r"(frac)(\d)(\d)", r"\1{\2}{\3}", node.astext())
+    return tex2mathml(tex, as_block=as_block)
+
+
 def _set_inline(writer: Any, node: nodes.math) -> None:
-    writer.body.append(tex2mathml(node.astext()))
+    writer.body.append(_mathml(node))
     raise nodes.SkipNode
 
 
 def _set_block(writer: Any, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    writer.body.append(f'<div class="formula">{_mathml(node, as_block=True)}</div>')
     raise nodes.SkipNode
 
 

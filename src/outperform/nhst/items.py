@@ -254,7 +254,7 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
 
     .. math::
 
-        t = \frac{\hat p_A - \hat p_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
+        t = \frac{\hat p{}_A - \hat p{}_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
         \nu = (n - 1) \frac{(s_A^2 + s_B^2)^2}{s_A^4 + s_B^4}.
 
     It ignores that both answered the same items, so it is less sensitive
