@@ -144,7 +144,11 @@ def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
     """Return each finding about single rows as a sentence, and the rows that it is about."""
     notes = []
     for name in filter(lambda flag: _is_shown(flag, shown), _FLAGS):
-        keys = [for_text(row[what]) for row in full if name in str(row["flags"] or "")]
+        keys = [
+            for_text(row[what], limit=_LONGEST_KEY)
+            for row in full
+            if name in str(row["flags"] or "")
+        ]
         if keys:
             notes.append(f"{listed(keys, most=_MOST_NAMED)}: {_FLAGS[name]}.")
     return tuple(notes)
