@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, render, write_result
+from outperform.cli.groups import as_json, deliver, render, show, write_result
 from outperform.cli.inputs import (
     columns_there,
     prior_of,
@@ -174,8 +175,10 @@ def rank(
             paired=not unpaired,
             **asking.arguments(seen),
         )
-    text = found.text(None) if writing.style is o.Format.TEXT else render(found, writing.style)
-    deliver(text, writing.output)
+    if writing.style is o.Format.TEXT:
+        show(partial(found._lines, top=None), writing.output, verbose=writing.verbose)
+    else:
+        deliver(render(found, writing.style), writing.output)
 
 
 def read_models(
@@ -330,6 +333,7 @@ def slices(
     top: Top = None,
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
+    verbose: o.Verbose = False,
     *,
     reading: g.Ungrouped,
 ) -> None:
@@ -364,12 +368,14 @@ def slices(
             rope=rope_of(rope),
             **asking.arguments(seen),
         )
-    deliver(_render(found, style, top), output)
+    if style is Style.TEXT:
+        rows = _ON_A_SCREEN if top is None else top
+        show(partial(found._lines, top=rows), output, verbose=verbose)
+    else:
+        deliver(_render(found, style, top), output)
 
 
 def _render(found: SliceComparison, style: Style, top: int | None) -> str:
-    if style is Style.TEXT:
-        return found.text(_ON_A_SCREEN if top is None else top)
     if style is Style.JSON:
         facts = found.to_dict()
         return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)

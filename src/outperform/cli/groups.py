@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +22,7 @@ if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.planning.power import Power
-    from outperform.planning.result import Plan
-    from outperform.ranking.result import Ranking
-    from outperform.results.comparison import Comparison
-    from outperform.results.estimate import Estimate
-    from outperform.sensitivity.result import Sensitivity
-
-
-if TYPE_CHECKING:
-    from outperform.comparison.again import ComparisonTable
-    from outperform.data.outcomes import Outcomes
-    from outperform.data.scores import Scores
+    from outperform.display.layout import Line, Page
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
@@ -180,19 +171,21 @@ class Writing:
 
     style: o.OutputFormat = Format.TEXT
     output: o.Output = None
+    verbose: o.Verbose = False
 
 
 def write_result(result: Result, writing: Writing) -> None:
     """Write one result."""
-    deliver(render(result, writing.style), writing.output)
+    if writing.style is Format.TEXT:
+        show(result._lines, writing.output, verbose=writing.verbose)
+    else:
+        deliver(render(result, writing.style), writing.output)
 
 
 def render(result: Result, style: Format) -> str:
-    """Return a result as text in one of the formats."""
+    """Return a result in one of the formats but text."""
     if style is Format.JSON:
         return as_json(result.to_dict(), indent=2)
-    if style is Format.TEXT:
-        return _text(result)
     if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
         return _markdown(result)
     return str(getattr(result, _METHODS[style])())
@@ -213,17 +206,61 @@ _METHODS = {
 }
 
 
-def _text(result: Any) -> str:
-    # Loaded late, so that help and completion stay fast.
-    from outperform.display.screen import full_text
-
-    return full_text(result.to_dict()) if hasattr(result, "hdi") else str(result)
-
-
 def _markdown(result: Any) -> str:
+    # Loaded late, so that help and completion stay fast.
     from outperform.display.screen import full_markdown
 
     return full_markdown(result.to_dict())
+
+
+# Worse, equivalent and better, told apart by those who see no red or green: on any screen, and on
+# one that says it is dark.
+_COLOURS = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
+_ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
+_NARROWEST = 40
+
+
+def show(
+    lines_of: Callable[[Page], list[Line]], output: Path | None, *, verbose: bool = False
+) -> None:
+    """Write lines as wide as the terminal, in colour where it is one; plain to all else."""
+    from outperform.display.layout import WIDTH, Page, plain
+
+    if output is not None:
+        deliver(plain(lines_of(Page(height=None, verbose=verbose))), output)
+        return
+    watched = sys.stdout is not None and sys.stdout.isatty()
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    page = Page(
+        width=max(_NARROWEST, columns),
+        height=None,
+        verbose=verbose,
+        encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
+        hints=watched,
+    )
+    lines = lines_of(page)
+    deliver(_painted(lines) if watched else plain(lines), None)
+
+
+def _painted(lines: list[Line]) -> str:
+    """Return lines with the codes of their styles, if the terminal wants any."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from outperform.display.layout import plain
+
+    console = Console(file=sys.stdout, highlight=False)
+    if console.no_color or console.color_system is None:
+        return plain(lines)
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    dark = background.isdecimal() and int(background) in (*range(7), 8)
+    styles = {"strong": "bold", "dim": "dim", **(_ON_DARK if dark else _COLOURS)}
+    with console.capture() as capture:
+        for line in lines:
+            text = Text.assemble(*((span.text, styles.get(span.style, "")) for span in line))
+            text.rstrip()
+            console.print(text, soft_wrap=True)
+    return capture.get()
 
 
 def deliver(text: str, output: Path | None) -> None:

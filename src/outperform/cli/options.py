@@ -365,7 +365,7 @@ Prior = Annotated[
 Unpaired = Annotated[
     bool,
     typer.Option(
-        "--unpaired", help="Do not use that the items are the same.", rich_help_panel=_QUESTION
+        "--unpaired", help="As if each model had items of its own.", rich_help_panel=_QUESTION
     ),
 ]
 
@@ -436,6 +436,15 @@ Output = Annotated[
 OutputFile = Annotated[
     Path,
     typer.Option("--output", "-o", help=_TO, metavar="FILE", rich_help_panel=_OUTPUT),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Also the Bayes factor, P(> 0), the Monte Carlo error and the full signature.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 Force = Annotated[
     bool,

@@ -16,7 +16,7 @@ from outperform._files import write_atomically
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import deliver, write_result
+from outperform.cli.groups import deliver, show, write_result
 from outperform.cli.inputs import (
     label_of,
     labels_of,
@@ -274,7 +274,7 @@ def propose(
         return
     text = _written(header, chosen, _SEPARATORS.get(output.suffix.lower(), ","))
     write_atomically(output, text.encode(encoding))  # so that --encoding is right for both files
-    deliver(str(proposal), None)
+    show(proposal._lines, None)
 
 
 def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:

@@ -98,7 +98,8 @@ class Power(Tabular):
             number_column("power", f"P({self.goal})", 3),
             number_column("mcse", "simulation error", 3),
         )
-        return Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
+        goal = "a decision" if self.goal == "decided" else self.goal
+        return Table(columns, tuple(rows), title=f"Probability of {goal}")
 
     def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the power curve; with the axes of another one, beside it.
@@ -111,9 +112,6 @@ class Power(Tabular):
             What the curve is called in the legend.
         """
         return plot_power(self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax)
-
-    def __str__(self) -> str:
-        return self.table().to_text()
 
 
 def power(

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from outperform import __version__
 from outperform._typing import Axes, FloatArray
 from outperform.decision.rope import Rope, probability_error
+from outperform.display.layout import Line, Page
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding, finding
@@ -19,7 +20,13 @@ from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
 from outperform.planning.goals import grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
-from outperform.planning.text import plan_headline, plan_paragraph, plan_table, plan_text, plot_plan
+from outperform.planning.text import (
+    plan_headline,
+    plan_lines,
+    plan_paragraph,
+    plan_table,
+    plot_plan,
+)
 from outperform.planning.worlds import World
 from outperform.results.base import Tabular
 
@@ -188,8 +195,8 @@ class Plan(Tabular):
         sizes = np.linspace(0, min(near, self.most), 201)[1:]
         return plot_plan(sizes, self.curve.at(sizes), facts=self.to_dict(), label=label, ax=ax)
 
-    def __str__(self) -> str:
-        return plan_text(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return plan_lines(self.to_dict(), page)
 
     def __repr__(self) -> str:
         return f"Plan({plan_headline(self.to_dict())})"

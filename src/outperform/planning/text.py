@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.formats import count_column, number_column
+from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
-from outperform.display.screen import wrapped
 from outperform.display.table import Table
 from outperform.errors import UsageError
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from outperform.results.feature_schemas import PlanFacts
-
-
-_MARGIN = 14
 
 
 def plan_headline(facts: PlanFacts) -> str:
@@ -91,10 +88,10 @@ def plan_table(facts: PlanFacts) -> Table:
         number_column("error", "simulation error", 3),
         number_column("width", "interval width", 4),
     )
-    return Table(columns, tuple(rows), title=f"Probability of {_goal(facts)}")
+    return Table(columns, tuple(rows), title=f"Probability of {_outcome(facts)}")
 
 
-def plan_text(facts: PlanFacts) -> str:
+def plan_lines(facts: PlanFacts, page: Page) -> list[Line]:
     """Return a plan for a terminal."""
     a, b = read.names(facts, limit=30)
     details = [
@@ -104,14 +101,16 @@ def plan_text(facts: PlanFacts) -> str:
         details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
     if facts["width"] is not None:
         details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
-        found = f"{facts['detectable']:.3g} is found better as probably as that, at that size"
+        found = (
+            f"at that size, a true difference of {facts['detectable']:.3g} is found better with "
+            f"{_percent(facts['target'])} probability"
+        )
         details.append(("detectable", found))
-    lines = [*wrapped(plan_headline(facts)), "", *plan_table(facts).to_text().splitlines(), ""]
-    for label, text in details:
-        lines += wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
-    for level, message, name in read.findings(facts):
-        lines += wrapped(f"{level}: {message} [{name}]", indent=2)
-    return "\n".join([*lines, *wrapped(for_text(facts["signature"]), indent=2)])
+    head = page.text(plan_headline(facts), style="strong")
+    said = [line for label, text in details for line in page.labelled(label, text)]
+    simulated = f"{numbers.count(facts['n_simulations'])} simulated test sets"
+    end = page.method(simulated, signature=facts["signature"]) + page.hint("rope", "hdi")
+    return stacked(head, page.table(plan_table(facts)), said, page.findings(facts), end)
 
 
 _WORDS = {
@@ -129,6 +128,10 @@ def _in_words(facts: PlanFacts) -> str:
 
 def _goal(facts: PlanFacts) -> str:
     return for_text(facts["goal"]).replace("_", " ")
+
+
+def _outcome(facts: PlanFacts) -> str:
+    return "a decision" if facts["goal"] == "decided" else _goal(facts)
 
 
 def _percent(probability: float) -> str:
