@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
 import outperform as op
@@ -18,11 +19,45 @@ from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, option, shown
 from outperform.cli.groups import deliver, show
-from outperform.cli.options import PANELS
+from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
+
+
+class _Bare:
+    """Help without the types of Python: a flag has none, and an argument says what it is."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, those that take no value without a type."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if one.param_type_name == "argument" or getattr(one, "is_flag", False):
+                one.display_type_rich = _no_type
+        return params
+
+
+def _no_type(ctx: Any) -> None:
+    """Say nothing of a type."""
+
+
+class _Command(_Bare, TyperCommand):
+    """A command whose -h shows the options that most people need, and --help all of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read arguments; -h hides what few people need."""
+        if "-h" in args:
+            for one in self.params:
+                if one.param_type_name == "option" and FIRST.isdisjoint(one.opts):
+                    one.hidden = True  # type: ignore[attr-defined]
+            self.epilog = "All options: --help"
+            args = ["--help"]
+        return super().parse_args(ctx, args)
+
+
+class _Group(_Bare, TyperGroup):
+    """The commands."""
 
 
 def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -186,6 +221,7 @@ def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
 
 app = typer.Typer(
     name="outperform",
+    cls=_Group,
     help="Does one classifier really outperform another, by how much, and how sure is that?",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -214,7 +250,7 @@ COMMANDS = {name: command for some in _PANELS.values() for name, command in some
 
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_panel)(guarded(composed(_command)))
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(composed(_command)))
 
 
 def _version(wanted: bool) -> None:

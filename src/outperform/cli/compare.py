@@ -329,7 +329,7 @@ def slices(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     draws: o.Draws = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     top: Top = None,
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
@@ -407,7 +407,7 @@ def bcv(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     draws: o.Draws = 20_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:

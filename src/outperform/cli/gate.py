@@ -157,8 +157,6 @@ def gate(
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
     seen = _read(files, candidate, baseline, reading, metric)
     seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
-    if asking.seed is None:
-        del arguments["random_state"]  # that of the library is fixed
     with shown("drawing"):
         found = op.gate(
             seen,
@@ -368,7 +366,7 @@ def watch(
         stop=rule,
         paired=not unpaired,
         prevalence=prevalence_of(named, asking.prevalence),
-        **arguments | {"random_state": asking.seed or 0},
+        **arguments,
     )
     return _watched(monitor, style, once=once, every=every)
 

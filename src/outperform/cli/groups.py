@@ -134,7 +134,7 @@ class AskingRuns:
     prior: o.Prior = None
     hdi_prob: o.HdiProb = 0.95
     draws: o.Draws = 20_000
-    seed: o.Seed = None
+    seed: o.Seed = 0
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""

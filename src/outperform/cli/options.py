@@ -9,6 +9,33 @@ from typing import Annotated
 import typer
 
 PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
+# What -h shows, of those that a command has; --help shows all.
+FIRST = frozenset(
+    [
+        "--a",
+        "--b",
+        "--of",
+        "--baseline",
+        "--candidate",
+        "--truth",
+        "--by",
+        "--metric",
+        "--metrics",
+        "--by-class",
+        "--rope",
+        "--stop",
+        "--accuracies",
+        "--agreement",
+        "--theta-pos",
+        "--theta-neg",
+        "--sizes",
+        "--budget",
+        "--seed",
+        "--format",
+        "--output",
+        "--verbose",
+    ]
+)
 _MODELS, _DATA, _FILES, _WORLD, _QUESTION, _ANSWER, _OUTPUT = PANELS
 
 
@@ -409,9 +436,9 @@ Simulations = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None,
+    int,
     typer.Option(
-        help="Makes the draws repeatable.",
+        help="Of the draws; the same one gives the same digits.",
         rich_help_panel=_ANSWER,
         parser=seed,
         metavar="NUMBER",

@@ -110,7 +110,7 @@ def plan(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     simulations: o.Simulations = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     world: World,
     reading: g.Reading,
@@ -169,7 +169,7 @@ def power(
     hdi_prob: o.HdiProb = 0.95,
     simulations: o.Simulations = 2_000,
     draws: o.Draws = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:
@@ -244,7 +244,7 @@ def propose(
     metric: o.Metric = None,
     pos_label: o.PosLabel = None,
     encoding: o.Encoding = "utf-8",
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
     """Say which items to label, most where two models disagree.
