@@ -29,22 +29,35 @@ COMMANDS = (
 )
 
 
+TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "100"}
+
+
+class Terminal(io.StringIO):
+    """What is written to it is shown to somebody."""
+
+    def isatty(self) -> bool:
+        """Say that it is a terminal."""
+        return True
+
+
 def photograph_terminal() -> None:
     """Run the commands of the how-to guide and draw what they print."""
     from rich.console import Console
     from rich.terminal_theme import MONOKAI
+    from rich.text import Text
 
     from outperform.cli.main import main as outperform
 
-    console = Console(record=True, width=104, file=io.StringIO())
+    console = Console(record=True, width=100, file=io.StringIO())
     before = os.getcwd()
+    os.environ.update(TERMINAL)
     with TemporaryDirectory() as folder:
         os.chdir(folder)
         for command in COMMANDS:
-            with redirect_stdout(io.StringIO()) as shown:
+            with redirect_stdout(Terminal()) as shown:
                 outperform(shlex.split(command)[1:])
             console.print(f"$ {command}", style="bold", highlight=False, markup=False)
-            console.print(shown.getvalue(), highlight=False, markup=False, end="")
+            console.print(Text.from_ansi(shown.getvalue()), highlight=False)
         os.chdir(before)
     drawn = console.export_svg(title="outperform", theme=MONOKAI, unique_id="terminal")
     # The fonts would come from elsewhere; those of the reader do as well.

@@ -105,7 +105,7 @@ def on_a_terminal(command, width=80, **environment):
         stdout=theirs,
         stderr=subprocess.DEVNULL,
         env=kept | told,
-    ) as running:
+    ):
         os.close(theirs)
         written = b""
         while True:

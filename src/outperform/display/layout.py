@@ -375,9 +375,10 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
         return Cells(edges, shares, ("",) * n)
     below: Style = "worse" if facts.get("greater_is_better", True) else "better"
     above: Style = "better" if below == "worse" else "worse"
+    sides: list[Style] = [below, "equivalent", above]
     middles = (edges[1:] + edges[:-1]) / 2
     inside = [int(one > rope["low"]) + int(one > rope["high"]) for one in middles]
-    return Cells(edges, shares, tuple((below, "equivalent", above)[place] for place in inside))
+    return Cells(edges, shares, tuple(sides[place] for place in inside))
 
 
 def _edges(start: float, stop: float, n: int, rope: Mapping[str, float] | None) -> FloatArray:
@@ -389,7 +390,7 @@ def _edges(start: float, stop: float, n: int, rope: Mapping[str, float] | None) 
         return np.linspace(start, stop, n + 1)
     step = width / inside  # no narrower than before, so that all still fits
     before = int((rope["low"] - start) / step + (n - (stop - start) / step) / 2)
-    edges: FloatArray = rope["low"] + step * np.arange(-before, n - before + 1)
+    edges: FloatArray = rope["low"] + step * np.arange(-before, n - before + 1, dtype=np.float64)
     return edges
 
 
