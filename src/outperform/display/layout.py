@@ -34,7 +34,7 @@ Line: TypeAlias = tuple[Span, ...]
 
 WIDTH = 80
 _WIDEST_SENTENCE = 100
-_NARROWEST, _WIDEST_PICTURE = 60, 100
+_NARROWEST, WIDEST = 60, 100
 _LONGEST_LABEL = 40
 _SHORTEST_LABEL = 16
 _LONGEST = 300
@@ -371,8 +371,9 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
         stop = max(high + 3 * step, hdi["high"] + margins[1] * step)
     edges = _edges(start, stop, n, rope)
     shares = np.histogram(draws, edges)[0] / draws.size
+    none: Style = ""
     if rope is None:
-        return Cells(edges, shares, ("",) * n)
+        return Cells(edges, shares, (none,) * n)
     below: Style = "worse" if facts.get("greater_is_better", True) else "better"
     above: Style = "better" if below == "worse" else "worse"
     sides: list[Style] = [below, "equivalent", above]
@@ -416,7 +417,7 @@ def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Li
         return page.text(said) if said else []
     write = signed if rope is not None else (lambda one, digits: numbers.plain(one, digits))
     ends = [write(facts["hdi"][end], places) for end in ("low", "high")]
-    n = min(page.width, _WIDEST_PICTURE)
+    n = min(page.width, WIDEST)
     cells = cells_of(draws, facts, n, margins=(len(ends[0]) + 2, len(ends[1]) + 2))
     lines = [*_density(cells), _bar(cells, facts, ends)]
     if rope is not None:

@@ -13,7 +13,7 @@ from outperform.display.facts import Facts
 from outperform.display.formats import INERT, Column, as_html, display_width
 from outperform.display.layout import (
     STYLES,
-    WIDTH,
+    WIDEST,
     Line,
     Page,
     Span,
@@ -125,7 +125,7 @@ def _answer(facts: Facts, page: Page) -> list[Line]:
     (first, *rest) = page.text(answer(facts, limit=NAME_LIMIT), style="strong")
     symbol = facts["decision"].get("symbol", "")
     shown = page.writable(symbol)
-    room = min(page.width, WIDTH) - display_width(first[0].text) - len(shown)
+    room = min(page.width, WIDEST) - display_width(first[0].text) - len(shown)
     if room < 2:
         return [first, *rest]
     return [(*first, Span(" " * room), Span(shown, STYLES.get(symbol, "strong"))), *rest]
