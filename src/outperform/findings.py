@@ -438,7 +438,7 @@ monte_carlo_too_coarse/edge: warning; n_draws
     ({error:.2g}); draw more to settle the decision.
 monte_carlo_too_coarse/leaning: note; n_draws
     The midpoints of HDI and ROPE are {gap:.2g} apart, within {errors:g} Monte Carlo errors
-    ({error:.2g}); which way the decision leans may be the draws' doing.
+    ({error:.2g}); which way the decision leans may be simulation noise; draw more.
 monte_carlo_too_coarse/gate: warning or serious; n_draws
     An end of the HDI is {gap:.2g} from the edge of the ROPE that decides, within {errors:g} Monte
     Carlo errors ({error:.2g}) of {n_draws:,} draws; others might judge otherwise. Draw more, or
@@ -451,7 +451,7 @@ monte_carlo_too_coarse/pairs: note; n_draws
     another {n_draws:,} draws might change the decision; draw more.
 monte_carlo_too_coarse/first: note; n_draws
     The means of {first} and {second} are {gap:.2g} apart, within {errors:g} Monte Carlo errors
-    ({error:.2g}); which of them comes first may be the draws' doing.
+    ({error:.2g}); which of them comes first may be simulation noise; draw more.
 monte_carlo_too_coarse/prior: note; n_draws
     Whether the decision depends on {priors} cannot be told, as an end of an HDI is too near an edge
     of the ROPE for so many draws; draw more.

@@ -18,6 +18,7 @@ from outperform.display import numbers
 from outperform.display.cards import Card
 from outperform.display.facts import Facts
 from outperform.display.formats import count_column, text_column
+from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError
@@ -153,8 +154,8 @@ class Proposal(Tabular):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({proposal_headline(self.to_dict())})"
 
-    def __str__(self) -> str:
-        return proposal_text(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return proposal_lines(self.to_dict(), page)
 
 
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
@@ -480,16 +481,23 @@ def proposal_table(facts: ProposalFacts) -> Table:
     return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
 
-def proposal_text(facts: ProposalFacts) -> str:
-    """Return the sentence and the strata with most to label."""
+def proposal_lines(facts: ProposalFacts, page: Page) -> list[Line]:
+    """Return the sentence and the strata with most to label.
+
+    Examples
+    --------
+    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": [], "n_pool": 1_000,
+    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
+    >>> from outperform.display.layout import plain
+    >>> print(plain(proposal_lines(told, Page(width=90))).splitlines()[0])
+    100 of 1,000 items: 80 of the 100 on which the models disagree, 20 of the others.
+    """
     whole = proposal_table(facts)
-    left = whole.rows[_MOST_ROWS:]
-    notes: tuple[str, ...] = ()
-    if left:
-        rest = sum(one["n_proposed"] for one in _ordered(facts)[_MOST_ROWS:])
-        notes = (f"and {len(left):,} more pairs of predictions with {rest:,} to label",)
-    shown = Table(whole.columns, whole.rows[:_MOST_ROWS], title=whole.title, notes=notes)
-    return f"{proposal_headline(facts)}\n\n{shown.to_text()}"
+    shown = page.table(Table(whole.columns, whole.rows[:_MOST_ROWS]), labels=["a", "b"])
+    if left := _ordered(facts)[_MOST_ROWS:]:
+        rest = sum(one["n_proposed"] for one in left)
+        shown += page.text(f"and {len(left):,} more pairs of predictions with {rest:,} to label")
+    return stacked(page.text(proposal_headline(facts), style="strong"), shown)
 
 
 def _ordered(facts: ProposalFacts) -> list[Facts]:

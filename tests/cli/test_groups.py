@@ -81,7 +81,7 @@ def test_estimate_gate_and_count_take_groups(folder, capsys):
     two = ["--candidate", "bert", "--baseline", "gpt", "--metric", "accuracy"]
     code = main(["gate", "preds.csv", "--truth", "label", *two, *SEEDED, "--groups", "author"])
     assert code in (0, 1, 4)
-    assert "groups=40" in capsys.readouterr().out
+    assert "from 40 groups" in capsys.readouterr().out
     assert main(["count", *one, "--of", "gpt", "--groups", "author", "-o", "seen.json"]) == 0
     capsys.readouterr()
     counted = facts(capsys, "compare", "seen.json", "--metric", "accuracy", *SEEDED)

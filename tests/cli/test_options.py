@@ -80,6 +80,7 @@ TABLE = {
     },
     "Output": {
         "--force": None,
+        "--verbose": None,
         "--format": "FORMAT",
         "--junit": "FILE",
         "--output": "FILE",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from outperform.display.layout import Page, plain
 from outperform.monitor.text import (
     look_line,
     looks_table,
     monitor_headline,
+    monitor_lines,
     monitor_paragraph,
-    monitor_text,
     stop_words,
 )
 
@@ -63,5 +64,5 @@ def test_rules_in_words(rule, at, words):
 def test_batches_without_an_answer():
     facts = {"names": ["a", "b"], "looks": [], "n_batches": 2, "findings": []}
     assert monitor_headline(facts) == "a − b: no answer yet"
-    assert monitor_text(facts) == "a − b: no answer yet"
+    assert plain(monitor_lines(facts, Page())) == "a − b: no answer yet"
     assert monitor_paragraph(facts) == "a − b: no answer yet."

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from outperform.display.cards import card_html
+from outperform.display.layout import Page, plain
 from outperform.ranking.text import (
     ranking_card,
     ranking_headline,
+    ranking_lines,
     ranking_page,
     ranking_paragraph,
     ranking_table,
-    ranking_text,
 )
 
 SAID = {"BETTER": "≫", "EQUIVALENT": "≈", "LEANING_WORSE": "<", "WORSE": "≪"}
@@ -106,13 +107,17 @@ def test_the_paragraph_says_what_tied_means():
     assert "So it is." in said
 
 
+def text(facts, top=None):
+    return plain(ranking_lines(facts, Page(), top=top))
+
+
 def test_long_lists_are_cut_in_text_only_on_demand():
     models = [model("gpt"), *(model(f"m{k}", "WORSE") for k in range(30))]
     facts = make(*models)
-    assert "and 21 more" in ranking_text(facts, top=10)
-    assert "m29" in ranking_text(facts)
-    assert "row − column" not in ranking_text(facts)
-    assert "row − column" in ranking_text(make(*models[:4]))
+    assert "and 21 more" in text(facts, top=10)
+    assert "m29" in text(facts)
+    assert "row − column" not in text(facts)
+    assert "row − column" in text(make(*models[:4]))
 
 
 def test_a_page_has_symbols_and_a_legend():
@@ -125,8 +130,8 @@ def test_a_page_has_symbols_and_a_legend():
 def test_a_screen_shows_the_gravest_findings():
     many = [{"name": f"x{k}", "level": "note", "message": "So."} for k in range(9)]
     facts = make(model("gpt"), model("bert", "WORSE"), findings=many)
-    assert "and 3 more findings" in ranking_text(facts, top=20)
-    assert "[x8]" in ranking_text(facts)
+    assert "and 3 more findings" in text(facts, top=20)
+    assert "[x8]" in text(facts)
 
 
 def test_names_are_escaped():

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import outperform as op
-from outperform.cli import data
+from outperform.cli import app
 from outperform.cli.main import main
 from outperform.errors import DataError
 from outperform.progress import told
@@ -148,7 +148,7 @@ def test_an_interrupt_ends_the_command_and_writes_nothing(
     out = tmp_path / "out"
     out.mkdir()
     ctrl_c = Signal()
-    monkeypatch.setattr(data, "shown", lambda what: told(ctrl_c.once_counting))
+    monkeypatch.setattr(app, "shown", lambda what: told(ctrl_c.once_counting))
     options = ["--truth", "label", "--of", "old", "--of", "new", "-o", str(out / "counts.json")]
     assert main(["count", str(folder), *options]) == 130
     assert ctrl_c.sent

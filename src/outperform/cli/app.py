@@ -1,4 +1,4 @@
-"""The commands, their names and their option groups."""
+"""The commands, their names and their option groups; ``count``, ``example`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,58 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
+import outperform as op
 from outperform import __version__
-from outperform.cli import compare, data, gate, plan
-from outperform.cli.exit_codes import guarded
-from outperform.cli.options import PANELS
+from outperform.cli import compare, gate, plan
+from outperform.cli import groups as g
+from outperform.cli import options as o
+from outperform.cli.exit_codes import guarded, option, shown
+from outperform.cli.groups import deliver, show
+from outperform.cli.options import FIRST, PANELS
+from outperform.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from outperform.display.layout import Line, Page
+
+
+class _Bare:
+    """Help without the types of Python: a flag has none, and an argument says what it is."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, those that take no value without a type."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if one.param_type_name == "argument" or getattr(one, "is_flag", False):
+                one.display_type_rich = _no_type
+        return params
+
+
+def _no_type(ctx: Any) -> None:
+    """Say nothing of a type."""
+
+
+class _Command(_Bare, TyperCommand):
+    """A command whose -h shows the options that most people need, and --help all of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read arguments; -h hides what few people need."""
+        if "-h" in args:
+            for one in self.params:
+                if one.param_type_name == "option" and FIRST.isdisjoint(one.opts):
+                    one.hidden = True  # type: ignore[attr-defined]
+            self.epilog = "All options: --help"
+            args = ["--help"]
+        return super().parse_args(ctx, args)
+
+
+class _Group(_Bare, TyperGroup):
+    """The commands."""
 
 
 def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -70,8 +113,115 @@ def _of_group(group: Any) -> list[inspect.Parameter]:
     ]
 
 
+def count(
+    source: o.Source,
+    of: o.Models = None,
+    by: o.By = None,
+    output: o.Output = None,
+    *,
+    reading: g.OneTable,
+) -> None:
+    """Count predictions once, into a small file that others take.
+
+    Files of several days or machines add up: put them into one folder and name that.
+
+    Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
+    """
+    asked = {**reading.arguments(), **reading.dialect()}
+    with shown("counting"):
+        seen = op.read(
+            source,
+            truth=reading.truth,
+            models=of or None,
+            by=by or None,
+            on_null=reading.on_null.value,
+            **asked,
+        )
+    deliver(seen.to_json(), output)
+
+
+def example(
+    name: Annotated[str, typer.Argument(help="news20.", show_default=False)],
+    output: o.Output = None,
+    force: o.Force = False,
+) -> None:
+    """Write the bundled data as CSV, one column a model.
+
+    Example: outperform example news20 -o preds.csv
+    """
+    if name != "news20":
+        raise UsageError(unknown_name("example", name, ["news20"]))
+    if output is not None and output.exists() and not force:
+        raise UsageError(f"{output} is there already; overwrite it with --force")
+    from outperform import datasets
+
+    news = datasets.load_news20()
+    header = ["id", "label", *news.predictions]
+    columns = [range(len(news.y_true)), news.y_true, *news.predictions.values()]
+    rows = (",".join(map(str, row)) for row in zip(*columns, strict=True))
+    deliver("\n".join([",".join(header), *rows]), output)
+
+
+def explain(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORD...", help="Terms such as rope, or findings.", show_default=False
+        ),
+    ],
+) -> None:
+    """Say in a few lines what a term or a finding means.
+
+    Example: outperform explain rope hdi
+    """
+    from outperform.display.layout import stacked
+
+    found = [_explained(word) for word in words]  # all of them, before any is shown
+    show(lambda page: stacked(*(_entry(page, *one) for one in found)), None)
+
+
+def _explained(word: str) -> tuple[str, str, str]:
+    """Return the name of a term or a finding, what it means, and the page that says more."""
+    import re
+    import tomllib
+    from difflib import get_close_matches
+    from importlib.resources import files
+
+    from outperform.findings import TEMPLATES
+
+    terms = tomllib.loads(files("outperform.display").joinpath("glossary.toml").read_text("utf-8"))
+    known = dict(terms)
+    known |= {other: term for term in terms.values() for other in term.get("also", ())}
+    asked = word.strip().lower()
+    term = known.get(asked.replace(" ", "_").replace("-", "_")) or known.get(asked)
+    if term is not None:
+        return term["name"], term["text"], term["page"]
+    variants = [one for one in TEMPLATES.values() if one.name == asked]
+    if not variants:
+        findings = dict.fromkeys(one.name for one in TEMPLATES.values())
+        near = [*terms, *get_close_matches(asked, findings)]  # all findings would be a long list
+        raise UsageError(unknown_name("term or finding", word, near))
+    said = list(dict.fromkeys(re.sub(r"\{[^}]*\}", "…", one.text) for one in variants))
+    mends = next((f" {option(one.mends)} mends it." for one in variants if one.mends), "")
+    levels = " or ".join(dict.fromkeys(level for one in variants for level in one.levels))
+    return f"{asked} ({levels})", " Or: ".join(said) + mends, "reference/findings"
+
+
+def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        urls = dict(one.split(", ", 1) for one in metadata("outperform").get_all("Project-URL", []))
+    except PackageNotFoundError:  # run from its sources
+        urls = {}
+    docs = urls.get("Documentation", "").rstrip("/")
+    link = f"{docs}/{where}.html" if docs else f"docs/{where}.md"
+    return [*page.text(name, style="strong"), *page.text(text), *page.text(link, style="dim")]
+
+
 app = typer.Typer(
     name="outperform",
+    cls=_Group,
     help="Does one classifier really outperform another, by how much, and how sure is that?",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -91,15 +241,16 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "sensitivity": compare.sensitivity,
         "report": gate.report,
     },
-    "Gate": {"gate": gate.gate, "watch": data.watch},
+    "Gate": {"gate": gate.gate, "watch": gate.watch},
     "Plan": {"plan": plan.plan, "power": plan.power, "propose": plan.propose},
-    "Data": {"count": data.count, "example": data.example},
+    "Data": {"count": count, "example": example},
+    "Help": {"explain": explain},
 }
 COMMANDS = {name: command for some in _PANELS.values() for name, command in some.items()}
 
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_panel)(guarded(composed(_command)))
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(composed(_command)))
 
 
 def _version(wanted: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, write_page, write_result
+from outperform.cli.groups import as_json, deliver, show, write_page, write_result
 from outperform.cli.inputs import (
     columns_there,
     prior_of,
@@ -174,7 +175,7 @@ def rank(
             paired=not unpaired,
             **asking.arguments(seen),
         )
-    write_result(found, writing, text=found.text(None) if writing.style is o.Format.TEXT else None)
+    write_result(found, writing, lines=partial(found._lines, top=None))
 
 
 def read_models(
@@ -325,11 +326,12 @@ def slices(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     draws: o.Draws = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     top: Top = None,
     style: StyleOption = Style.TEXT,
     output: o.Output = None,
     report: o.Page = None,
+    verbose: o.Verbose = False,
     *,
     reading: g.Ungrouped,
 ) -> None:
@@ -365,12 +367,14 @@ def slices(
             **asking.arguments(seen),
         )
     write_page(found, report)
-    deliver(_render(found, style, top), output)
+    if style is Style.TEXT:
+        rows = _ON_A_SCREEN if top is None else top
+        show(partial(found._lines, top=rows), output, verbose=verbose)
+    else:
+        deliver(_render(found, style, top), output)
 
 
 def _render(found: SliceComparison, style: Style, top: int | None) -> str:
-    if style is Style.TEXT:
-        return found.text(_ON_A_SCREEN if top is None else top)
     if style is Style.JSON:
         facts = found.to_dict()
         return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)
@@ -402,7 +406,7 @@ def bcv(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     draws: o.Draws = 20_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:

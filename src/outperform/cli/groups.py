@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
+    from outperform.display.layout import Line, Page
     from outperform.gates.api import Gate
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
@@ -136,7 +139,7 @@ class AskingRuns:
     prior: o.Prior = None
     hdi_prob: o.HdiProb = 0.95
     draws: o.Draws = 20_000
-    seed: o.Seed = None
+    seed: o.Seed = 0
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
@@ -174,12 +177,18 @@ class Writing:
     style: o.OutputFormat = Format.TEXT
     output: o.Output = None
     report: o.Page = None
+    verbose: o.Verbose = False
 
 
-def write_result(result: Result, writing: Writing, *, text: str | None = None) -> None:
-    """Write one result, as this text if there is one, and its page."""
+def write_result(
+    result: Result, writing: Writing, *, lines: Callable[[Page], list[Line]] | None = None
+) -> None:
+    """Write one result, in a terminal as these lines if there are some, and its page."""
     write_page(result, writing.report)
-    deliver(render(result, writing.style) if text is None else text, writing.output)
+    if writing.style is Format.TEXT:
+        show(lines or result._lines, writing.output, verbose=writing.verbose)
+    else:
+        deliver(render(result, writing.style), writing.output)
 
 
 def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> None:
@@ -201,11 +210,9 @@ _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+",
 
 
 def render(result: Result, style: Format) -> str:
-    """Return a result as text in one of the formats."""
+    """Return a result in one of the formats but text."""
     if style is Format.JSON:
         return as_json(result.to_dict(), indent=2)
-    if style is Format.TEXT:
-        return _text(result)
     if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
         return _markdown(result)
     return str(getattr(result, _METHODS[style])())
@@ -226,17 +233,61 @@ _METHODS = {
 }
 
 
-def _text(result: Any) -> str:
-    # Loaded late, so that help and completion stay fast.
-    from outperform.display.screen import full_text
-
-    return full_text(result.to_dict()) if hasattr(result, "hdi") else str(result)
-
-
 def _markdown(result: Any) -> str:
+    # Loaded late, so that help and completion stay fast.
     from outperform.display.screen import full_markdown
 
     return full_markdown(result.to_dict())
+
+
+# Worse, equivalent and better, told apart by those who see no red or green: on any screen, and on
+# one that says it is dark.
+_COLOURS = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
+_ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
+_NARROWEST = 40
+
+
+def show(
+    lines_of: Callable[[Page], list[Line]], output: Path | None, *, verbose: bool = False
+) -> None:
+    """Write lines as wide as the terminal, in colour where it is one; plain to all else."""
+    from outperform.display.layout import WIDTH, Page, plain
+
+    if output is not None:
+        deliver(plain(lines_of(Page(height=None, verbose=verbose))), output)
+        return
+    watched = sys.stdout is not None and sys.stdout.isatty()
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    page = Page(
+        width=max(_NARROWEST, columns),
+        height=None,
+        verbose=verbose,
+        encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
+        hints=watched,
+    )
+    lines = lines_of(page)
+    deliver(_painted(lines) if watched else plain(lines), None)
+
+
+def _painted(lines: list[Line]) -> str:
+    """Return lines with the codes of their styles, if the terminal wants any."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from outperform.display.layout import plain
+
+    console = Console(file=sys.stdout, highlight=False)
+    if console.no_color or console.color_system is None:
+        return plain(lines)
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    dark = background.isdecimal() and int(background) in (*range(7), 8)
+    styles = {"strong": "bold", "dim": "dim", **(_ON_DARK if dark else _COLOURS)}
+    with console.capture() as capture:
+        for line in lines:
+            text = Text.assemble(*((span.text, styles.get(span.style, "")) for span in line))
+            text.rstrip()
+            console.print(text, soft_wrap=True)
+    return capture.get()
 
 
 def deliver(text: str, output: Path | None) -> None:

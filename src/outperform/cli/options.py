@@ -9,6 +9,33 @@ from typing import Annotated
 import typer
 
 PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
+# What -h shows, of those that a command has; --help shows all.
+FIRST = frozenset(
+    [
+        "--a",
+        "--b",
+        "--of",
+        "--baseline",
+        "--candidate",
+        "--truth",
+        "--by",
+        "--metric",
+        "--metrics",
+        "--by-class",
+        "--rope",
+        "--stop",
+        "--accuracies",
+        "--agreement",
+        "--theta-pos",
+        "--theta-neg",
+        "--sizes",
+        "--budget",
+        "--seed",
+        "--format",
+        "--output",
+        "--verbose",
+    ]
+)
 _MODELS, _DATA, _FILES, _WORLD, _QUESTION, _ANSWER, _OUTPUT = PANELS
 
 
@@ -365,7 +392,7 @@ Prior = Annotated[
 Unpaired = Annotated[
     bool,
     typer.Option(
-        "--unpaired", help="Do not use that the items are the same.", rich_help_panel=_QUESTION
+        "--unpaired", help="As if each model had items of its own.", rich_help_panel=_QUESTION
     ),
 ]
 
@@ -409,9 +436,9 @@ Simulations = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None,
+    int,
     typer.Option(
-        help="Makes the draws repeatable.",
+        help="Of the draws; the same one gives the same digits.",
         rich_help_panel=_ANSWER,
         parser=seed,
         metavar="NUMBER",
@@ -445,6 +472,15 @@ Page = Annotated[
 OutputFile = Annotated[
     Path,
     typer.Option("--output", "-o", help=_TO, metavar="FILE", rich_help_panel=_OUTPUT),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Also the Bayes factor, P(> 0), the Monte Carlo error and the full signature.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 Force = Annotated[
     bool,

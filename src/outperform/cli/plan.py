@@ -16,7 +16,7 @@ from outperform._files import write_atomically
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import deliver, write_result
+from outperform.cli.groups import deliver, show, write_result
 from outperform.cli.inputs import (
     label_of,
     labels_of,
@@ -110,7 +110,7 @@ def plan(
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
     simulations: o.Simulations = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     world: World,
     reading: g.Reading,
@@ -169,7 +169,7 @@ def power(
     hdi_prob: o.HdiProb = 0.95,
     simulations: o.Simulations = 2_000,
     draws: o.Draws = 4_000,
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:
@@ -244,7 +244,7 @@ def propose(
     metric: o.Metric = None,
     pos_label: o.PosLabel = None,
     encoding: o.Encoding = "utf-8",
-    seed: o.Seed = None,
+    seed: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
     """Say which items to label, most where two models disagree.
@@ -274,7 +274,7 @@ def propose(
         return
     text = _written(header, chosen, _SEPARATORS.get(output.suffix.lower(), ","))
     write_atomically(output, text.encode(encoding))  # so that --encoding is right for both files
-    deliver(str(proposal), None)
+    show(proposal._lines, None)
 
 
 def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:

@@ -19,6 +19,7 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
@@ -232,8 +233,8 @@ class ComparisonTable(Tabular):
         """
         return facts.plot_forest(self.what, self.keys, self.comparisons, ax)
 
-    def __str__(self) -> str:
-        return rows.as_text(self.what, self.table(), self.comparisons)
+    def _lines(self, page: Page) -> list[Line]:
+        return rows.lines(self.what, self.table(), self.comparisons, page)
 
     def __repr__(self) -> str:
         symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)

@@ -93,8 +93,8 @@ def rope_text(facts: Facts) -> str:
     return text + " (the default)" if rope.get("default") else text
 
 
-def digits(facts: Facts) -> int:
-    """Return how many decimals the result needs.
+def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
+    """Return how many decimals the result needs, at least so many unless it exceeds one unit.
 
     So many that the standard deviation shows, and that an end of the HDI which
     differs from an end of the ROPE is seen to differ.
@@ -105,7 +105,7 @@ def digits(facts: Facts) -> int:
     ...         "rope": {"low": -0.01, "high": 0.01}})
     6
     """
-    places = numbers.decimals(facts.get("sd"))
+    places = numbers.decimals(facts.get("sd"), least=least)
     rope = facts.get("rope")
     if rope is None:
         return places
@@ -166,12 +166,23 @@ def data(facts: Facts) -> str:
     >>> data({"n": 7532, "n_classes": 20, "paired": True, "prior": "unit", "n_draws": 20_000})
     '7,532 items, 20 classes, paired, prior unit, 20,000 draws'
     """
+    return ", ".join(seen(facts) + method(facts))
+
+
+def seen(facts: Facts) -> list[str]:
+    """Return what was seen in a few words each.
+
+    Examples
+    --------
+    >>> seen({"n": 7532, "n_classes": 2, "pos_label": "spam"})
+    ['7,532 items', '2 classes', 'positive class spam']
+    """
     parts = [*_sizes(facts)]
     if facts.get("pos_label") is not None:
         parts.append(positive(facts, limit=40))
     if facts.get("prevalence"):
         parts.append(f"re-weighted to {prevalence(facts)}")
-    return ", ".join(parts + method(facts))
+    return parts
 
 
 def sample(facts: Facts) -> str:
@@ -271,9 +282,13 @@ def folds(facts: Facts) -> str:
     Examples
     --------
     >>> folds({"folds": {"m": 3, "correlation": "averaged", "worth": 0.368802}})
-    '3×2 blocked cross-validation, counts worth 0.369 each (correlation averaged)'
+    '3×2 blocked cross-validation; as folds overlap, each count weighs 0.369 (correlation averaged)'
     """
-    return f"{design(facts)} (correlation {for_text(facts['folds']['correlation'])})"
+    folds = facts["folds"]
+    return (
+        f"{folds['m']}×2 blocked cross-validation; as folds overlap, each count weighs "
+        f"{folds['worth']:.3g} (correlation {for_text(folds['correlation'])})"
+    )
 
 
 def design(facts: Facts) -> str:

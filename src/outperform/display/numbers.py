@@ -83,23 +83,25 @@ def percent(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-def decimals(spread: float | None) -> int:
+def decimals(spread: float | None, *, least: int = DIGITS) -> int:
     """Return how many decimals suit values that vary by ``spread``.
 
-    Four for scores between 0 and 1; more where the standard deviation is so
-    small that four would hide it, fewer where it exceeds one unit.
+    Two figures of the standard deviation, and no fewer than ``least`` unless it
+    exceeds one unit.
 
     Examples
     --------
     >>> decimals(0.0076), decimals(0.00002), decimals(120.0), decimals(0.0)
     (4, 6, 0, 4)
+    >>> decimals(0.032), decimals(0.032, least=0)
+    (4, 3)
     """
     if spread is None or not isfinite(spread) or spread <= 0:
         return DIGITS
     two_figures = 1 - floor(log10(spread))
     if spread >= 1:
         return max(0, two_figures)
-    return min(12, max(DIGITS, two_figures))
+    return min(12, max(least, two_figures))
 
 
 def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, TypedDict
 
+from outperform._typing import FloatArray
 from outperform.display import facts as read
+from outperform.display import numbers
 from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
+from outperform.display.formats import Column, display_width
+from outperform.display.layout import (
+    STYLES,
+    WIDEST,
+    Line,
+    Page,
+    Span,
+    interval,
+    picture,
+    signed,
+    stacked,
+    true_minus,
+)
 from outperform.display.numbers import for_markdown, for_text
 from outperform.display.paragraphs import (
     estimate_paragraph,
@@ -17,6 +33,8 @@ from outperform.display.paragraphs import (
 )
 from outperform.display.pictures import density, tone
 from outperform.display.sentences import (
+    amount,
+    answer,
     bayes_factor_text,
     comparison_table,
     estimate_headline,
@@ -26,31 +44,14 @@ from outperform.display.sentences import (
     regret_text,
     rope_curve_sentence,
 )
-from outperform.findings import counted
+from outperform.display.table import Table
 
-WIDTH = 96
-HEIGHT = 24
 NAME_LIMIT = 30
-_MARGIN = 14
-_LONGEST = 3 * WIDTH
+_FEWEST = 2  # decimals of a number that is known to no more than one
 
 
-def full_text(facts: Facts) -> str:
-    """Return a comparison or an estimate with everything there is to say, however long.
-
-    Examples
-    --------
-    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
-    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
-    ...          "hdi": hdi, "n": 90, "exact": True}
-    >>> full_text(facts) == estimate_screen(facts)
-    True
-    """
-    return screen(facts, height=None) if "names" in facts else estimate_screen(facts, height=None)
-
-
-def screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
-    """Return a comparison on one screen: the headline, the numbers, the findings.
+def comparison_lines(facts: Facts, page: Page, draws: FloatArray | None = None) -> list[Line]:
+    """Return a comparison: the answer, the picture, the numbers, the findings and the method.
 
     Examples
     --------
@@ -60,26 +61,196 @@ def screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
     ...      "observed": 0.2, "mean": 0.2, "sd": 0.05, "hdi": hdi, "n": 90, "exact": True,
     ...      "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
     ...      "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}}
-    >>> print(screen(c).splitlines()[0])
-    bert is better than gpt: f1 higher by 0.2000 (95% HDI +0.1000 to +0.3000), ROPE ±0.01.
+    >>> from outperform.display.layout import plain
+    >>> print(plain(comparison_lines(c, Page(width=60))))
+    bert is better than gpt                                    ≫
+    f1 higher by 0.20 (95% HDI +0.10 to +0.30), ROPE ±0.01
+    <BLANKLINE>
+                observed   mean         95% HDI
+    bert            0.70   0.70    0.10 to 0.30
+    gpt             0.70   0.70    0.10 to 0.30
+    difference     +0.20  +0.20  +0.10 to +0.30
+    <BLANKLINE>
+    90 items · exact
     """
-    body = [headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
-    return _fill(body, comparison_details(facts), facts, height)
+    places = max(read.digits(one, least=_FEWEST) for one in (facts, facts["a"], facts["b"]))
+    head = [*_answer(facts, page), *page.text(_numbers(facts, places))]
+    drawn = [] if draws is None else picture(page, draws, facts, places)
+    table = page.table(_models(facts, places, sd=page.verbose), labels=["model"])
+    said: list[Line] = []
+    if facts.get("rope_curve"):
+        said += page.text(other_ropes(facts, places))
+    if facts.get("needed") is not None:
+        said += page.text(more_items(facts["needed"], facts))
+    told = comparison_details(facts)
+    kept = [one for one in told if one[0] in _ALWAYS or (page.verbose and one[0] not in _SAID)]
+    said += [line for label, text in kept for line in page.labelled(label, text)]
+    blocks = [head, drawn, table, said]
+    return _ended(blocks, facts, page, "rope", "hdi")
 
 
-def estimate_screen(facts: Facts, *, height: int | None = HEIGHT) -> str:
-    """Return an estimate on one screen: the headline, the numbers, the findings.
+def estimate_lines(facts: Facts, page: Page, draws: FloatArray | None = None) -> list[Line]:
+    """Return an estimate: the answer, the picture, the findings and the method.
 
     Examples
     --------
     >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
     >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
     ...          "hdi": hdi, "n": 90, "exact": True}
-    >>> print(estimate_screen(facts).splitlines()[0])
-    bert: f1 0.2000 (95% HDI 0.1000 to 0.3000), observed 0.2000.
+    >>> from outperform.display.layout import plain
+    >>> print(plain(estimate_lines(facts, Page())))
+    bert: f1 0.20 (95% HDI 0.10 to 0.30), observed 0.20
+    <BLANKLINE>
+    90 items · exact
     """
-    body = [estimate_headline(facts, limit=NAME_LIMIT), "", *_table_lines(facts), ""]
-    return _fill(body, estimate_details(facts), facts, height)
+    places = read.digits(facts, least=_FEWEST)
+    name = for_text(facts["name"], limit=NAME_LIMIT)
+    known = facts.get("observed") is not None and facts.get("observed_defined", True)
+    observed = numbers.plain(facts["observed"], places) if known else numbers.UNDEFINED
+    way = read.direction(facts)
+    head = page.text(
+        f"{name}: {_metric(facts)} {true_minus(numbers.plain(facts['mean'], places))} "
+        f"({read.hdi_label(facts)} {interval(facts['hdi'], places)}), "
+        f"observed {true_minus(observed)}{f'; {way}' if way else ''}",
+        style="strong",
+    )
+    drawn = [] if draws is None else picture(page, draws, facts, places)
+    kept = [one for one in estimate_details(facts) if one[0] in _ALWAYS or page.verbose]
+    said = [line for label, text in kept for line in page.labelled(label, text)]
+    return _ended([head, drawn, said], facts, page, "hdi")
+
+
+_OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
+# What a screen says by its picture and its sentences, and what it says in any case.
+_SAID = ("practically", "other ROPEs", "more data")
+_ALWAYS = ("regret", "runs", "variance", "pooled", "unpaired", "paper's test", "folds")
+_WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
+
+
+def _answer(facts: Facts, page: Page) -> list[Line]:
+    """Return who is better, with the symbol at the right where it fits."""
+    (first, *rest) = page.text(answer(facts, limit=NAME_LIMIT), style="strong")
+    symbol = facts["decision"].get("symbol", "")
+    shown = page.writable(symbol)
+    room = min(page.width, WIDEST) - display_width(first[0].text) - len(shown)
+    if room < 2:
+        return [first, *rest]
+    return [(*first, Span(" " * room), Span(shown, STYLES.get(symbol, "strong"))), *rest]
+
+
+def _numbers(facts: Facts, places: int) -> str:
+    size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
+    rope = true_minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
+    way = read.direction(facts)
+    inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
+    return f"{size} ({inside}), ROPE {rope}{f'; {way}' if way else ''}"
+
+
+def _metric(facts: Facts) -> str:
+    return read.metric(facts).replace("macro-averaged ", "macro-")
+
+
+def _models(facts: Facts, places: int, *, sd: bool) -> Table:
+    """Return A, B and their difference, the sign of which is written."""
+    columns = (
+        Column(key="model", heading=""),
+        *(Column(key=key, align="right") for key in ("observed", "mean", *(["sd"] if sd else []))),
+        Column(key="hdi", heading=read.hdi_label(facts), align="right"),
+    )
+    (a, b), rows = facts["names"], []
+    for name, one, sign in ((a, facts["a"], False), (b, facts["b"], False), (None, facts, True)):
+        write = signed if sign else _plain
+        known = one.get("observed") is not None and one.get("observed_defined", True)
+        rows.append(
+            {
+                "model": "difference" if name is None else str(name) or "(empty)",
+                "observed": write(one["observed"], places) if known else numbers.UNDEFINED,
+                "mean": write(one["mean"], places),
+                "sd": numbers.plain(one["sd"], places),
+                "hdi": interval(one["hdi"], places, sign=sign),
+            }
+        )
+    return Table(columns, tuple(rows))
+
+
+def _plain(value: float, places: int) -> str:
+    return true_minus(numbers.plain(value, places))
+
+
+def other_ropes(facts: Facts, places: int) -> str:
+    """Return in a sentence for which other widths of the ROPE the decision is another.
+
+    Examples
+    --------
+    >>> curve = [{"decision": "WORSE", "from": 0.0, "to": 0.008},
+    ...          {"decision": "LEANING_WORSE", "from": 0.008, "to": 0.0226},
+    ...          {"decision": "EQUIVALENT", "from": 0.0226, "to": None}]
+    >>> facts = {"rope_curve": curve, "rope": {"low": -0.005, "high": 0.005}}
+    >>> print(other_ropes(facts, 4))
+    With a ROPE wider than ±0.008 this is undecided; from ±0.0226 on, equivalent.
+    >>> print(other_ropes(facts | {"rope": {"low": -0.05, "high": 0.05}}, 4))
+    With a ROPE up to ±0.008 this is worse; up to ±0.0226, undecided.
+    """
+    rope, steps = facts["rope"], _steps(facts["rope_curve"])
+    scaled = rope["low"] != -rope["high"]
+    own = next(
+        (i for i, (_, _, stop) in enumerate(steps) if (1.0 if scaled else rope["high"]) <= stop), 0
+    )
+    if len(steps) < 2:
+        withheld = steps[0][0] == "undecided"  # a ROPE that is wide enough decides all else
+        return f"With any ROPE {'the decision is withheld' if withheld else 'this is the same'}."
+    said: list[str] = []
+    for place, (word, start, stop) in enumerate(steps):
+        if place == own:
+            continue
+        where = f"from {_wide(start, places, scaled)} on"
+        if place < own:
+            where = f"up to {_wide(stop, places, scaled)}"
+        elif not said:
+            where = f"wider than {_wide(start, places, scaled)}"
+        said.append(f"{where}, {word}" if said else f"{where} this is {word}")
+    return f"With a ROPE {'; '.join(said)}."
+
+
+def _steps(curve: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:
+    """Return each stretch of widths with one decision in a word; all leanings are undecided."""
+    found: list[tuple[str, float, float]] = []
+    for one in curve:
+        word, stop = _WORDS.get(one["decision"], "undecided"), one["to"]
+        stop = inf if stop is None else stop
+        if stop <= one["from"]:
+            continue
+        if found and found[-1][0] == word:
+            found[-1] = (word, found[-1][1], stop)
+        else:
+            found.append((word, one["from"], stop))
+    return found
+
+
+def _wide(value: float, places: int, scaled: bool) -> str:
+    if scaled:
+        return f"{value:.3g} times this one"
+    text = f"{value:.{places}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"±{text if text.strip('0.') else f'{value:.2g}'}"
+
+
+def _ended(blocks: Sequence[Sequence[Line]], facts: Facts, page: Page, *terms: str) -> list[Line]:
+    """Return blocks with findings, method and hint under them."""
+    body = stacked(*blocks)
+    pairing, prior, drawn = "", "", ""
+    for part in read.method(facts):
+        if part in ("paired", "unpaired"):
+            pairing = part
+        elif part == "exact" or part.endswith((" draws", " draw")):
+            drawn = part
+        else:
+            prior = part
+    seen = ", ".join(filter(None, [*read.seen(facts), pairing]))
+    end = page.method(*filter(None, (seen, prior)), drawn, signature=facts.get("signature", ""))
+    end += page.hint(*terms, found=read.findings(facts))
+    told = [one for one in read.findings(facts) if page.verbose or one[2] not in _OF_FACTOR]
+    return stacked(body, page.told(told, used=len(body) + len(end) + 2), end)
 
 
 def comparison_details(facts: Facts) -> list[tuple[str, str]]:
@@ -140,56 +311,6 @@ def estimate_details(facts: Facts) -> list[tuple[str, str]]:
         details.append(("folds", read.folds(facts)))
     text = read.data(facts)
     return details + ([("data", text)] if text else [])
-
-
-def _table_lines(facts: Facts) -> list[str]:
-    table = comparison_table(facts) if "names" in facts else estimate_table(facts)
-    return table.to_text().splitlines()[2:]  # the headline has said the title
-
-
-def _fill(body: list[str], details: list[tuple[str, str]], facts: Facts, height: int | None) -> str:
-    lines = [line for part in body for line in wrapped(part)]
-    for label, text in details:
-        lines.extend(wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN))
-    signature = facts.get("signature")
-    ending = wrapped(for_text(signature, limit=_LONGEST), indent=2) if signature else []
-    room = None if height is None else height - len(lines) - len(ending)
-    lines.extend(_finding_lines(facts, room=room))
-    return "\n".join(lines + ending)
-
-
-def _finding_lines(facts: Facts, *, room: int | None) -> list[str]:
-    """Write the gravest findings in the room that is left, and count the others."""
-    found = read.findings(facts)
-    lines: list[str] = []
-    for position, (level, message, name) in enumerate(found):
-        more = wrapped(f"{level}: {for_text(message, limit=_LONGEST)} [{name}]", indent=2)
-        reserve = 1 if position + 1 < len(found) else 0
-        if room is not None and lines and len(lines) + len(more) + reserve > room:
-            left = len(found) - position
-            lines.append(f"and {counted(left, 'more findings')}")
-            break
-        lines.extend(more)
-    return lines
-
-
-def wrapped(text: str, *, indent: int = 0) -> list[str]:
-    """Return the lines of a text that fit on the screen.
-
-    Examples
-    --------
-    >>> wrapped("short")
-    ['short']
-    """
-    if len(text) <= WIDTH:
-        return [text]
-    return wrap(
-        text,
-        WIDTH,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def full_markdown(facts: Facts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,11 @@ _DECISIONS = {
     "UNDECIDED": "{a} against {b} is undecided",
 }
 DECIDED = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
+_OPEN = {
+    "LEANING_BETTER": "Undecided, leaning towards {a}",
+    "LEANING_WORSE": "Undecided, leaning towards {b}",
+    "UNDECIDED": "Undecided between {a} and {b}",
+}
 _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
@@ -44,6 +49,19 @@ def decision_words(facts: Facts, *, limit: int | None = None) -> str:
     """
     a, b = read.names(facts, limit=limit)
     return _DECISIONS[facts["decision"]["name"]].format(a=a, b=b)
+
+
+def answer(facts: Facts, *, limit: int | None = None) -> str:
+    """Return who is better in the words of a colleague.
+
+    Examples
+    --------
+    >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_WORSE"}})
+    'Undecided, leaning towards gpt'
+    """
+    a, b = read.names(facts, limit=limit)
+    name = facts["decision"]["name"]
+    return _OPEN.get(name, _DECISIONS[name]).format(a=a, b=b)
 
 
 def headline(facts: Facts, *, limit: int | None = None) -> str:
@@ -66,7 +84,7 @@ def headline(facts: Facts, *, limit: int | None = None) -> str:
     """
     rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     line = (
-        f"{decision_words(facts, limit=limit)}: {read.metric(facts)} {_amount(facts)} "
+        f"{answer(facts, limit=limit)}: {amount(facts, limit=limit)} "
         f"({read.hdi_label(facts)} {_hdi(facts, sign=True)}), ROPE {rope}."
     )
     return line + _serious(facts)
@@ -179,16 +197,37 @@ def bayes_factor_text(facts: Facts) -> str | None:
     return text
 
 
-def _amount(facts: Facts) -> str:
-    """Say by how much, with a direction only where the decision has the same."""
-    name, mean, places = facts["decision"]["name"], facts["mean"], read.digits(facts)
+def amount(
+    facts: Facts,
+    *,
+    limit: int | None = None,
+    places: int | None = None,
+    metric: str | None = None,
+    signed: Callable[[float, int], str] = numbers.signed,
+) -> str:
+    """Return by how much, with a direction only where the decision has the same.
+
+    Examples
+    --------
+    >>> facts = {"names": ["bert", "gpt"], "metric": "f1", "mean": -0.0105, "sd": 0.009,
+    ...          "hdi": {"low": -0.03, "high": 0.01}, "rope": {"low": -0.01, "high": 0.01}}
+    >>> amount(facts | {"decision": {"name": "WORSE"}})
+    'f1 lower by 0.0105'
+    >>> amount(facts | {"decision": {"name": "LEANING_WORSE"}})
+    "bert's f1 is about 0.0105 lower"
+    """
+    name, mean = facts["decision"]["name"], facts["mean"]
+    places = read.digits(facts) if places is None else places
+    what = read.metric(facts) if metric is None else metric
     direction = _TOWARDS.get(name, 0)
     if not facts.get("greater_is_better", True):
         direction = -direction
-    about = "" if name in DECIDED else "an estimated "
     if direction * mean <= 0:
-        return f"differs by {about}{numbers.signed(mean, places)}"
-    return f"{'higher' if mean > 0 else 'lower'} by {about}{numbers.plain(abs(mean), places)}"
+        return f"{what} differs by {'' if name in DECIDED else 'about '}{signed(mean, places)}"
+    way, size = "higher" if mean > 0 else "lower", numbers.plain(abs(mean), places)
+    if name in DECIDED:
+        return f"{what} {way} by {size}"
+    return f"{read.names(facts, limit=limit)[0]}'s {what} is about {size} {way}"
 
 
 def _hdi(facts: Facts, *, sign: bool = False) -> str:

@@ -14,6 +14,7 @@ from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card, card_html
+from outperform.display.layout import Line, Page, plain
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
@@ -29,7 +30,7 @@ from outperform.gates.rule import (
     serious,
     withheld,
 )
-from outperform.gates.text import gate_card, gate_markdown, gate_sentences, gate_text
+from outperform.gates.text import gate_card, gate_lines, gate_markdown, gate_sentences
 from outperform.inference.spec import OfTwo
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -239,8 +240,11 @@ class Gate:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def _lines(self, page: Page) -> list[Line]:
+        return gate_lines(self.to_dict(), page)
+
     def __str__(self) -> str:
-        return gate_text(self.to_dict())
+        return plain(self._lines(Page(height=None)))
 
     def __repr__(self) -> str:
         found = ", ".join(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -13,9 +12,9 @@ from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import Card
 from outperform.display.formats import Column, text_column
+from outperform.display.layout import Line, Page, stacked, true_minus
 from outperform.display.numbers import for_json, for_markdown, for_text
 from outperform.display.pictures import span, tone
-from outperform.display.screen import WIDTH
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _LIMIT = 40
+_FIRST = ("check", "judgement", "hdi", "difference", "rope", "observed", "decision")
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -129,17 +129,30 @@ def gate_table(facts: GateFacts) -> Table:
     return Table(columns, tuple(_row(check) for check in facts["checks"]))
 
 
-def gate_text(facts: GateFacts) -> str:
+def gate_lines(facts: GateFacts, page: Page) -> list[Line]:
     """Return a gate for a terminal or a log."""
-    lines = [f"The difference is {_difference(facts)}."]
-    lines += [check_sentence(facts, check) for check in facts["checks"]]
-    lines += [
-        f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts["checks"])
-    ]
-    lines += [for_text(check["comparison"]["signature"]) for check in facts["checks"]]
-    body = [part for line in lines for part in _wrapped(line)]
-    head = _wrapped(gate_headline(facts))
-    return "\n".join([*head, "", gate_table(facts).to_text(), "", *body])
+    checks, found = facts["checks"], gate_findings(facts["checks"])
+    table = gate_table(facts)
+    written = {"observed", "difference", "hdi", "rope"}
+    rows = tuple(
+        {key: true_minus(str(one)) if key in written and one else one for key, one in row.items()}
+        for row in table.rows
+    )
+    shown = page.table(replace(table, rows=rows), first=_FIRST, labels=["check"])
+    said = page.text(f"The difference is {_difference(facts)}.")
+    for check in checks:
+        said += page.text(check_sentence(facts, check), indent=2)
+    methods = [check["comparison"]["signature"] for check in checks[: None if page.verbose else 1]]
+    seen = ", ".join(read.seen(checks[0]["comparison"])[:2])
+    drawn = read.method(checks[0]["comparison"])[-1:]
+    end = [line for one in methods for line in page.method(seen, *drawn, signature=one)]
+    return stacked(
+        page.text(gate_headline(facts), style="strong"),
+        shown,
+        said,
+        page.told(found),
+        [*end, *page.hint("rope", "hdi", found=found)],
+    )
 
 
 def gate_markdown(facts: GateFacts) -> str:
@@ -271,10 +284,6 @@ def _row(check: CheckFacts) -> dict[str, object]:
 
 def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {for_markdown(line)}" for line in lines)
-
-
-def _wrapped(line: str) -> list[str]:
-    return wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}

@@ -16,6 +16,7 @@ from outperform.data.sources import TWINS
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding, listed
@@ -29,8 +30,8 @@ from outperform.monitor.text import (
     looks_table,
     monitor_card,
     monitor_headline,
+    monitor_lines,
     monitor_paragraph,
-    monitor_text,
     plot_looks,
 )
 from outperform.posterior.registry import PriorLike
@@ -422,8 +423,8 @@ class Monitor(Tabular):
     def __repr__(self) -> str:
         return f"Monitor({monitor_headline(self.to_dict())})"
 
-    def __str__(self) -> str:
-        return monitor_text(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return monitor_lines(self.to_dict(), page)
 
 
 def _counted(y_true: Outcomes | LabelsLike, predictions: ModelsLike | None) -> Outcomes:

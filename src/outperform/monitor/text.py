@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
@@ -17,6 +16,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
+from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.paragraphs import paragraph
 from outperform.display.pictures import span, tone
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from outperform.results.schemas import Ends
 
 
-WIDTH = 100
 _LONGEST_KEY = 24
 _IN_TEXT = ("look", "batch", "n", "mean", "hdi_low", "hdi_high", "bayes_factor", "decision", "stop")
 _IN_CARD = ("batch", "decision", "n", "mean", "hdi", "bayes_factor", "stop")
@@ -159,14 +158,14 @@ def _where(facts: MonitorFacts) -> str:
     return f"look {number}{waiting}"
 
 
-def monitor_text(facts: MonitorFacts) -> str:
+def monitor_lines(facts: MonitorFacts, page: Page) -> list[Line]:
     """Return the headline, the looks and the findings."""
-    lines = wrap(monitor_headline(facts, limit=30), WIDTH)
+    head = page.text(monitor_headline(facts, limit=30), style="strong")
+    table: list[Line] = []
     if facts["looks"]:
-        lines += ["", *_brief(looks_table(facts)).to_text().splitlines()]
-    for level, message, name in read.findings(facts):
-        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
-    return "\n".join(lines)
+        first = [key for key in _IN_TEXT if key != "batch"]
+        table = page.table(_brief(looks_table(facts)), first=first, labels=["batch"])
+    return stacked(head, table, page.findings(facts))
 
 
 def monitor_card(facts: MonitorFacts) -> Card:
@@ -189,7 +188,6 @@ def _brief(table: Table) -> Table:
     rows = tuple(
         {
             **row,
-            "batch": for_text(row["batch"], limit=_LONGEST_KEY),
             "decision": str(row["decision"]).partition(" ")[0],
         }
         for row in table.rows

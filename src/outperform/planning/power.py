@@ -100,7 +100,8 @@ class Power(Tabular):
             number_column("power", f"P({self.goal})", 3),
             number_column("mcse", "simulation error", 3),
         )
-        return Table(columns, tuple(rows), title=f"Power to reach {self.goal}")
+        goal = "a decision" if self.goal == "decided" else self.goal
+        return Table(columns, tuple(rows), title=f"Probability of {goal}")
 
     def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
         """Draw the power curve; with the axes of another one, beside it.
@@ -128,9 +129,6 @@ class Power(Tabular):
             method=f"{self.n_simulations:,} simulated test sets a size",
             signature=self.signature,
         )
-
-    def __str__(self) -> str:
-        return self.table().to_text()
 
 
 def power(

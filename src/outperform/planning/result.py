@@ -13,6 +13,7 @@ from outperform import __version__
 from outperform._typing import Axes, FloatArray
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
+from outperform.display.layout import Line, Page
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding, finding
@@ -23,9 +24,9 @@ from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
     plan_card,
     plan_headline,
+    plan_lines,
     plan_paragraph,
     plan_table,
-    plan_text,
     plot_plan,
 )
 from outperform.planning.worlds import World
@@ -203,8 +204,8 @@ class Plan(Tabular):
         sizes = self._shown_sizes()
         return plan_card(sizes, self.curve.at(sizes), self.to_dict())
 
-    def __str__(self) -> str:
-        return plan_text(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return plan_lines(self.to_dict(), page)
 
     def __repr__(self) -> str:
         return f"Plan({plan_headline(self.to_dict())})"

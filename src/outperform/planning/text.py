@@ -12,9 +12,9 @@ from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.cards import Card
 from outperform.display.formats import count_column, number_column
+from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.pictures import curve
-from outperform.display.screen import wrapped
 from outperform.display.table import Table
 from outperform.errors import UsageError
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from outperform.results.feature_schemas import PlanFacts
-
-
-_MARGIN = 14
 
 
 def plan_headline(facts: PlanFacts) -> str:
@@ -94,17 +91,16 @@ def plan_table(facts: PlanFacts) -> Table:
         number_column("error", "simulation error", 3),
         number_column("width", "interval width", 4),
     )
-    return Table(columns, tuple(rows), title=f"Probability of {_goal(facts)}")
+    return Table(columns, tuple(rows), title=f"Probability of {_outcome(facts)}")
 
 
-def plan_text(facts: PlanFacts) -> str:
+def plan_lines(facts: PlanFacts, page: Page) -> list[Line]:
     """Return a plan for a terminal."""
-    lines = [*wrapped(plan_headline(facts)), "", *plan_table(facts).to_text().splitlines(), ""]
-    for label, text in _details(facts):
-        lines += wrapped(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
-    for level, message, name in read.findings(facts):
-        lines += wrapped(f"{level}: {message} [{name}]", indent=2)
-    return "\n".join([*lines, *wrapped(for_text(facts["signature"]), indent=2)])
+    head = page.text(plan_headline(facts), style="strong")
+    said = [line for label, text in _details(facts) for line in page.labelled(label, text)]
+    simulated = f"{numbers.count(facts['n_simulations'])} simulated test sets"
+    end = page.method(simulated, signature=facts["signature"]) + page.hint("rope", "hdi")
+    return stacked(head, page.table(plan_table(facts)), said, page.findings(facts), end)
 
 
 def _details(facts: PlanFacts) -> list[tuple[str, str]]:
@@ -116,7 +112,10 @@ def _details(facts: PlanFacts) -> list[tuple[str, str]]:
         details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
     if facts["width"] is not None:
         details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
-        found = f"{facts['detectable']:.3g} is found better as probably as that, at that size"
+        found = (
+            f"at that size, a true difference of {facts['detectable']:.3g} is found better with "
+            f"{_percent(facts['target'])} probability"
+        )
         details.append(("detectable", found))
     return details
 
@@ -130,11 +129,11 @@ def plan_card(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) -> C
         points,
         target=facts["target"],
         at=facts["n"] or None,
-        label=f"Probability of {_goal(facts)} by the number of {items}. {plan_headline(facts)}",
+        label=f"Probability of {_outcome(facts)} by the number of {items}. {plan_headline(facts)}",
     )
     return Card(
         headline=plan_headline(facts),
-        picture=(picture, f"{items}; probability of {_goal(facts)}") if points else None,
+        picture=(picture, f"{items}; probability of {_outcome(facts)}") if points else None,
         table=plan_table(facts),
         details=_details(facts),
         findings=read.findings(facts),
@@ -158,6 +157,10 @@ def _in_words(facts: PlanFacts) -> str:
 
 def _goal(facts: PlanFacts) -> str:
     return for_text(facts["goal"]).replace("_", " ")
+
+
+def _outcome(facts: PlanFacts) -> str:
+    return "a decision" if facts["goal"] == "decided" else _goal(facts)
 
 
 def _percent(probability: float) -> str:

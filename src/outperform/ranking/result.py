@@ -14,6 +14,7 @@ from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.cards import Card
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page, plain
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
@@ -38,10 +39,10 @@ from outperform.ranking.text import (
     pairs_table,
     ranking_card,
     ranking_headline,
+    ranking_lines,
     ranking_page,
     ranking_paragraph,
     ranking_table,
-    ranking_text,
 )
 from outperform.results.base import Tabular, verb
 from outperform.results.comparison import Comparison
@@ -393,7 +394,10 @@ class Ranking(Tabular):
         top
             How many models, the best first; all if None.
         """
-        return ranking_text(self.to_dict(), top=top)
+        return plain(self._lines(Page(), top))
+
+    def _lines(self, page: Page, top: int | None = _ON_A_SCREEN) -> list[Line]:
+        return ranking_lines(self.to_dict(), page, top=top)
 
     def report(self) -> str:
         """Return a paragraph for a paper."""
@@ -446,6 +450,3 @@ class Ranking(Tabular):
 
     def __repr__(self) -> str:
         return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"
-
-    def __str__(self) -> str:
-        return self.text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from outperform.display import facts as read
@@ -18,6 +17,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
+from outperform.display.layout import Line, Page, joined_hdi, stacked, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.table import Table
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import ModelFacts, RankingFacts
 
 
-WIDTH = 100
 _LONGEST_NAME = 24
 _MOST_IN_MATRIX = 12
 _MOST_NAMED = 4
@@ -46,6 +45,11 @@ _SHORT = {
 }
 _IN_CARD = ("model", "decision", "p_best", "mean", "hdi", "observed")
 _SHORT_IN_CARD = {"decision": "against the leader"}
+_FIRST = (
+    "place", "model", "mean", "hdi", "p_best", "decision", "observed", "regret", "raw_mean",
+    "expected_rank",
+)  # fmt: skip
+_PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
 _SURE, _PROBABLE = 0.95, 0.5
 
 
@@ -267,36 +271,36 @@ def _equivalent(model: ModelFacts) -> bool:
 # A screen, and a notebook
 
 
-def ranking_text(facts: RankingFacts, *, top: int | None = None) -> str:
+def ranking_lines(facts: RankingFacts, page: Page, *, top: int | None = None) -> list[Line]:
     """Return the headline, the models, the matrix of decisions, and the findings."""
     shown = facts.copy()
     shown["models"] = facts["models"][:top]
     left = len(facts["models"]) - len(shown["models"])
-    lines = [
-        *_wrapped(ranking_headline(facts, limit=_LONGEST_NAME)),
-        "",
-        *_short_table(shown).to_text().splitlines(),
-        *([f"and {numbers.count(left)} more"] if left else []),
-        "",
-    ]
+    places = max(numbers.decimals(one["sd"], least=2) for one in shown["models"])
+    table = with_places(_short_table(shown, limit=None), _PLACES, places)
+    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
+    models = page.table(table, first=_FIRST, labels=["model"])
+    models += page.text(f"and {numbers.count(left)} more") if left else []
+    matrix: list[Line] = []
     if len(facts["models"]) <= _MOST_IN_MATRIX:
-        lines += [*_matrix(facts), ""]
-    lines += _wrapped(_legend(symbol for row in facts["decisions"] for symbol in row))
-    lines += _wrapped(_caption(facts))
-    lines += _wrapped(_pooling(facts))
+        matrix = page.table(_matrix(facts), labels=["model"])
+    said = page.text(_legend(symbol for row in facts["decisions"] for symbol in row))
+    said += page.text(_pooling(facts)) if _pooling(facts) else []
     if len(facts["tied"]) < len(facts["models"]):
-        lines += _wrapped(tied_sentence(facts))
+        said += page.text(tied_sentence(facts))
     found = read.findings(facts)
     most = len(found) if top is None else _MOST_FINDINGS
-    for level, message, name in found[:most]:
-        lines += _wrapped(f"{level}: {message} [{name}]", indent=2)
+    told = page.told(found[:most])
     if len(found) > most:
-        lines.append(f"and {counted(len(found) - most, 'more findings')}")
-    lines += _wrapped(for_text(facts["signature"]), indent=2)
-    return "\n".join(lines)
+        told += page.text(f"and {counted(len(found) - most, 'more findings')}")
+    end = page.text(_caption(facts), style="dim")
+    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
+    end += page.hint("rope", "hdi", "regret", found=found)
+    head = page.text(ranking_headline(facts, limit=_LONGEST_NAME), style="strong")
+    return stacked(head, models, matrix, said, told, end)
 
 
-def _short_table(facts: RankingFacts) -> Table:
+def _short_table(facts: RankingFacts, *, limit: int | None = _LONGEST_NAME) -> Table:
     full = ranking_table(facts)
     table = full.only(_IN_TEXT)
     columns = tuple(
@@ -305,7 +309,7 @@ def _short_table(facts: RankingFacts) -> Table:
     rows = tuple(
         {
             **row,
-            "model": for_text(row["model"], limit=_LONGEST_NAME),
+            "model": for_text(row["model"], limit=limit),
             "decision": str(row["decision"]).partition(" ")[0],
         }
         for row in full.rows
@@ -329,9 +333,9 @@ def ranking_page(facts: RankingFacts) -> Table:
     return replace(table, columns=columns, title=_caption(facts), notes=notes)
 
 
-def _matrix(facts: RankingFacts) -> list[str]:
+def _matrix(facts: RankingFacts) -> Table:
     """Return the decisions on row − column, models by their places."""
-    names = [for_text(name, limit=_LONGEST_NAME) for name in facts["names"]]
+    names = [for_text(name) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]
     columns = (
         count_column("place", "#"),
@@ -346,7 +350,7 @@ def _matrix(facts: RankingFacts) -> list[str]:
         }
         for place, name, row in zip(places, names, facts["decisions"], strict=True)
     )
-    return Table(columns, rows).to_text().splitlines()
+    return Table(columns, rows)
 
 
 def _legend(symbols: Iterable[str | None]) -> str:
@@ -362,16 +366,6 @@ _WORDS = {
     "≪": "worse",
     "?": "undecided",
 }
-
-
-def _wrapped(text: str, *, indent: int = 0) -> list[str]:
-    return wrap(
-        text,
-        WIDTH,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def ranking_card(facts: RankingFacts) -> Card:

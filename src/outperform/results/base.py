@@ -16,6 +16,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.display.cards import Card, card_html
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page, plain, stacked
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
@@ -110,6 +111,15 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _lines(self, page: Page) -> list[Line]:
+        """Return what a terminal shows, by its width."""
+        table = self.table()
+        title = [] if table.title is None else page.text(table.title, style="strong")
+        return stacked(title, page.table(table))
+
+    def __str__(self) -> str:
+        return plain(self._lines(Page()))
 
 
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}

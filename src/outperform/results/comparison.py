@@ -24,9 +24,10 @@ from outperform.decision.rope import (
 )
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, paragraph
 from outperform.display.posterior_figure import plot_posterior, plot_runs
-from outperform.display.screen import comparison_card, screen
+from outperform.display.screen import comparison_card, comparison_lines
 from outperform.display.sentences import (
     captioned,
     comparison_caption,
@@ -393,8 +394,8 @@ class Comparison(AskAgain, Tabular):
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
 
-    def __str__(self) -> str:
-        return screen(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return comparison_lines(self.to_dict(), page, self.draws)
 
 
 def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:

@@ -14,9 +14,10 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, estimate_paragraph
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import estimate_card, estimate_screen
+from outperform.display.screen import estimate_card, estimate_lines
 from outperform.display.sentences import (
     captioned,
     estimate_caption,
@@ -230,5 +231,5 @@ class Estimate(Tabular):
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"
 
-    def __str__(self) -> str:
-        return estimate_screen(self.to_dict())
+    def _lines(self, page: Page) -> list[Line]:
+        return estimate_lines(self.to_dict(), page, self.draws)

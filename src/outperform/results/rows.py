@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from outperform._typing import Label
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.display import facts as read
+from outperform.display import numbers
 from outperform.display.cards import Card, with_interval
 from outperform.display.formats import (
     Column,
@@ -23,23 +24,29 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
+from outperform.display.layout import Line, Page, joined_hdi, stacked, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Span, tone
 from outperform.display.table import Table
-from outperform.findings import counted as count_of
-from outperform.findings import listed
+from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
 from outperform.inference.summary import spec_facts
 from outperform.results.comparison import Comparison
 
-WIDTH = 100
-_LONGEST_KEY = 26
 _IN_TEXT = (
-    "n_true", "observed", "mean", "hdi_low", "hdi_high", "p_equivalent", "decision", "flags",
+    "n_true", "sign_test_p", "observed", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero",
+    "p_equivalent", "p_above_zero", "log10_bf10", "decision", "flags",
 )  # fmt: skip
 _IN_CARD = ("decision", "mean", "hdi", "observed", "n_true")
 _MOST_NAMED = 6
+_LONGEST_NAME = 26
+_FIRST = (
+    "decision", "mean", "hdi", "flags", "observed", "n_true", "p_equivalent", "p_below_zero",
+    "p_above_zero", "sd", "log10_bf10", "sign_test_p",
+)  # fmt: skip
+_REST = ("log10_bf10", "sign_test_p")
+_PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high")
 _SHORT_HEADINGS = {
     "sign_test_p": "sign p",
     "t_test_p": "t p",
@@ -49,7 +56,7 @@ _SHORT_HEADINGS = {
 }
 _FLAGS = {
     "predictions_never_match": "a model never predicts a class that is true",
-    "monte_carlo_too_coarse": "near an edge, or the middle, of the ROPE for so many draws",
+    "monte_carlo_too_coarse": "other draws might change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models hardly ever disagree",
     "prior_pull": "the mean is off what was observed by more than half a posterior sd",
@@ -86,14 +93,36 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
     return Table(columns, rows, title=chosen.title, notes=tuple(notes))
 
 
-def as_text(what: str, full: Table, comparisons: Sequence[Comparison]) -> str:
-    """Return the columns that fit a terminal."""
-    table = compact_table(full, [what, *_IN_TEXT])
-    cut = tuple({**row, what: for_text(row[what], limit=_LONGEST_KEY)} for row in table.rows)
-    notes = tuple(line for note in table.notes for line in wrap(note, WIDTH))
-    title = wrap(caption(what, comparisons, limit=30), WIDTH)
-    shown = replace(table, rows=cut, title=None, notes=notes).to_text()
-    return "\n".join([*title, "", shown])
+def lines(what: str, full: Table, comparisons: Sequence[Comparison], page: Page) -> list[Line]:
+    """Return how many are decided which way, and the columns that fit."""
+    places = max(numbers.decimals(one.sd, least=2) for one in comparisons)
+    wanted = [key for key in _IN_TEXT if page.verbose or key not in _REST]
+    table = compact_table(with_places(full, _PLACES, places), [what, *wanted])
+    shown = joined_hdi(table, heading=f"{100 * comparisons[0].hdi.prob:g}% HDI")
+    said = [line for note in table.notes for line in page.text(note, indent=3)]
+    end = page.text(caption(what, comparisons, limit=30), style="dim")
+    end += page.hint("rope", "hdi")
+    head = page.text(_headline(what, comparisons), style="strong")
+    return stacked(
+        head,
+        page.table(shown, first=[what, *_FIRST], labels=[what]),
+        said,
+        end,
+    )
+
+
+def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
+    """Count the decisions."""
+    first = comparisons[0]
+    a, b = (for_text(name, limit=30) for name in first.names)
+    found = Counter(one.decision for one in comparisons)
+    one = noun(what, first.spec)
+    many = counted(len(comparisons), f"{one}es" if one == "class" else f"{one}s", one=one)
+    words = {Decision.BETTER: "better", Decision.WORSE: "worse", Decision.EQUIVALENT: "equivalent"}
+    parts = [f"{word} in {found[key]}" for key, word in words.items() if found[key]]
+    rest = len(comparisons) - sum(found[key] for key in words)
+    parts += [f"undecided in {rest}"] if rest else []
+    return f"{a} against {b} in {many}: {', '.join(parts)}"
 
 
 def card(what: str, full: Table, comparisons: Sequence[Comparison]) -> Card:
@@ -124,28 +153,12 @@ def _span(one: Comparison) -> Span:
     )
 
 
-def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
-    """Say in how many rows A is better, worse, equivalent."""
-    first = comparisons[0]
-    a, b = (for_text(name, limit=30) for name in first.names)
-    kind = noun(what, first.spec)
-    nouns = count_of(len(comparisons), "classes" if kind == "class" else f"{kind}s", one=kind)
-    found = [one.decision for one in comparisons]
-    worse, better, equal = (
-        found.count(one) or "none" for one in (Decision.WORSE, Decision.BETTER, Decision.EQUIVALENT)
-    )
-    return (
-        f"{a} is better than {b} in {better} of {nouns}, worse in {worse}, practically equivalent "
-        f"in {equal}."
-    )
-
-
 def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
     """Return each finding about single rows as a sentence, and the rows that it is about."""
     notes = []
     for name in filter(lambda flag: _is_shown(flag, shown), _FLAGS):
         keys = [
-            for_text(row[what], limit=_LONGEST_KEY)
+            for_text(row[what], limit=_LONGEST_NAME)
             for row in full
             if name in str(row["flags"] or "")
         ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from outperform._typing import Axes
@@ -20,6 +19,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
+from outperform.display.layout import Line, Page, joined_hdi, stacked
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.table import Table
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from outperform.results.schemas import Ends
 
 
-WIDTH = 100
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
 _FLAGS = {
@@ -115,28 +114,35 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
     return replace(full, columns=columns)
 
 
-def sensitivity_text(facts: SensitivityFacts) -> str:
-    """Return the caption, the headline, the rows and the findings, for a terminal."""
-    page = sensitivity_page(facts)
-    kept = [key for key in page.keys if key not in ("sd", "p_worse", "p_better")]
-    cut = tuple({**row, "prior": for_text(row["prior"], limit=_LONGEST_KEY)} for row in page.rows)
-    table = replace(page, rows=cut).only(kept)
-    lines = [
-        *wrap(_caption(facts, limit=30), WIDTH),
-        "",
-        *wrap(sensitivity_headline(facts), WIDTH),
-        "",
-        *replace(table, title=None, notes=()).to_text().splitlines(),
-        "",
-    ]
-    for note in _legend(facts):
-        lines += wrap(note, WIDTH)
-    for note in _reasons(facts):
-        lines += wrap(note, WIDTH, subsequent_indent="  ")
-    for level, message, name in read.findings(facts):
-        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
-    lines += wrap(for_text(facts["signature"]), WIDTH, subsequent_indent="  ")
-    return "\n".join(lines)
+def sensitivity_lines(facts: SensitivityFacts, page: Page) -> list[Line]:
+    """Return the headline, the rows, the findings and the caption, for a terminal.
+
+    Parameters
+    ----------
+    facts
+        The facts of a sensitivity.
+    page
+        What it is printed on.
+    """
+    full = sensitivity_page(facts)
+    marked = tuple(
+        {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in full.rows
+    )
+    table = replace(full, rows=marked).only([key for key in full.keys if key != "own"])
+    table = joined_hdi(table, heading=read.hdi_label(facts["rows"][0]))
+    ropes = [_rope_key(rope) for rope in facts["ropes"]]
+    first = ["prior", *ropes, "mean", "hdi", "flags", "p_equivalent", "p_worse", "p_better"]
+    said = [line for note in _legend(facts) for line in page.text(note)]
+    said += [line for note in _reasons(facts) for line in page.text(note, indent=2)]
+    end = page.text(_caption(facts, limit=30), style="dim")
+    end += page.method(signature=facts["signature"]) + page.hint("prior", "rope")
+    return stacked(
+        page.text(sensitivity_headline(facts), style="strong"),
+        page.table(table, first=first, labels=["prior"]),
+        said,
+        page.findings(facts),
+        end,
+    )
 
 
 def _caption(facts: SensitivityFacts, *, limit: int | None = None) -> str:
@@ -428,7 +434,10 @@ class Sensitivity(Tabular):
 
     def text(self) -> str:
         """Return the answer for a terminal."""
-        return sensitivity_text(self.to_dict())
+        return str(self)
+
+    def _lines(self, page: Page) -> list[Line]:
+        return sensitivity_lines(self.to_dict(), page)
 
     def _card_(self) -> Card:
         facts = self.to_dict()
@@ -460,9 +469,6 @@ class Sensitivity(Tabular):
         """
         names = [f"{name} (own)" if not place else name for place, name in enumerate(self.priors)]
         return facts.plot_forest("prior", names, self.comparisons, ax)
-
-    def __str__(self) -> str:
-        return self.text()
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from outperform._typing import Axes
@@ -24,6 +23,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
+from outperform.display.layout import Line, Page, joined_hdi, plain, stacked, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.sentences import headline
@@ -45,14 +45,11 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import SliceFacts, SlicesFacts
 
 
-WIDTH = 100
-_LONGEST_KEY = 24
 _IN_TEXT = (
-    "n", "observed", "own_low", "own_high", "mean", "hdi_low", "hdi_high", "p_worse", "decision",
+    "n", "observed", "own", "mean", "sd", "hdi", "p_worse", "p_equivalent", "p_better", "decision",
 )  # fmt: skip
-_SHORT = {
-    "own_low": "own low", "own_high": "own high", "hdi_low": "HDI low", "hdi_high": "HDI high",
-}  # fmt: skip
+_FIRST = ("decision", "mean", "hdi", "n", "p_worse", "observed", "own", "p_better", "p_equivalent")
+_PLACES = ("observed", "own_low", "own_high", "mean", "sd", "hdi_low", "hdi_high")
 _OWN = (
     "n", "observed_a", "observed_b", "observed", "own_low", "own_high", "own_decision", "mean",
     "sd", "hdi_low", "hdi_high", "p_worse", "p_equivalent", "p_better", "p_greater", "like_whole",
@@ -143,7 +140,7 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     >>> counts = {"WORSE": 12, "BETTER": 0, "EQUIVALENT": 9_000}
     >>> print(slices_headline({"names": ["bert", "gpt"], "n_slices": 10_000, "counts": counts,
     ...                        "expected_wrong": 0.31}))
-    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are not decided. Of the 12 called better or worse about 0.31 are expected to be wrong.
+    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are not decided. Expected false alarms among the 12 slices called better or worse: 0.31.
     """  # noqa: E501
     a, b = read.names(facts, limit=limit)
     total = facts["n_slices"]
@@ -156,9 +153,9 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     line += f"; the other {numbers.count(open_)} {_are(open_)} not decided." if open_ else "."
     if called:
         wrong = facts["expected_wrong"]
-        about = "fewer than 0.01 are" if wrong < 0.01 else f"about {wrong:.2g} are"
-        line += f" Of the {numbers.count(called)} called better or worse {about} expected to be "
-        line += "wrong."
+        about = "fewer than 0.01" if wrong < 0.01 else f"{wrong:.2g}"
+        flagged = counted(called, "slices called better or worse", one="slice called so")
+        line += f" Expected false alarms among the {flagged}: {about}."
     return line
 
 
@@ -170,37 +167,24 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def slices_text(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> str:
-    """Return the caption, the headline, the whole, the rows given, and the findings."""
-    full = slices_table(facts, rows)
-    keys = _key_names(facts["by"])
-    table = full.only([*keys, *_IN_TEXT])
-    columns = tuple(
-        replace(column, heading=_SHORT.get(column.key, column.heading)) for column in table.columns
-    )
-    cut = tuple(
-        {
-            **row,
-            **{key: for_text(row[key], limit=_LONGEST_KEY) for key in keys},
-            "decision": str(row["decision"]).partition(" ")[0],
-        }
-        for row in full.rows
-    )
+def slices_lines(facts: SlicesFacts, rows: Sequence[SliceFacts], page: Page) -> list[Line]:
+    """Return the headline, the whole, the rows given, the findings and the caption."""
+    full, keys = slices_table(facts, rows), _key_names(facts["by"])
+    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
+    places = max((numbers.decimals(row["sd"], least=2) for row in rows), default=2)
+    table = with_places(replace(full, rows=short), _PLACES, places)
+    table = joined_hdi(table, heading="own", low="own_low", high="own_high", key="own")
+    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
     left = facts["n_slices"] - len(rows)
-    lines = [
-        *wrap(_caption(facts, limit=30), WIDTH),
-        "",
-        *wrap(slices_headline(facts, limit=30), WIDTH),
-        *wrap(f"The whole: {headline(facts['whole'], limit=30)}", WIDTH),
-        "",
-        *replace(table, columns=columns, rows=cut, title=None).to_text().splitlines(),
-        *([f"and {numbers.count(left)} more"] if left else []),
-        *wrap(_legend(rows), WIDTH),
-    ]
-    for level, message, name in read.findings(facts):
-        lines += wrap(f"{level}: {message} [{name}]", WIDTH, subsequent_indent="  ")
-    lines += wrap(for_text(facts["signature"]), WIDTH, subsequent_indent="  ")
-    return "\n".join(lines)
+    head = page.text(slices_headline(facts, limit=30), style="strong")
+    head += page.text(f"The whole: {headline(facts['whole'], limit=30)}")
+    shown = page.table(table.only([*keys, *_IN_TEXT]), first=[*keys, *_FIRST], labels=keys)
+    shown += page.text(f"and {numbers.count(left)} more") if left else []
+    end = page.text(_caption(facts, limit=30), style="dim")
+    end += page.method(f"{numbers.count(facts['n_draws'])} draws", signature=facts["signature"])
+    end += page.hint("rope", "hdi", "slice", found=read.findings(facts))
+    said = page.text(_legend(rows))
+    return stacked(head, shown, said, page.findings(facts), end)
 
 
 def _legend(rows: Sequence[SliceFacts]) -> str:
@@ -348,7 +332,10 @@ class SliceComparison(Tabular):
         top
             How many of the most concerning slices; all if None.
         """
-        return slices_text(self._facts(), self._row_facts(top))
+        return plain(self._lines(Page(), top))
+
+    def _lines(self, page: Page, top: int | None = _ROWS_IN_TEXT) -> list[Line]:
+        return slices_lines(self._facts(), self._row_facts(top), page)
 
     def to_dict(self) -> SlicesFacts:
         """Return everything as plain values, with a schema version."""
@@ -408,9 +395,6 @@ class SliceComparison(Tabular):
             "expected_wrong": self.expected_wrong,
         }
         return f"SliceComparison({slices_headline(facts)})"
-
-    def __str__(self) -> str:
-        return self.text()
 
 
 def _facts_of(row: SliceRow) -> SliceFacts:
