@@ -346,7 +346,7 @@ def _said(comparison: Comparison) -> str:
     words = f"{comparison.decision.symbol} ({comparison.decision.words})"
     if not _has_prior(comparison):
         return f"{words}, without a prior"
-    return f"{words}, but pulls" if pulls(comparison) else words
+    return f"{words}, and pulls" if pulls(comparison) else words
 
 
 def _explained(comparisons: Iterable[Comparison]) -> str:
