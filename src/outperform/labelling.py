@@ -147,7 +147,7 @@ class Proposal(Tabular):
         """Return one row a stratum, those with most to label first."""
         return proposal_table(self.to_dict())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         said = proposal_headline(self.to_dict())
         return Card(headline=said, table=self.table(), signature=for_text(self.signature))
 

@@ -7,14 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from outperform.cli.app import COMMANDS
 from outperform.cli.main import main
+from outperform.display.cards import glossary
 from outperform.display.formats import display_width
 from outperform.findings import TEMPLATES
 
@@ -163,7 +162,7 @@ def test_the_same_command_prints_the_same_digits(folder, capsys):
     assert "seed 0" in first
 
 
-GLOSSARY = tomllib.loads(files("outperform.display").joinpath("glossary.toml").read_text("utf-8"))
+GLOSSARY = glossary()
 
 
 @pytest.mark.parametrize("word", [*GLOSSARY, "≫", "Bayes factor", "macro-F1", "default_rope"])

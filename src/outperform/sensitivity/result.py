@@ -439,7 +439,7 @@ class Sensitivity(Tabular):
     def _lines(self, page: Page) -> list[Line]:
         return sensitivity_lines(self.to_dict(), page)
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         facts = self.to_dict()
         full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
         table = with_interval(full).only(["prior", "decision", "mean", "hdi", *ropes])
