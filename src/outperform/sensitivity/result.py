@@ -115,15 +115,7 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_lines(facts: SensitivityFacts, page: Page) -> list[Line]:
-    """Return the headline, the rows, the findings and the caption, for a terminal.
-
-    Parameters
-    ----------
-    facts
-        The facts of a sensitivity.
-    page
-        What it is printed on.
-    """
+    """Return the headline, the rows, the findings and the caption, for a terminal."""
     full = sensitivity_page(facts)
     marked = tuple(
         {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in full.rows
