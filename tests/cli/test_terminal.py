@@ -148,7 +148,17 @@ def test_no_colour_where_none_is_wanted(good, environment):
     assert "≫" in text
 
 
-def test_a_pipe_and_a_file_get_no_colour_and_no_hint(good, capsys):
+def test_colour_can_be_forced_into_a_pipe(good, capsys, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(shlex.split(DECIDED)) == 0
+    assert "\x1b[38;2;0;114;178m≫" in capsys.readouterr().out
+
+
+def test_a_pipe_and_a_file_get_no_colour_and_no_hint(good, capsys, monkeypatch):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     assert main(shlex.split(DECIDED)) == 0
     text = capsys.readouterr().out
     assert "explain" not in text
