@@ -22,8 +22,7 @@ class Finding:
     name
         A stable identifier such as ``"default_rope"``.
     level
-        ``"note"`` for what a reader should know, ``"warning"`` for what may
-        change the conclusion, ``"serious"`` for what withholds it.
+        ``"note"``, ``"warning"`` if it may change the conclusion, ``"serious"`` if it withholds it.
     message
         A sentence or two for people.
     mends
@@ -79,13 +78,12 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
     if key not in TEMPLATES:
         raise KeyError(unknown_name("finding", key, TEMPLATES))
     template = TEMPLATES[key]
-    if fields.keys() != template.fields:
-        odd = ", ".join(sorted(fields.keys() ^ template.fields))
-        raise TypeError(f"finding {key!r} must get the fields of its template; see {odd}")
+    if odd := fields.keys() ^ template.fields:
+        raise TypeError(f"finding {key!r} must get its template's fields; see {sorted(odd)}")
     if level is not None and level not in template.levels:
         raise ValueError(f"finding {key!r} must be a {' or '.join(template.levels)}; got {level!r}")
-    message = template.text.format(**fields)
-    return Finding(template.name, level or template.levels[0], message, template.mends)
+    text = template.text.format(**fields)
+    return Finding(template.name, level or template.levels[0], text, template.mends)
 
 
 def restored(name: str, level: Level, message: str) -> Finding:
@@ -197,6 +195,8 @@ unmatched_ids_dropped/files: warning; on_missing
     {surplus} that it lacks.
 unmatched_ids_dropped/logs: warning; on_missing
     {common:,} {nouns} are counted; {faults}. What not all models answered is left out.
+logs_recognized: note; format
+    By their names, these are logs of {format}, and were read as such.
 failed_logs_skipped: warning; skip_failed
     {failed:,} of {n:,} logs are left out: {reasons}.
 right_or_wrong_as_gold: note or warning; correct

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import shlex
 import sqlite3
@@ -129,6 +130,9 @@ TRIED = {
     "--report": ["plain: --report answer.html", "folds: --report answer.html"],
     "--verbose": ["plain: --verbose", "folds: --verbose"],
     "--require": ["plain: --require better"],
+    "--model": ["plain: --model label", "long: --model model"],
+    "--score": ["plain: --score acc", "logs: --score acc"],
+    "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--ropes": ["plain: --ropes 0.01,0.05"],
     "--seed": ["plain: --seed 3", "folds: --seed 3"],
@@ -208,6 +212,21 @@ def folder(tmp_path_factory):
         )
         right = [row | {m: int(row[m] == row["label"]) for m in MODELS} for row in table]
         write("right.csv", right)
+        told = [
+            {"id": row["id"], "model": m, "right": row[m], "country": row["country"]}
+            for row in right
+            for m in MODELS
+        ]
+        write("long.csv", told)
+        for name in MODELS:
+            own = [
+                {"doc_id": row["id"], "doc": {"country": row["country"]}, "acc": row["right"]}
+                for row in told
+                if row["model"] == name
+            ]
+            path = Path("logs", name, "samples_t_2026-01-01T00-00-00.jsonl")
+            path.parent.mkdir(parents=True)
+            path.write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
         write("pool.csv", [*table, *table])
         with sqlite3.connect("data.sqlite") as base:
             base.execute(f"create table preds ({', '.join(table[0])})")
@@ -252,6 +271,8 @@ def arguments(command, kind):
         "sets": ["sets.csv"],
         "binary": ["two.csv"],
         "right": ["right.csv"],
+        "long": ["long.csv"],
+        "logs": ["logs"],
     }.get(kind, ["preds.csv"])
     if kind == "matrices":
         models = [f"matrix-{name}" for name in models]
@@ -263,6 +284,10 @@ def arguments(command, kind):
         truth = []
     if kind == "right":
         truth = [part for name in models for part in ("--correct", name)]
+        named = [] if command == "count" else named
+    if kind in ("long", "logs"):
+        truth = ["--read-as", "long", "--id", "id", "--model", "model", "--score", "right"]
+        truth = [] if kind == "logs" else truth
         named = [] if command == "count" else named
     if kind == "joined":
         truth = ["--id", "id", "--label", "label"]

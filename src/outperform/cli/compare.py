@@ -16,8 +16,6 @@ from outperform.cli.groups import as_json, deliver, show, write_page, write_resu
 from outperform.cli.inputs import (
     columns_there,
     prior_of,
-    read_columns,
-    read_outcomes,
     read_seen,
     read_table,
     rope_of,
@@ -25,8 +23,6 @@ from outperform.cli.inputs import (
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
-    from outperform.data.outcomes import Outcomes
-    from outperform.data.scores import Scores
     from outperform.results.comparison import Comparison
     from outperform.slices.result import SliceComparison
 
@@ -166,7 +162,7 @@ def rank(
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
-    seen = asking.at_prevalence(read_models(files, of, reading, metric))
+    seen = asking.at_prevalence(read_seen(files, of, reading, [metric]))
     with shown("drawing"):
         found = op.rank(
             seen,
@@ -176,20 +172,6 @@ def rank(
             **asking.arguments(seen),
         )
     write_result(found, writing, lines=partial(found._lines, top=None))
-
-
-def read_models(
-    files: list[str], of: list[str] | None, reading: g.Joined, metric: str | None
-) -> Outcomes | Scores:
-    """Read all models of one table, or one model a file."""
-    from outperform.metrics.registry import check_name, is_of_scores
-
-    check_name(metric)
-    if metric is not None and is_of_scores(metric):
-        if not of:
-            raise UsageError("give --of once for each column of scores")
-        return read_columns(files, of, reading, metric)
-    return read_outcomes(files, of, reading)
 
 
 def runs(
@@ -211,7 +193,7 @@ def runs(
     """
     if not a or not b:
         raise UsageError("name the runs with --a and --b, once for each run")
-    seen = read_models(files, [*a, *b], reading, metric)
+    seen = read_seen(files, [*a, *b], reading, [metric])
     with shown("drawing"):
         found = op.compare_runs(
             seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen)

@@ -92,6 +92,7 @@ _OPTIONS = {
     "labels": "--labels",
     "metric": "--metric",
     "most": "--most",
+    "model": "--model",
     "models": "--of",
     "n_draws": "--draws",
     "n_simulations": "--simulations",
@@ -103,7 +104,9 @@ _OPTIONS = {
     "query": "--query",
     "random_state": "--seed",
     "rope": "--rope",
+    "score": "--score",
     "sizes": "--sizes",
+    "skip_failed": "--skip-failed",
     "stop": "--stop",
     "table": "--table",
     "target": "--target",
@@ -136,6 +139,8 @@ def option(name: str, values: tuple[object, ...] = ()) -> str:
             return "--unpaired"
         case "overwrite", (True,):
             return "--force"
+        case "skip_failed", (True,):
+            return word
         case "dialect", (dict() as pairs,):
             return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())
         case _, (dict() as pairs,):

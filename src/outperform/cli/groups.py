@@ -45,6 +45,9 @@ class Ungrouped:
     truth: o.Truth = None
     correct: o.Correct = None
     id: o.Id = None
+    model: o.ModelColumn = None
+    score: o.Score = None
+    skip_failed: o.SkipFailed = False
     count: o.Count = None
     where: o.Where = None
     table: o.TableName = None
@@ -58,6 +61,9 @@ class Ungrouped:
         """Return the arguments of ``read`` for one table."""
         return {
             "id": self.id,
+            "model": self.model,
+            "score": self.score,
+            "skip_failed": self.skip_failed,
             "correct": self.correct,
             "count": self.count,
             "where": where_of(self.where),
@@ -67,8 +73,10 @@ class Ungrouped:
 
     def dialect(self) -> dict[str, Any]:
         """Return what the readers of tables take."""
+        other: dict[str, Any] = {"header": False} if self.no_header else {}
+        other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
         return {
-            "dialect": {"header": not self.no_header, "encoding": self.encoding},
+            "dialect": other or None,
             "format": None if self.read_as is None else self.read_as.value,
         }
 

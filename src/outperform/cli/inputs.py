@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import outperform as op
 from outperform.cli.exit_codes import shown
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.metrics.metric import Metric
+
+    Seen = TypeVar("Seen", Outcomes, Scores)
 
 
 Models = Sequence[str | None] | None
@@ -49,6 +51,8 @@ def _read(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
         if reading.groups is not None:
             raise UsageError("confusion matrices have added up their groups; leave --groups out")
         return _confusions(sources, models, encoding=reading.encoding)
+    if _are_logs(sources, reading):
+        return _read_logs(op.read, sources, models, reading)
     if len(sources) == 1:
         return read_table(sources[0], models, reading)
     beside = _read_counts(sources, reading)
@@ -63,6 +67,8 @@ def read_table(
     """Read models from one table, or outcomes that ``count`` wrote."""
     from outperform.io.count_tables import holds_outcomes
 
+    if _are_logs([source], reading):
+        return _read_logs(op.read, [source], models, reading, by=by or None)
     asked = {**reading.arguments(), "by": by or None}
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
@@ -76,6 +82,31 @@ def read_table(
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
     return _chosen(seen, models, source) if reading.correct else seen
+
+
+def _are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
+    """Return whether the files are evaluation logs, by what was said or by their names."""
+    from outperform.io.logs import FORMATS, recognized
+
+    if reading.read_as is not None:
+        return reading.read_as.value in FORMATS
+    return recognized(list(sources)) is not None
+
+
+def _read_logs(
+    read: Callable[..., Seen], sources: Sequence[str], models: Models, reading: Ungrouped, **by: Any
+) -> Seen:
+    """Read evaluation logs, or a table with one row for each item and model."""
+    given = {**reading.arguments(), "truth": reading.truth, **reading.dialect(), **by}
+    asked = {name: value for name, value in given.items() if value not in (None, False)}
+    asked |= {
+        name: choice.value
+        for name in ("on_missing", "on_null")
+        if (choice := getattr(reading, name, None)) is not None
+    }
+    with shown("reading"):
+        seen = read(sources[0] if len(sources) == 1 else list(sources), **asked)
+    return _chosen(seen, models, ", ".join(sources))
 
 
 def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
@@ -170,7 +201,7 @@ def _named_files(
     return files, truth if is_column else stems[gold]
 
 
-def _chosen(seen: Outcomes, models: Models, source: str) -> Outcomes:
+def _chosen(seen: Seen, models: Models, source: str) -> Seen:
     """Return the models that were asked for, in that order."""
     if models is None:
         return seen
@@ -337,10 +368,7 @@ def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | No
 
 
 def read_seen(
-    sources: Sequence[str],
-    models: Sequence[str | None],
-    reading: Joined,
-    metrics: Sequence[str | None],
+    sources: Sequence[str], models: Models, reading: Joined, metrics: Sequence[str | None]
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
     from outperform.metrics.registry import check_name, is_of_scores
@@ -354,13 +382,17 @@ def read_seen(
         raise UsageError(
             f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
         )
-    return read_columns(sources, needed_columns(models), reading, of_scores[0])
+    if _are_logs(sources, reading):
+        return _read_logs(op.read_scores, sources, models, reading)
+    return _read_columns(sources, models, reading, of_scores[0])
 
 
-def read_columns(
-    sources: Sequence[str], columns: Sequence[str], reading: Joined, metric: str
-) -> Scores:
+def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
     """Read scores from columns of one file."""
+    if not models:
+        raise UsageError("give --of once for each column of scores")
+    named = [name for name in models if name is not None]
+    columns = named if len(named) == len(models) else needed_columns(models)
     asked = reading.arguments() | reading.dialect()
     not_for_scores = ("correct", "count", "weight", "table", "query")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]

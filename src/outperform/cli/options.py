@@ -65,6 +65,9 @@ class FileFormat(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     ARROW = "arrow"
+    LM_EVAL = "lm-eval"
+    INSPECT = "inspect"
+    LONG = "long"
 
 
 def whole(text: str) -> int:
@@ -105,7 +108,8 @@ Sources = Annotated[
         metavar="FILE",
         help="One table with a column a model: a file or folder of CSV, TSV, JSON Lines, Parquet "
         "or Arrow, - for stdin, or the address of a database. Or a file a model, and one called "
-        "gold or named by --truth, joined on --id. Or counts, as `count` writes them.",
+        "gold or named by --truth, joined on --id. Or evaluation logs, with --read-as. Or counts, "
+        "as `count` writes them.",
         show_default=False,
     ),
 ]
@@ -184,6 +188,32 @@ Id = Annotated[
         "--id",
         help="Names each item; files are joined on it.",
         metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
+]
+ModelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Names the model of each row, with --read-as long.",
+        metavar="COLUMN",
+        rich_help_panel=_DATA,
+    ),
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        help="The score to read in evaluation logs, or its column with --read-as long.",
+        metavar="NAME",
+        rich_help_panel=_DATA,
+    ),
+]
+SkipFailed = Annotated[
+    bool,
+    typer.Option(
+        "--skip-failed",
+        help="Leave out logs of evaluations that failed.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -269,7 +299,8 @@ OnMissing = Annotated[
 ReadAs = Annotated[
     FileFormat | None,
     typer.Option(
-        help="csv, tsv, jsonl, parquet or arrow, if names do not say it.",
+        help="csv, tsv, jsonl, parquet or arrow, if names do not say it; lm-eval or inspect for "
+        "evaluation logs; long for one row per item and model.",
         metavar="KIND",
         rich_help_panel=_FILES,
     ),

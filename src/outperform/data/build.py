@@ -235,9 +235,15 @@ def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | No
     }
 
 
-def of_correct(correct: object, *, groups: ColumnLike | None, weights: ColumnLike | None) -> Fields:
+def of_correct(
+    correct: object,
+    *,
+    groups: ColumnLike | None,
+    weights: ColumnLike | None,
+    by: Mapping[str, object] | None = None,
+) -> Fields:
     """Count items of which only right or wrong is known."""
-    beside = {"groups": groups, "sample_weight": weights}
+    beside = {"groups": groups, "sample_weight": weights, **_slices_beside(by)}
     rows = align(named(correct), what="correct", beside=beside)
     columns = []
     for name, values in rows.models.items():
@@ -253,6 +259,7 @@ def of_correct(correct: object, *, groups: ColumnLike | None, weights: ColumnLik
     fields = of_columns(
         tuple(rows.models),
         [truth, *columns],
+        by=_slice_columns(by, rows.beside),
         importance=read_weights(rows.beside["sample_weight"], len(truth.codes)),
         groups=rows.beside["groups"],
     )

@@ -184,6 +184,7 @@ class Constructors:
         cls,
         correct: ModelsLike,
         *,
+        by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
     ) -> Self:
@@ -193,6 +194,8 @@ class Constructors:
         ----------
         correct
             For each model, by name or as a frame, a boolean (or 0/1) per item: was it right?
+        by
+            Columns that divide the items into slices, by name.
         groups
             The group of each item, such as the question that several samples answer, if
             groups rather than items should get one weight each.
@@ -205,7 +208,7 @@ class Constructors:
         >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
         'correct'
         """
-        return cls(**build.of_correct(correct, groups=groups, weights=sample_weight))
+        return cls(**build.of_correct(correct, groups=groups, weights=sample_weight, by=by))
 
     @classmethod
     def from_label_sets(

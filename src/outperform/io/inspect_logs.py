@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from outperform.io.log_samples import (
     Samples,
     as_epoch,
     as_id,
+    field_of,
     is_path,
     loaded,
     spread,
@@ -44,7 +46,9 @@ def is_log(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.name not in _LISTS
 
 
-def read_log(part: Part, path: Path, *, where: Where) -> Samples | FailedLog | None:
+def read_log(
+    part: Part, path: Path, *, where: Where, fields: Sequence[str] = ()
+) -> Samples | FailedLog | None:
     """Return the samples of one log under its own name, or None if its task was not asked for.
 
     A log that is damaged, or of an evaluation that did not succeed, comes back as a failed one.
@@ -66,7 +70,11 @@ def read_log(part: Part, path: Path, *, where: Where) -> Samples | FailedLog | N
     failed = _failure(name, header, samples)
     if failed is not None:
         return FailedLog(name, part.model or str(told.get("model", "")), failed)
-    return _samples(part, name, "eval" if is_archive else "json", told, task, samples)
+    found = _samples(part, name, "eval" if is_archive else "json", told, task, samples)
+    metadata = [one.get("metadata") for one in samples]
+    return replace(
+        found, fields={name: [field_of(one, name) for one in metadata] for name in fields}
+    )
 
 
 def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
@@ -213,7 +221,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return found
 
 
-_PREFIX = "score_"
+_PREFIX, _METADATA = "score_", "metadata_"
 _BESIDE = ("_answer", "_explanation", "_metadata", "_reason")
 _HINT = (
     "make the table with inspect_ai.analysis.samples_df(logs, columns=EvalTask + EvalModel + "
@@ -221,19 +229,30 @@ _HINT = (
 )
 
 
-def read_table(part: Part, *, score: str | None, where: Where) -> list[Samples]:
+def read_table(
+    part: Part, *, score: str | None, where: Where, fields: Sequence[str] = ()
+) -> list[Samples]:
     """Return the samples of each model in a table."""
     frame = None if is_path(part.source) else known_frame(part.source)
     if frame is not None:
-        wanted = _wanted(frame.names, score, frame.name)
+        wanted = _wanted(frame.names, score, frame.name, fields)
         columns = fetch_columns(frame, wanted, where=where)
-        return _by_model(part, frame.name, dict(zip(wanted, columns, strict=True)))
+        return _by_model(part, frame.name, dict(zip(wanted, columns, strict=True)), fields)
     with opened({"": part.source}, ("id",), Dialect()) as tables:
-        return tables.ask(lambda found, engine: _of_file(part, found[""], engine, score, where))
+        return tables.ask(
+            lambda found, engine: _of_file(part, found[""], engine, score, where, fields)
+        )
 
 
-def _of_file(part: Part, table: Any, engine: Any, score: str | None, where: Where) -> list[Samples]:
-    wanted = _wanted(table.names, score, table.name)
+def _of_file(
+    part: Part,
+    table: Any,
+    engine: Any,
+    score: str | None,
+    where: Where,
+    fields: Sequence[str],
+) -> list[Samples]:
+    wanted = _wanted(table.names, score, table.name, fields)
     query = table.select(wanted, where=where)
     rows = engine.fetch(query.sql, query.parameters)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in wanted]
@@ -244,10 +263,13 @@ def _of_file(part: Part, table: Any, engine: Any, score: str | None, where: Wher
             name: loaded(values) if table.family(name) == "json" else values
             for name, values in zip(wanted, columns, strict=True)
         },
+        fields,
     )
 
 
-def _wanted(names: Sequence[str], score: str | None, table: str) -> list[str]:
+def _wanted(
+    names: Sequence[str], score: str | None, table: str, fields: Sequence[str]
+) -> list[str]:
     """Return the columns to read."""
     if "id" not in names:
         raise DataError(f"{table} has no column 'id' of the samples; {_HINT}")
@@ -264,10 +286,13 @@ def _wanted(names: Sequence[str], score: str | None, table: str) -> list[str]:
     if not known:
         raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
     beside = [name for name in ("epoch", "model", "task_name", "input") if name in names]
-    return ["id", *beside, *known]
+    held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
+    return ["id", *beside, *held, *known]
 
 
-def _by_model(part: Part, name: str, columns: dict[str, list[object]]) -> list[Samples]:
+def _by_model(
+    part: Part, name: str, columns: dict[str, list[object]], fields: Sequence[str]
+) -> list[Samples]:
     n_rows = len(columns["id"])
     if not n_rows:
         raise DataError(f"{name} has no rows that were asked for")
@@ -282,14 +307,24 @@ def _by_model(part: Part, name: str, columns: dict[str, list[object]]) -> list[S
         )
     return [
         _table_samples(
-            part, name, str(model), columns, [k for k in range(n_rows) if models[k] == model]
+            part,
+            name,
+            str(model),
+            columns,
+            [k for k in range(n_rows) if models[k] == model],
+            fields,
         )
         for model in known
     ]
 
 
 def _table_samples(
-    part: Part, name: str, model: str, columns: dict[str, list[object]], rows: list[int]
+    part: Part,
+    name: str,
+    model: str,
+    columns: dict[str, list[object]],
+    rows: list[int],
+    fields: Sequence[str],
 ) -> Samples:
     def column(which: str, default: object) -> list[Any]:
         values = columns.get(which)
@@ -314,6 +349,7 @@ def _table_samples(
                 if one.startswith(_PREFIX)
             }
         ),
+        fields={name: column(f"{_METADATA}{name}", None) for name in fields},
     )
 
 

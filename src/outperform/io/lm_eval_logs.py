@@ -18,6 +18,7 @@ from outperform.io.log_samples import (
     Part,
     Samples,
     as_id,
+    field_of,
     is_path,
     loaded,
     logs_under,
@@ -52,12 +53,13 @@ class _Lines(NamedTuple):
     ids: list[Any]
     hashes: list[Any] | None
     scores: dict[str, list[Any]]
+    fields: dict[str, list[Any]]
 
 
 def read_lm_eval(
-    parts: Sequence[Part], *, score: str | None, where: Where
+    parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str] = ()
 ) -> tuple[list[Samples], list[FailedLog]]:
-    """Read doc_id, doc_hash and scores; questions and answers stay in the files.
+    """Read doc_id, doc_hash, scores and fields of doc; questions and answers stay in the files.
 
     Logs that cannot be read come back as failed ones.
     """
@@ -65,42 +67,51 @@ def read_lm_eval(
     logs = [log for part in parts for log in _logs(part)]
     if "task" in given:
         logs = _of_tasks(logs, given.pop("task"))
-    found, failed = _read(logs, score, given or None)
+    found, failed = _read(logs, score, given or None, fields)
     _refuse_other_filters(found)
     return [_samples(log, lines, given or None) for log, lines in found], failed
 
 
 def _read(
-    logs: Sequence[Log], score: str | None, where: Where
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str]
 ) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
     """Read all logs together, and one by one if that fails, to see which of them is bad."""
     try:
-        return list(zip(logs, _lines(logs, score, where), strict=True)), []
+        return list(zip(logs, _lines(logs, score, where, fields), strict=True)), []
     except DataError as error:
         if len(logs) == 1:
             return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
         if not all(is_path(log.source) for log in logs):
             raise  # a stream cannot be read twice
-    parts = [_read([log], score, where) for log in logs]
+    parts = [_read([log], score, where, fields) for log in logs]
     return [one for found, _ in parts for one in found], [
         one for _, failed in parts for one in failed
     ]
 
 
-def _lines(logs: Sequence[Log], score: str | None, where: Where) -> list[_Lines]:
+def _lines(
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str]
+) -> list[_Lines]:
     for log in logs:
         _refuse_list(log)
     sources = {str(place): log.source for place, log in enumerate(logs)}
     with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
         return tables.ask(
             lambda found, engine: [
-                _lines_of(log, table, engine, score, where)
+                _lines_of(log, table, engine, score, where, fields)
                 for log, table in zip(logs, found.values(), strict=True)
             ]
         )
 
 
-def _lines_of(log: Log, table: Table, engine: Engine, score: str | None, where: Where) -> _Lines:
+def _lines_of(
+    log: Log,
+    table: Table,
+    engine: Engine,
+    score: str | None,
+    where: Where,
+    fields: Sequence[str],
+) -> _Lines:
     if "doc_id" not in table.names:
         raise DataError(
             f"{log.name}: its lines have no 'doc_id', so it is no log of samples; give the "
@@ -109,15 +120,20 @@ def _lines_of(log: Log, table: Table, engine: Engine, score: str | None, where: 
     filters = _filters(table, where, engine)
     scores = _scores(log, table, score, where, engine)
     hashed = ["doc_hash"] if "doc_hash" in table.names else []
-    query = table.select(("doc_id", *hashed, *scores), where=where)
+    asked = ["doc"] if fields and "doc" in table.names else []
+    query = table.select(("doc_id", *hashed, *asked, *scores), where=where)
     rows = engine.fetch(query.sql, query.parameters)
-    width = 1 + len(hashed) + len(scores)
+    width = 1 + len(hashed) + len(asked) + len(scores)
     columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * width
     return _Lines(
         filters=filters,
         ids=columns[0],
         hashes=columns[1] if hashed else None,
-        scores=dict(zip(scores, columns[1 + len(hashed) :], strict=True)),
+        scores=dict(zip(scores, columns[width - len(scores) :], strict=True)),
+        fields={
+            name: [field_of(one, name) for one in columns[1 + len(hashed)]] if asked else []
+            for name in fields
+        },
     )
 
 
@@ -158,6 +174,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         epochs=[1] * len(ids),
         versions=lines.hashes or [None] * len(ids),
         scores=lines.scores,
+        fields={name: values or [None] * len(ids) for name, values in lines.fields.items()},
     )
 
 

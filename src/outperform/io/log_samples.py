@@ -7,12 +7,15 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outperform.errors import DataError, UsageError, unknown_name
-from outperform.io.engine import EngineFault
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.io.engine import Engine, EngineFault
+from outperform.io.formats import Dialect
+from outperform.io.frames import fetch_columns, known_frame
+from outperform.io.tables import Table, Where, opened
 
 
 class Item(NamedTuple):
@@ -44,6 +47,8 @@ class Samples:
         What tells one version of an item from another, or None.
     scores
         The values of each score, by name.
+    fields
+        What else is known of each sample and was asked for, by name.
     """
 
     model: str
@@ -54,6 +59,7 @@ class Samples:
     epochs: list[int]
     versions: list[str | None]
     scores: dict[str, list[Any]]
+    fields: dict[str, list[Any]] = field(default_factory=dict)
 
 
 class FailedLog(NamedTuple):
@@ -150,6 +156,22 @@ def as_id(value: object, *, column: str, name: str) -> str:
             f"got {value!r}"
         )
     return str(value)
+
+
+def field_of(record: object, name: str) -> Any:
+    """Return a field of a record, with dots in the names of nested ones; None if it has none.
+
+    Examples
+    --------
+    >>> field_of({"source": {"book": "primer"}}, "source.book")
+    'primer'
+    """
+    if not isinstance(record, Mapping):
+        return None
+    if name in record:
+        return record[name]
+    first, dot, rest = name.partition(".")
+    return field_of(record.get(first), rest) if dot else None
 
 
 class Part(NamedTuple):
@@ -277,14 +299,15 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         return fitting[0]
     if fitting:
         shown = ", ".join(map(repr, fitting))
-        raise UsageError(f"several scores {kind.says}: {shown}; name one with score=")
+        raise UsageError(f"several scores {kind.says}: {shown}; name one with {param('score=')}")
     if len(shared) == 1:
         for samples in every:
             _refuse_others(samples, shared[0], kind)
     known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
     raise UsageError(
         f"there is no score that all logs have and whose values are {kind.looks}; they have "
-        f"{known or 'none'}. Name one with score=, or read tasks with different scores apart"
+        f"{known or 'none'}. Name one with {param('score=')}, or read tasks with different scores "
+        "apart"
     )
 
 
@@ -299,7 +322,9 @@ def _full_name(every: Sequence[Samples], score: str) -> str:
     held = keys or [name for name in known if name.startswith(f"{score}.")]
     if held:
         shown = ", ".join(map(repr, held))
-        raise UsageError(f"{score!r} stands for several scores, {shown}; name one with score=")
+        raise UsageError(
+            f"{score!r} stands for several scores, {shown}; name one with {param('score=')}"
+        )
     return score
 
 
@@ -320,3 +345,95 @@ def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
                 f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, "
                 f"{kind.otherwise}"
             ) from None
+
+
+# Tables with one row for each item and model
+
+LONG = "long"
+
+
+def read_long(
+    part: Part,
+    score: str | None,
+    where: Where,
+    fields: Sequence[str],
+    *,
+    id: str | None = None,
+    model: str | None = None,
+    dialect: Dialect | None = None,
+) -> list[Samples]:
+    """Return the samples of each model in a table that has one row for each item and model."""
+    needed = {"id": id, "score": score} | ({} if part.model is not None else {"model": model})
+    lacking = [param(f"{name}=") for name, column in needed.items() if column is None]
+    if id is None or score is None or lacking:
+        raise UsageError(
+            "a table with one row for each item and model needs the names of its columns; give "
+            f"{' and '.join(lacking)}"
+        )
+    asked = [one for one in (id, score, model, *fields) if one is not None]
+
+    def wanted(names: Sequence[str]) -> list[str]:
+        beside = [one for one in ("task", "epoch") if one in names and one not in asked]
+        return [*dict.fromkeys(asked), *beside]
+
+    frame = None if is_path(part.source) else known_frame(part.source)
+    if frame is not None:
+        for one in asked:
+            frame.column(one)
+        names = wanted(frame.names)
+        rows = dict(zip(names, fetch_columns(frame, names, where=where), strict=True))
+        return _long_samples(part, frame.name, rows, id, score, model, fields)
+
+    def ask(found: Mapping[str, Table], engine: Engine) -> list[Samples]:
+        table = found[""]
+        names = wanted(table.names)
+        for one in names:
+            table.column(one)
+        query = table.select(names, where=where)
+        fetched = engine.fetch(query.sql, query.parameters)
+        columns = [list(column) for column in zip(*fetched, strict=True)]
+        rows = {
+            one: loaded(values) if table.family(one) == "json" else values
+            for one, values in zip(names, columns or [[] for _ in names], strict=True)
+        }
+        return _long_samples(part, table.name, rows, id, score, model, fields)
+
+    with opened({"": part.source}, asked, dialect or Dialect()) as tables:
+        return tables.ask(ask)
+
+
+def _long_samples(
+    part: Part,
+    name: str,
+    rows: Mapping[str, list[Any]],
+    id: str,
+    score: str,
+    model: str | None,
+    fields: Sequence[str],
+) -> list[Samples]:
+    n_rows = len(rows[id])
+    if not n_rows:
+        raise DataError(f"{name} has no rows that were asked for")
+    owners = [part.model] * n_rows if model is None else rows[model]
+    lost = next((k for k, one in enumerate(owners) if one is None or one == ""), None)
+    if lost is not None:
+        raise DataError(f"{name}: row {lost + 1} has no model in {model!r}")
+    places: dict[str, list[int]] = {}
+    for place, owner in enumerate(owners):
+        places.setdefault(str(owner), []).append(place)
+    tasks = [str(one) for one in rows.get("task", [""] * n_rows)]
+    epochs = [as_epoch(one, name=name) for one in rows.get("epoch", [1] * n_rows)]
+    return [
+        Samples(
+            model=owner,
+            name=name,
+            turn=part.turn,
+            origin=LONG,
+            items=[Item(tasks[k], as_id(rows[id][k], column=id, name=name)) for k in own],
+            epochs=[epochs[k] for k in own],
+            versions=[None] * len(own),
+            scores={score: [rows[score][k] for k in own]},
+            fields={one: [rows[one][k] for k in own] for one in fields},
+        )
+        for owner, own in places.items()
+    ]

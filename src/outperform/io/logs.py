@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from outperform.data.outcomes import Outcomes
@@ -18,6 +19,7 @@ from outperform.io.join import OnMissing
 from outperform.io.lm_eval_logs import read_lm_eval
 from outperform.io.log_samples import (
     GRADE,
+    LONG,
     RIGHT,
     FailedLog,
     Item,
@@ -28,6 +30,7 @@ from outperform.io.log_samples import (
     is_path,
     logs_under,
     parts_of,
+    read_long,
 )
 from outperform.io.tables import Where
 
@@ -50,7 +53,8 @@ class Paired(NamedTuple):
 
     score: str
     scores: dict[str, list[float]]
-    items: list[Item] | None  # what each answer is to; None where every item has one
+    groups: list[Any] | None  # what each answer belongs to; None where every item has one
+    by: dict[str, list[Any]] | None  # what divides the answers into slices
     findings: tuple[Finding, ...]
 
 
@@ -79,7 +83,14 @@ class Naming(NamedTuple):
 
 
 def pair(
-    every: Sequence[Samples], score: str, kind: Kind, *, on_missing: OnMissing, on_null: OnNull
+    every: Sequence[Samples],
+    score: str,
+    kind: Kind,
+    *,
+    by: Sequence[str] = (),
+    groups: str | None = None,
+    on_missing: OnMissing,
+    on_null: OnNull,
 ) -> Paired:
     """Put side by side what all models answered; repeated answers to one item are a group."""
     by_model: dict[str, list[Samples]] = {}
@@ -95,12 +106,50 @@ def pair(
     findings = _without_score(answers, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
+    if by and naming.repeated:
+        raise UsageError(
+            "slices cannot keep repeated answers to one item together yet; keep one answer, e.g. "
+            f"with {param('where=', {'epoch': 1})}, or leave {param('by=')} out"
+        )
+    together: list[Any] | None = [answer.item for answer in kept] if naming.repeated else None
+    if groups is not None:
+        together = _field(every, groups, kept)
     return Paired(
         score,
         {model: _known(one, kept) for model, one in answers.items()},
-        [answer.item for answer in kept] if naming.repeated else None,
+        together,
+        {name: _field(every, name, kept) for name in by} or None,
         findings,
     )
+
+
+OWN = ("task", "id")
+"""What every sample knows of its item."""
+
+
+def _field(every: Sequence[Samples], name: str, kept: Sequence[Answer]) -> list[Any]:
+    """Return what the logs say of each item that is kept; they must agree on it."""
+    if name in OWN:
+        return [getattr(answer.item, name) for answer in kept]
+    found: dict[Item, Any] = {}
+    for samples in every:
+        for item, value in zip(samples.items, samples.fields[name], strict=True):
+            if found.setdefault(item, value) != value:
+                raise DataError(
+                    f"{name!r} of {item.id!r} is {value!r} in {samples.name} and {found[item]!r} "
+                    "in another log; it must be the same for every model"
+                )
+    values = [found[answer.item] for answer in kept]
+    lost = [answer.item.id for answer, value in zip(kept, values, strict=True) if value is None]
+    if lost:
+        raise DataError(
+            f"{len(lost)} of {len(kept)} items have no {name!r}, e.g. {lost[0]!r}; name a field "
+            "that all of them have"
+        )
+    odd = next((one for one in values if not isinstance(one, (str, int, float))), None)
+    if odd is not None:
+        raise DataError(f"{name!r} must be a text or a number of each item; got {str(odd)[:60]!r}")
+    return values
 
 
 def _known(answers: Answers, kept: Sequence[Answer]) -> list[float]:
@@ -141,10 +190,15 @@ def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Sampl
     )
     names = " and ".join(dict.fromkeys(one.name for one in runs[:_EXAMPLES]))
     model = runs[0].model
+    mend = (
+        "Keep one row each, or number repeated answers in a column called 'epoch'"
+        if runs[0].origin == LONG
+        else "Keep one log, or list them as repeated answers to the same items: "
+        f"{{{model!r}: [first log, second log]}}"
+    )
     raise DataError(
         f"every sample of {model!r} must be there once, but {len(keys) - len(times)} are repeated "
-        f"in {names}, e.g. {shown}. Keep one log, or list them as repeated answers to the same "
-        f"items: {{{model!r}: [first log, second log]}}"
+        f"in {names}, e.g. {shown}. {mend}"
     )
 
 
@@ -235,24 +289,47 @@ def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:
             one.pop(answer, None)
 
 
-FORMATS = ("lm-eval", "inspect")
+FORMATS = ("lm-eval", "inspect", LONG)
 _READING_EXAMPLES = 5
 
 Models = Sequence[str] | Mapping[str, str] | None
+
+
+_PATTERNS = {"inspect": "*.eval", "lm-eval": "samples_*_????-??-??T*.jsonl"}
+
+
+def recognized(source: object) -> str | None:
+    """Return what kind of logs files or folders are, if their names leave no doubt."""
+    if isinstance(source, Mapping):
+        source = list(source.values())
+    given = source if isinstance(source, (list, tuple)) else [source]
+    kinds = {_kind_of(Path(str(one))) if is_path(one) else None for one in given}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _kind_of(path: Path) -> str | None:
+    """Return the kind of one path; in folders logs lie, or the folders of models with logs."""
+    found = [
+        kind
+        for kind, pattern in _PATTERNS.items()
+        if path.match(pattern)
+        or (path.is_dir() and any(any(path.glob(f"{under}{pattern}")) for under in ("", "*/")))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def read_evaluations(source: object, **asked: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **asked)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
-    seen = Outcomes.from_correct(right, groups=paired.items)
+    seen = Outcomes.from_correct(right, groups=paired.groups, by=paired.by)
     return replace(seen, findings=paired.findings + seen.findings)
 
 
 def read_grades(source: object, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
-    seen = Scores.from_values(paired.scores, groups=paired.items)
+    seen = Scores.from_values(paired.scores, groups=paired.groups)
     return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
 
 
@@ -260,55 +337,67 @@ def _read(
     source: object,
     kind: Kind,
     *,
-    format: str,
+    format: str | None,
     score: str | None = None,
     models: Models = None,
     where: Where = None,
+    by: Sequence[str] = (),
+    groups: str | None = None,
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
     skip_failed: bool = False,
+    **long: Any,
 ) -> Paired:
+    told: tuple[Finding, ...] = ()
+    if format is None:
+        format = recognized(source)
+        told = (finding("logs_recognized", format=format),)
     parts = parts_of(source)
-    wanted = score if format == "lm-eval" or score is None else score.removeprefix("score_")
-    every, failed = (
-        read_lm_eval(parts, score=wanted, where=where)
-        if format == "lm-eval"
-        else _read_inspect(parts, score=wanted, where=where)
-    )
+    asked = [one for one in dict.fromkeys((*by, groups)) if one is not None]
+    fields = asked if format == LONG else [one for one in asked if one not in OWN]
+    wanted = score if format != "inspect" or score is None else score.removeprefix("score_")
+    every: list[Samples]
+    failed: list[FailedLog] = []
+    if format == LONG:
+        every = [one for part in parts for one in read_long(part, wanted, where, fields, **long)]
+    elif format == "lm-eval":
+        every, failed = read_lm_eval(parts, score=wanted, where=where, fields=fields)
+    else:
+        every, failed = _read_inspect(parts, score=wanted, where=where, fields=fields)
     findings = _without_failed(every, _asked_for(failed, models), skip_failed)
     if not every:
         raise UsageError(f"no log is left after {param('where=', dict(where or {}))}")
     chosen = _only(every, models)
     score = choose_score(chosen, wanted, kind)
-    paired = pair(chosen, score, kind, on_missing=on_missing, on_null=on_null)
-    return paired._replace(findings=findings + paired.findings)
+    paired = pair(chosen, score, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
+    return paired._replace(findings=told + findings + paired.findings)
 
 
 def _read_inspect(
-    parts: Sequence[Part], *, score: str | None, where: Where
+    parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
 ) -> tuple[list[Samples], list[FailedLog]]:
     found: list[Samples] = []
     failed: list[FailedLog] = []
     for part in parts:
         if is_path(part.source):
-            samples, bad = _read_paths(part, score=score, where=where)
-            found += _under_one_name(part, samples)
+            samples, bad = _read_paths(part, score=score, where=where, fields=fields)
             failed += bad
         else:
-            found += _under_one_name(part, read_table(part, score=score, where=where))
+            samples = read_table(part, score=score, where=where, fields=fields)
+        found += _under_one_name(part, samples)
     return found, failed
 
 
 def _read_paths(
-    part: Part, *, score: str | None, where: Where
+    part: Part, *, score: str | None, where: Where, fields: Sequence[str]
 ) -> tuple[list[Samples], list[FailedLog]]:
     found: list[Samples] = []
     failed: list[FailedLog] = []
     for path in logs_under(part.source, inspect_logs.is_log, what="log, *.eval or *.json,"):
         if path.suffix.lower() not in inspect_logs.ENDINGS:
-            found += read_table(part._replace(source=path), score=score, where=where)
+            found += read_table(part._replace(source=path), score=score, where=where, fields=fields)
             continue
-        log = inspect_logs.read_log(part, path, where=where)
+        log = inspect_logs.read_log(part, path, where=where, fields=fields)
         if isinstance(log, FailedLog):
             failed.append(log)
         elif log is not None:
@@ -334,7 +423,7 @@ def _without_failed(
     n_logs = len(failed) + len({one.name for one in every})
     if not skip or not every:
         told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
-        rest = ", or leave it out with skip_failed=True" if every else ""
+        rest = f", or leave it out with {param('skip_failed=', True)}" if every else ""
         raise DataError(f"{told}{reasons}. Run the evaluation again, or mend the file{rest}")
     return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
 

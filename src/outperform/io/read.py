@@ -20,8 +20,9 @@ from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, che
 from outperform.io.frames import known_frame
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
+from outperform.io.log_samples import LONG
 from outperform.io.logs import FORMATS as LOGS
-from outperform.io.logs import read_grades
+from outperform.io.logs import read_grades, recognized
 from outperform.io.sources import Request, read_by_door
 from outperform.io.tables import Table, check_family, check_where, opened
 
@@ -32,6 +33,7 @@ def read_scores(
     models: Sequence[str] | Mapping[str, str] | None = None,
     truth: str | None = None,
     id: str | None = None,
+    model: str | None = None,
     groups: str | None = None,
     score: str | None = None,
     where: Where | None = None,
@@ -54,11 +56,14 @@ def read_scores(
         The column of the true labels; None for grades, which have no truth.
     id
         The column that names the items; no id may repeat.
+    model
+        With ``format="long"``, the column that names the model of each row.
     groups
-        The column that names the group of each row, such as the item that was answered.
+        The column that names the group of each row, such as the item that was answered; of logs
+        ``"task"``, or a field of their metadata.
     score
         Of logs the score to read; the only one whose values are numbers by default. A key of a
-        score that is a dictionary is ``"scorer.key"``.
+        score that is a dictionary is ``"scorer.key"``. With ``format="long"``, its column.
     where
         The rows to keep: a value, or a list of them, for each column.
     on_missing, on_null
@@ -69,7 +74,8 @@ def read_scores(
         out, with a finding, instead of refused.
     format
         What the file is, whatever its name says; ``"lm-eval"`` or ``"inspect"`` for logs, whose
-        grades are paired on the item, several answers to one item being a group.
+        grades are paired on the item, several answers to one item being a group; ``"long"`` for a
+        table with one row for each item and model.
     dialect
         How text files are written, as for :func:`read`.
 
@@ -82,18 +88,26 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     check_where(where)
-    if isinstance(source, Mapping) and format not in LOGS:
+    if isinstance(source, Mapping) and format not in LOGS and not recognized(source):
         raise UsageError(
             f"read_scores reads one table with a column for each model, not a file for each; got "
             f"{', '.join(map(repr, source))}. Join the files on their id first, e.g. with pandas' "
             "merge, and give the columns to Scores.from_values or Scores.from_arrays; files that "
             "say right or wrong are joined by op.read(…, id=…, correct=…)"
         )
-    if format in LOGS:
-        _refuse_of_logs(truth=truth, id=id, groups=groups, dialect=dialect)
+    if format in LOGS or (format is None and recognized(source)):
+        columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
+        if format == LONG:
+            columns["dialect"] = Dialect(**check_options(dialect))
+            _refuse_of_logs(truth=truth, skip_failed=skip_failed or None)
+        else:
+            _refuse_of_logs(truth=truth, **columns)
+            columns = {}
         return read_grades(
             source,
+            **columns,
             format=format,
+            groups=groups,
             score=score,
             models=models,
             where=where,
@@ -105,21 +119,22 @@ def read_scores(
         source,
         format=format,
         score=score,
+        model=model,
         on_missing=on_missing,
         on_null=on_null,
         skip_failed=skip_failed,
     )
     named = _named(models)
-    columns = [*named.values(), *(one for one in (truth, groups) if one is not None)]
-    if len(set(columns)) != len(columns):
-        raise UsageError(f"every column has one role; got {columns}")
-    wanted = [*columns, *(() if id is None else (id,)), *(where or ())]
+    names = [*named.values(), *(one for one in (truth, groups) if one is not None)]
+    if len(set(names)) != len(names):
+        raise UsageError(f"every column has one role; got {names}")
+    wanted = [*names, *(() if id is None else (id,)), *(where or ())]
     asked = replace(Dialect(format=format, **check_options(dialect)), columns=tuple(wanted))
 
     def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
         if id is not None:
             refuse_repeated_ids(found[""], id, where, engine)
-        return _fetch(found[""], columns, where, engine)
+        return _fetch(found[""], names, where, engine)
 
     with opened({"": source}, wanted, asked) as tables:
         rows = tables.ask(ask)
@@ -138,7 +153,8 @@ def _refuse_of_logs(**given: Any) -> None:
     if names:
         raise UsageError(
             f"{', '.join(map(param, names))} cannot be asked of logs of evaluations, which know "
-            f"their own columns; choose with {param('models=')}, score= and {param('where=')}"
+            f"their own columns; choose with {param('models=')}, {param('score=')} and "
+            f"{param('where=')}"
         )
 
 
@@ -147,6 +163,7 @@ def _refuse_of_tables(
     *,
     format: str | None,
     score: str | None,
+    model: str | None,
     on_missing: str,
     on_null: str,
     skip_failed: bool,
@@ -167,10 +184,16 @@ def _refuse_of_tables(
         )
     if score is not None:
         raise UsageError(
-            "score= chooses a score of evaluation logs, read with "
+            f"{param('score=')} chooses a score of evaluation logs, read with "
             f"{param('format=', 'lm-eval', 'inspect')}. In a table name the column of each model, "
-            f"{param('models=', ['bert', 'gpt'])}; if it has one row for each item and model, make "
-            "it wide first, e.g. table.pivot(index='id', columns='model', values='score')"
+            f"{param('models=', ['bert', 'gpt'])}; if it has one row for each item and model, say "
+            f"{param('format=', 'long')} and name its columns with {param('id=')}, "
+            f"{param('model=')} and {param('score=')}"
+        )
+    if model is not None:
+        raise UsageError(
+            f"{param('model=')} names the column of the models in a table with one row for each "
+            f"item and model, read with {param('format=', 'long')}"
         )
     for name, given in (("on_missing", on_missing), ("on_null", on_null)):
         if given != "raise":
@@ -181,7 +204,7 @@ def _refuse_of_tables(
             )
     if skip_failed:
         raise UsageError(
-            "skip_failed= is for evaluation logs, read with "
+            f"{param('skip_failed=')} is for evaluation logs, read with "
             f"{param('format=', 'lm-eval', 'inspect')}"
         )
 
@@ -231,6 +254,7 @@ class Reading(TypedDict, total=False):
     """What else may be said of the rows of two models."""
 
     id: str | None
+    model: str | None
     label: str | None
     score: str | None
     where: Where | None
@@ -253,6 +277,7 @@ def read(
     models: Sequence[str] | Mapping[str, str] | None = None,
     correct: str | Sequence[str] | Mapping[str, str] | None = None,
     id: str | None = None,
+    model: str | None = None,
     label: str | None = None,
     score: str | None = None,
     by: str | Sequence[str] | None = None,
@@ -302,14 +327,18 @@ def read(
         in every file. Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
     id
         The column that names the items: needed for a join; in one table, no id may repeat.
+    model
+        With ``format="long"``, the column that names the model of each row.
     label
         The column of the labels in every file of a join. With ``truth`` as well, a file that
         has both columns is a model, and all that have the truth must agree on it.
     score
         In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
-        the only one that does. A key of a score that is a dictionary is ``"scorer.key"``.
+        the only one that does. A key of a score that is a dictionary is ``"scorer.key"``. With
+        ``format="long"``, the column that says so.
     by
-        The columns that divide the items into slices; see ``Outcomes.slices``.
+        The columns that divide the items into slices; see ``Outcomes.slices``. Of logs ``"task"``,
+        or fields of the metadata (inspect_ai) or of the document (lm-evaluation-harness).
     where
         The rows to keep: a value, or a list of them, for each column.
     count
@@ -336,7 +365,9 @@ def read(
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
         it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
-        sample tables of inspect_ai.
+        sample tables of inspect_ai; ``"long"`` for a table with one row for each item and model.
+        Logs are recognized by their names, ``*.eval`` and ``samples_<task>_<time>.jsonl``, with a
+        finding.
     dialect
         How text files are written, where it is not as usual: ``separator``, what stands between
         the columns, found out by default; ``quote``, what stands around values with separators in
@@ -359,6 +390,7 @@ def read(
         models=models,
         correct=correct,
         id=id,
+        model=model,
         label=label,
         score=score,
         by=by,

@@ -19,8 +19,9 @@ from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, che
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
+from outperform.io.log_samples import LONG
 from outperform.io.logs import FORMATS as LOGS
-from outperform.io.logs import read_evaluations
+from outperform.io.logs import read_evaluations, recognized
 from outperform.io.paths import stem
 from outperform.io.tables import Table, Where, check_where, opened
 
@@ -36,6 +37,7 @@ class Request:
     models: Models = None
     correct: Correct = None
     id: str | None = None
+    model: str | None = None
     label: str | None = None
     score: str | None = None
     by: str | Sequence[str] | None = None
@@ -332,19 +334,43 @@ def columns_of(
 
 
 def _logs(source: object, request: Request) -> Any:
-    return source if request.is_of_logs else None
+    told = request.format in LOGS
+    return source if told or (request.format is None and recognized(source)) else None
 
 
 def _read_logs(source: object, request: Request) -> Outcomes:
     return read_evaluations(
         source,
-        format=str(request.format),
+        format=request.format,
+        by=request.slice_names,
+        groups=request.groups,
         score=request.score,
         models=request.models,
         where=request.where,
         on_missing=request.on_missing,
         on_null=request.on_null,
         skip_failed=request.skip_failed,
+    )
+
+
+def _long(source: object, request: Request) -> Any:
+    return source if request.format == LONG else None
+
+
+def _read_long(source: object, request: Request) -> Outcomes:
+    return read_evaluations(
+        source,
+        format=LONG,
+        id=request.id,
+        model=request.model,
+        score=request.score,
+        models=request.models,
+        where=request.where,
+        by=request.slice_names,
+        groups=request.groups,
+        on_missing=request.on_missing,
+        on_null=request.on_null,
+        dialect=request.dialect(),
     )
 
 
@@ -431,14 +457,25 @@ def _read_files(source: object, request: Request) -> Outcomes:
         return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
 
 
+_OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
 DOORS = (
+    Door(
+        _long,
+        _read_long,
+        {"id", "model", *_OF_LOGS, *_FILES},
+        lambda names: (
+            f"{names} cannot be asked of a table with one row for each item and model, which says "
+            f"right or wrong; its columns are {param('id=')}, {param('model=')} and "
+            f"{param('score=')}"
+        ),
+    ),
     Door(
         _logs,
         _read_logs,
-        {"format", "score", "models", "where", "on_missing", "on_null", "skip_failed"},
+        {"format", "skip_failed", *_OF_LOGS},
         lambda names: (
             f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
-            f"with score=, {param('models=')} and {param('where=')}"
+            f"with {param('score=')}, {param('models=')} and {param('where=')}"
         ),
     ),
     Door(

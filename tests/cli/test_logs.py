@@ -1,0 +1,131 @@
+"""Evaluation logs at every command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import outperform as op
+from outperform.cli.main import main
+
+LOGS = Path(__file__).parents[1] / "io" / "evaluations"
+LONG = ["--read-as", "long", "--id", "question_id", "--model", "model", "--score", "score"]
+MODELS = {"large": 0.8, "small": 0.6, "tiny": 0.4}
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    """Write the same answers as a long table and as logs of lm-evaluation-harness."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"q{k}", model, int(rng.random() < share), ("arc", "gsm8k")[k % 2])
+        for model, share in MODELS.items()
+        for k in range(200)
+    ]
+    lines = ["question_id,model,score,task", *(",".join(map(str, row)) for row in rows)]
+    Path("answers.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    for model in MODELS:
+        Path("logs", model).mkdir(parents=True)
+        for task in ("arc", "gsm8k"):
+            own = [
+                {"doc_id": name, "acc": score}
+                for name, owner, score, of in rows
+                if (owner, of) == (model, task)
+            ]
+            path = Path("logs", model, f"samples_{task}_2026-01-01T00-00-00.000001.jsonl")
+            path.write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
+    return rows
+
+
+def asked(capsys, *words):
+    code = main([str(word) for word in words])
+    return code, capsys.readouterr().out
+
+
+TWO = ("--a", "large", "--b", "small", "--rope", "0.02", "--draws", "500")
+ASKED = {
+    "compare": TWO,
+    "rank": ("--rope", "0.02", "--draws", "500"),
+    "scorecard": (*TWO, "--metrics", "accuracy"),
+    "estimate": ("--of", "large", "--draws", "500"),
+    "slices": (*TWO, "--by", "task"),
+    "gate": ("--candidate", "large", "--baseline", "small", "--draws", "500"),
+    "plan": ("--a", "large", "--b", "tiny", "--rope", "0.02", "--simulations", "100"),
+    "sensitivity": TWO,
+}
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_every_command_says_the_same_of_logs_and_of_a_long_table(answers, capsys, command):
+    words = (*ASKED[command], "--format", "json")
+    code, told = asked(capsys, command, "logs", *words)
+    other, long = asked(capsys, command, "answers.csv", *LONG, *words)
+    assert code == other
+    assert code in (0, 4)
+
+    # A sensitivity has findings about priors only.
+    assert ("logs_recognized" in told) != (command == "sensitivity")
+    if command in ("compare", "estimate", "rank"):
+        logs, table = json.loads(told), json.loads(long)
+        assert logs.pop("findings") != table.pop("findings")
+        assert logs == table
+
+
+def test_what_is_printed_is_the_share_of_right_answers(answers, capsys):
+    _, text = asked(capsys, "rank", "logs", "--format", "json", "--draws", "500")
+    for one in json.loads(text)["models"]:
+        own = [score for _, model, score, _ in answers if model == one["name"]]
+        assert one["observed"] == pytest.approx(np.mean(own), abs=1e-12)
+
+
+def test_counted_logs_add_up(answers, capsys):
+    assert asked(capsys, "count", "logs", "-o", "counts.json")[0] == 0
+    seen = op.read("counts.json")
+    assert (seen.kind, seen.n) == ("correct", 200)
+    assert set(seen.models) == set(MODELS)
+
+
+def test_grades_are_compared_by_their_mean(answers, capsys):
+    words = ("--metric", "mean", *TWO, "--format", "json")
+    _, text = asked(capsys, "compare", "logs", *words)
+    found = json.loads(text)
+    own = [score for _, model, score, _ in answers if model == "large"]
+    assert found["a"]["observed"] == pytest.approx(np.mean(own))
+    assert json.loads(asked(capsys, "rank", "logs", "--metric", "mean", "--format", "json")[1])
+
+
+def test_a_page_of_logs(answers, capsys):
+    code, _ = asked(capsys, "report", "logs", *TWO, "-o", "page.html")
+    assert code == 0
+    assert "large is better than small" in Path("page.html").read_text("utf-8")
+
+
+def test_logs_of_inspect_are_known_by_their_names(tmp_path, capsys):
+    shutil.copytree(LOGS / "inspect" / "chat" / "eval", tmp_path / "logs")
+    found = op.read(tmp_path / "logs", score="match")
+    assert found.findings[0].name == "logs_recognized"
+    code, text = asked(capsys, "compare", tmp_path / "logs", "--score", "match", "--draws", "200")
+    assert code == 0
+    assert "logs of inspect" in text
+
+
+def test_failed_logs_are_named_and_skipped(answers, capsys):
+    path = next(Path("logs", "tiny").iterdir())
+    path.write_text("{", "utf-8")
+    assert main(["rank", "logs"]) == 3
+    said = capsys.readouterr().err
+    assert path.name in said
+    assert "--skip-failed" in said
+    assert main(["rank", "logs", "--skip-failed", "--on-missing", "drop", "--draws", "200"]) == 0
+    assert "failed_logs_skipped" in capsys.readouterr().out
+
+
+def test_a_folder_of_both_kinds_is_not_guessed(answers, tmp_path):
+    shutil.copy(next((LOGS / "inspect" / "chat" / "eval").iterdir()), Path("logs", "one.eval"))
+    with pytest.raises(op.errors.OutperformError):
+        op.read("logs")
