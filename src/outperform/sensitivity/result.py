@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from outperform._typing import Axes
+from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -459,16 +459,19 @@ class Sensitivity(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.own.names, self.own.metric, "sensitivity")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a prior before the ROPE, with its decision.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         names = [f"{name} (own)" if not place else name for place, name in enumerate(self.priors)]
-        return facts.plot_forest("prior", names, self.comparisons, ax)
+        title = sensitivity_headline(self.to_dict()).rstrip(".")
+        return facts.plot_forest("prior", names, self.comparisons, ax, size=size, title=title)
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"
