@@ -32,6 +32,7 @@ NAME_LIMIT = 18
 SHORT_NAME = 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where axes have more
 _LINE = 44  # characters
+_HEADING = 36.0  # points that a title takes from the rows under it
 _WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
 _ON_LIGHT = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
@@ -202,9 +203,11 @@ def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
     if "names" not in facts:
         return f"{metric} of {name(facts['name'])}"
     a, b = names(facts["names"])
-    way = "better" if facts.get("greater_is_better", True) else "worse"
-    pieces = [f"{metric},"] if metric else []
-    return lines([*pieces, f"{a} − {b}", f"{arrow} {a} {way}"], room)
+    pieces = [*([f"{metric},"] if metric else []), f"{a} − {b}"]
+    greater = facts.get("greater_is_better", True)
+    if greater is not None:
+        pieces.append(f"{arrow} {a} {'better' if greater else 'worse'}")
+    return lines(pieces, room)
 
 
 def lines(pieces: Sequence[str], room: int) -> str:
@@ -321,7 +324,7 @@ def beside_row(ax: Axes, place: float, text: str, size: float, **how: Any) -> No
 
 def row_size(ax: Axes, n_rows: int) -> float:
     """Return the points that a row leaves for its text."""
-    return max(3.0, min(text_size(), 0.85 * points(ax)[1] / (n_rows + 1)))
+    return max(2.5, min(text_size(), 0.85 * (points(ax)[1] - _HEADING) / (n_rows + 1)))
 
 
 def veiled(
@@ -394,6 +397,11 @@ def draw_interval(
     if facts.get("mean") is not None:
         look = {"marker": "o", "ms": mark + 1.6, "mfc": shade, "mec": ground}
         ax.plot([facts["mean"]], [level], ls="", mew=0.8, zorder=7, **look)
+
+
+def beside_numbers() -> float:
+    """Return the points that the numbers and the name of an upright axis take."""
+    return 6.0 * text_size()
 
 
 def row_tone(row: Facts) -> str:

@@ -30,7 +30,7 @@ def draw_forest(
     *,
     names: tuple[object, object] = ("A", "B"),
     metric: str | None = None,
-    greater_is_better: bool = True,
+    greater_is_better: bool | None = True,
     title: str | None = None,
     note: str | None = None,
     ax: Axes | None = None,
@@ -50,7 +50,7 @@ def draw_forest(
     metric
         The metric in words, if it is the same in all rows.
     greater_is_better
-        Whether greater values of the metric are better.
+        Whether greater values of the metric are better; None where the rows differ.
     title
         A sentence over the figure; how many rows have which decision if None.
     note

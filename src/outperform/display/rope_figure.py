@@ -189,7 +189,7 @@ def _finish(ax: Axes, facts: ComparisonFacts, *, with_shares: bool) -> None:
     whom = " − ".join(figure_style.names(facts["names"]))
     metric = for_text(read.metric(facts), limit=40)
     ax.set_xlabel(f"{what}\n{metric}, {whom}", **figure_style.SMALL)
-    figure_style.write_title(ax, _changes(facts))
+    figure_style.write_title(ax, _changes(facts), margin=figure_style.beside_numbers())
     figure_style.number_ticks(ax)
     figure_style.bare(ax)
     if with_shares:
@@ -272,7 +272,8 @@ def draw_factor(
         figure_style.number_ticks(ax)
         figure_style.bare(ax, sides=("top", "right"))
         note = f"{_of_interval(facts, null)}\n{_of_point(null)}"
-        figure_style.write_title(ax, _grown(facts, null), note=note)
+        margin = figure_style.beside_numbers()
+        figure_style.write_title(ax, _grown(facts, null), note=note, margin=margin)
     return ax
 
 

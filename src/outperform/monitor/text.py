@@ -339,4 +339,5 @@ def _finish(ax: Axes, facts: MonitorFacts) -> None:
     said = answer({**asked, "names": names}) if "decision" in asked else " − ".join(names)
     rope = minus(numbers.rope(asked["rope"]["low"], asked["rope"]["high"]))
     note = f"● mean, │ {read.hdi_label(facts['looks'][-1])}, shaded: ROPE {rope}"
-    figure_style.write_title(ax, f"{told}: {said.replace('Undecided', 'undecided', 1)}", note=note)
+    title = f"{told}: {said.replace('Undecided', 'undecided', 1)}"
+    figure_style.write_title(ax, title, note=note, margin=figure_style.beside_numbers())

@@ -318,7 +318,8 @@ def _draw_curve(
     ax.set_axisbelow(True)
     ax.set_ylabel("probability", **figure_style.SMALL)
     wanted = for_text(goal).replace("_", " ")
-    figure_style.write_title(ax, f"How often the decision is {wanted}" if several else title)
+    said = f"How often the decision is {wanted}" if several else title
+    figure_style.write_title(ax, said, margin=figure_style.beside_numbers())
     figure_style.count_ticks(ax)
     if label is not None:
         # Curves are apart where they rise, and together where they end.

@@ -235,11 +235,12 @@ def plot_forest(
     first = comparisons[0]
     rows = [{"key": key, **_row(one)} for key, one in zip(keys, comparisons, strict=True)]
     same = all(one.metric == first.metric for one in comparisons)
+    ways = {one.spec.metric.greater_is_better for one in comparisons}
     return draw_forest(
         rows,
         names=first.names,
         metric=first.spec.metric.label if same and what != "metric" else None,
-        greater_is_better=first.spec.metric.greater_is_better,
+        greater_is_better=ways.pop() if len(ways) == 1 else None,
         title=title,
         ax=ax,
         size=size,
