@@ -262,15 +262,17 @@ def write_title(
     text = fill(_MINUS.sub("−", title), max(10, int(width / (1.05 * _WIDE * _title_size()))))
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
     if written is not None:
-        place = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-        how = {"family": family(ax), "alpha": QUIET, **TINY}
-        ax.annotate(_leftwards(written), (0.0, 1.0), xytext=(0, above + 4), **place, **how)
+        how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        how |= {"va": "bottom", "family": family(ax), "alpha": QUIET, **TINY}
+        ax.annotate(_leftwards(written), (0.0, 1.0), xytext=(0, above + 4), **how)
 
 
 def _room(ax: Axes) -> float:
     """Return the points from side to side that a layout will give to axes without labels."""
-    alone = len(ax.figure.axes) == 1 and ax.figure.get_layout_engine() is not None
-    return 0.95 * 72 * ax.figure.get_figwidth() if alone else points(ax)[0]
+    figure = ax.get_figure(root=True)
+    if figure is None or len(figure.axes) > 1 or figure.get_layout_engine() is None:
+        return points(ax)[0]
+    return 0.95 * 72 * figure.get_figwidth()
 
 
 def fits_title(ax: Axes, title: str) -> bool:
@@ -317,9 +319,9 @@ def name_rows(ax: Axes, labels: Iterable[object], size: float, *, shift: float =
 
 def beside_row(ax: Axes, place: float, text: str, size: float, **how: Any) -> None:
     """Write at the right of a row."""
-    at = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
-    how = {"fontsize": size, "family": family(ax), **how, **LITERAL}
-    ax.annotate(text, (1.0, place), xytext=(5, 0), **at, **how)
+    how |= {"fontsize": size, "family": family(ax), "va": "center", **LITERAL}
+    how |= {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+    ax.annotate(text, (1.0, place), xytext=(5, 0), **how)
 
 
 def row_size(ax: Axes, n_rows: int) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
+from outperform.display.facts import Facts
 from outperform.display.figure_style import Shape, colour, read_shape
 from outperform.display.numbers import for_text
 from outperform.display.pictures import OPEN, minus
@@ -39,7 +40,7 @@ _THICK = 0.14  # a thinner part has no name
 def draw_rope_curve(
     shares: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     *,
-    facts: ComparisonFacts,
+    facts: Facts,
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
@@ -97,7 +98,7 @@ def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatA
         floor = floor + share
 
 
-def widest_rope(facts: ComparisonFacts) -> float:
+def widest_rope(facts: Facts) -> float:
     """Return the greatest half-width shown: all changes of the decision, and the chosen ROPE.
 
     Examples
@@ -138,7 +139,7 @@ def _draw_band(ax: Axes, stretch: CurveFacts, stop: float) -> None:
     ax.text((low + high) / 2, (_STRIP + _ROOF) / 2, text, **how)
 
 
-def _mark_chosen(ax: Axes, facts: ComparisonFacts) -> None:
+def _mark_chosen(ax: Axes, facts: Facts) -> None:
     rope = facts["rope"]
     at = _chosen(rope)
     ax.plot(
@@ -155,7 +156,7 @@ def _mark_chosen(ax: Axes, facts: ComparisonFacts) -> None:
     figure_style.veiled(ax, text, (at, 0.03), (3, 0), **how)
 
 
-def _changes(facts: ComparisonFacts) -> str:
+def _changes(facts: Facts) -> str:
     """Say up to which width there is one decision, and from which on another."""
     a, b = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
     even = facts["rope"]["low"] == -facts["rope"]["high"]
@@ -181,7 +182,7 @@ def _width(value: float, *, even: bool) -> str:
     return f"±{width}" if even else f"{width} times the ROPE"
 
 
-def _finish(ax: Axes, facts: ComparisonFacts, *, with_shares: bool) -> None:
+def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
     rope = facts["rope"]
     even = rope["low"] == -rope["high"]
     ends = minus(numbers.rope(rope["low"], rope["high"]))

@@ -389,7 +389,9 @@ class SliceComparison(Tabular):
             names=self.names,
             metric=metric.label,
             greater_is_better=metric.greater_is_better,
-            title=slices_headline(self._facts(), limit=SHORT_NAME).partition("; ")[0].rstrip("."),
+            title=slices_headline(self._facts(), limit=SHORT_NAME)
+            .partition("; ")[0]
+            .partition(". ")[0],
             note="means are pulled toward the whole",
             ax=ax,
             size=size,

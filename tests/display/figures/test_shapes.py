@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def test_many_draws_are_the_density_that_they_come_from():
 def test_parts_cover_the_whole():
     shape = read_shape(DRAWS)
     edges = [-np.inf, -0.51234, 0.25678, np.inf]
-    parts = [shape.between(low, high) for low, high in zip(edges, edges[1:], strict=False)]
+    parts = [shape.between(low, high) for low, high in itertools.pairwise(edges)]
     assert sum(map(area, parts)) == pytest.approx(1, abs=1e-9)
     assert (parts[1].grid[0], parts[1].grid[-1]) == (-0.51234, 0.25678)
     assert area(shape.between(50, 60)) == 0
