@@ -211,7 +211,7 @@ def plot_power(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", label="paired", ax=Figure().subplots())
+    >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", ax=Figure(figsize=(9, 3)).subplots())
     >>> ax.get_title(loc="left")
     'With 1,000 items the decision is ≫ with a probability of 70%'
     """

@@ -226,12 +226,9 @@ def _legend(facts: SensitivityFacts) -> list[str]:
     shown = [decision for row in facts["rows"] for decision in row["decisions"]]
     known = dict.fromkeys((one["symbol"], one["words"]) for one in shown)
     marks = dict.fromkeys(mark for row in facts["rows"] for mark in _flags(facts, row))
-    meanings = [f"{mark}: {_FLAGS[mark]}" for mark in marks]
-    return [
-        "* the comparison's own",
-        "; ".join(f"{symbol} {meaning}" for symbol, meaning in known),
-        *(["; ".join(meanings)] if meanings else []),
-    ]
+    meanings = "; ".join(f"{mark}: {_FLAGS[mark]}" for mark in marks)
+    symbols = "; ".join(f"{symbol} {meaning}" for symbol, meaning in known)
+    return ["* the comparison's own", symbols, *([meanings] if meanings else [])]
 
 
 def _notes(facts: SensitivityFacts) -> list[str]:
@@ -243,10 +240,8 @@ def _notes(facts: SensitivityFacts) -> list[str]:
 def _reasons(facts: SensitivityFacts) -> list[str]:
     """Say what was left out and what changes more than the prior, one line for each reason."""
     found = []
-    for given, words in (
-        (facts["left_out"], "left out"),
-        (facts["apart"], "more than another prior"),
-    ):
+    why_not = {"left out": facts["left_out"], "more than another prior": facts["apart"]}
+    for words, given in why_not.items():
         together: dict[str, list[str]] = {}
         for name, reason in given.items():
             together.setdefault(reason, []).append(for_text(name, limit=_LONGEST_KEY))
