@@ -41,6 +41,7 @@ from papers.acl_figures import draw_task
 STATIC = Path(__file__).parents[1] / "_static"
 COLUMN, PAGE = 3.5, 7.0  # inches
 SLIM = 3.4  # one column, as the figures that results draw are given
+BUTT = {"solid_capstyle": "butt"}
 COLOURS = {"≫": "#0072B2", "≈": "#8C8C8C", "≪": "#D55E00"}
 DARK, MIDDLE, LIGHT, PALE = "0.15", "0.45", "0.7", "0.9"
 
@@ -92,7 +93,7 @@ def decisions() -> Figure:
         decision = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
         shade = COLOURS.get(decision.symbol, "black")
         width = 3 if decision.symbol in COLOURS else 1.2
-        ax.plot([low, high], [-place, -place], color=shade, lw=width, marker="|", ms=7)
+        ax.plot([low, high], [-place, -place], color=shade, lw=width, marker="|", ms=7, **BUTT)
         ax.plot((low + high) / 2, -place, "o", color=shade, ms=4.5, mec="white", mew=0.8)
         how = {"va": "center", "color": shade}
         ax.text(-0.058, -place, decision.symbol, ha="center", fontsize=11, **how)

@@ -32,6 +32,7 @@ NAME_LIMIT = 18
 SHORT_NAME = 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where axes have more
 _LINE = 44  # characters
+_USUAL = 8.33  # points of small text, to which marks are in proportion
 _HEADING = 36.0  # points that a title takes from the rows under it
 _WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
@@ -49,17 +50,17 @@ _MINUS = re.compile(r"(?<![^\s(±])-(?=\d)")
 _FIRST_STRONG, _LEFT_TO_RIGHT, _POP = "\u2068", "\u2066", "\u2069"
 
 
-def inches(size: FigureSize) -> float:
-    """Return how wide a new figure is.
+def inches(size: FigureSize) -> tuple[float, float]:
+    """Return how wide a new figure is, and how much larger than usual its text.
 
     Examples
     --------
     >>> inches("column"), inches("slide")
-    (3.4, 10.0)
+    ((3.4, 1.0), (10.0, 1.6))
     """
     if size not in _SIZES:
         raise UsageError(f"size must be one of {', '.join(_SIZES)}, but {size!r} came")
-    return _SIZES[size][0]
+    return _SIZES[size]
 
 
 @contextmanager
@@ -69,7 +70,6 @@ def canvas(
     purpose: str,
     height: float,
     size: FigureSize = "text",
-    width: float | None = None,
 ) -> Iterator[Axes]:
     """Give the axes that came, or those of a new figure, and the style while one draws.
 
@@ -83,18 +83,15 @@ def canvas(
         Inches of a new figure before it is enlarged.
     size
         How wide a new figure is.
-    width
-        Inches of a new figure before it is enlarged, where its content asks for them.
     """
-    wide, scale = inches(size), _SIZES[size][1]
+    wide, scale = inches(size)
     if ax is not None:
         with styled(purpose=purpose):
             yield ax
         return
     pyplot = require("matplotlib.pyplot", extra="plot", purpose=purpose)
-    across = wide if width is None else scale * width
     with styled(purpose=purpose, scale=scale):
-        yield pyplot.subplots(figsize=(across, scale * height), layout="constrained")[1]
+        yield pyplot.subplots(figsize=(wide, scale * height), layout="constrained")[1]
 
 
 @contextmanager
@@ -388,6 +385,7 @@ def draw_interval(
         Which colour bar and dot have: worse, equivalent, better, or the ink's.
     """
     shade, ground = colour(ax, decided), paper(ax)
+    width *= text_size() / _USUAL
     ends = [facts["hdi"]["low"], facts["hdi"]["high"]]
     bar: dict[str, Any] = {"lw": width, "marker": "|", "ms": width + 4, "solid_capstyle": "butt"}
     ax.plot(ends, [level, level], color=shade, zorder=5, **bar)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def draw_forest(
         figure_style.name_axis(ax, facts)
         figure_style.number_ticks(ax)
         figure_style.bare(ax, sides=("top", "right"))
-        margin = 0.5 * points * max(len(key.get_text()) for key in keys)
+        margin = 0.6 * points * max(len(key.get_text()) for key in keys) + 2 * points
         said = _counts(names, rows) if title is None else title
         figure_style.write_title(
             ax, said, note=_key(rows) + ("" if note is None else f"; {note}"), margin=margin
@@ -129,6 +130,7 @@ def _draw_ropes(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
 _MOST = 60
 _CELL = 0.115  # inches: below it, class names cannot be read
 _LEAST_POINTS = 4.0
+_ROOMY = 1.6  # inches of a panel
 _FEW = 4  # classes up to which zeros are written too
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
@@ -180,7 +182,8 @@ def draw_confusion(
         left, right = _shares(left), _shares(right)
     classes = figure_style.names(labels, limit=_NAME)
     drawn = _three_axes(axes, classes, size)
-    with figure_style.styled(purpose="plot_confusion()"):
+    scale = 1.0 if axes is not None else figure_style.inches(size)[1]
+    with figure_style.styled(purpose="plot_confusion()", scale=scale):
         top = max(float(left.max()), float(right.max()), 1e-12)
         for ax, values in zip(drawn, (left, right), strict=False):
             _draw_shades(ax, values, top)
@@ -196,7 +199,8 @@ def draw_confusion(
         drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
         if axes is None and not normalise:
             said = _more_right(int(np.trace(left) - np.trace(right)), short)
-            drawn[0].figure.suptitle(said, x=0.01, ha="left", **_HEAD)
+            room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
+            drawn[0].figure.suptitle(fill(said, room), x=0.01, ha="left", **_HEAD)
     return drawn
 
 
@@ -239,10 +243,13 @@ def _three_axes(
             raise UsageError(f"axes must be three, for A, B and A − B, but {len(given)} came")
         return given
     pyplot = require("matplotlib.pyplot", extra="plot", purpose="plot_confusion()")
-    longest = 0.06 * max(map(len, classes))  # inches
-    panel = max((figure_style.inches(size) - longest - 0.75) / 3, len(classes) * _CELL)
+    width, scale = figure_style.inches(size)
+    longest = 0.06 * scale * max(map(len, classes))  # inches
+    frame = 0.75 * scale
+    panel = max((width - longest - frame) / 3, len(classes) * _CELL)
+    under = 0.95 if panel > _ROOMY else 1.5  # what the colours mean takes more lines there
     with figure_style.styled(purpose="plot_confusion()"):
-        inches = (3 * panel + longest + 0.75, panel + longest + 0.95)
+        inches = (3 * panel + longest + frame, panel + longest + scale * under)
         return list(pyplot.figure(figsize=inches, layout="compressed").subplots(1, 3))
 
 
@@ -289,10 +296,10 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
     ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
     more, less = ("■", "□") if size is None else ("+", "−")
     a, b = names
-    pieces = [f"{more} {a} more,", f"{less} {b} more", f"blue: {a} better,", f"orange: {b} better"]
+    pieces = [f"{more} {a} more,", f"{less} {b} more", f"blue: {a} better,", "orange: worse"]
     room = int(figure_style.points(ax)[0] / (0.45 * figure_style.text_size()))
     key = "\n".join(figure_style.lines(two, room) for two in (pieces[:2], pieces[2:]))
-    ax.set_xlabel(key, family=figure_style.family(ax), **figure_style.TINY)
+    ax.set_xlabel(key, loc="right", family=figure_style.family(ax), **figure_style.TINY)
 
 
 def _draw_squares(ax: Axes, difference: FloatArray, gain: FloatArray) -> None:
@@ -321,7 +328,7 @@ def _number_size(ax: Axes, written: Sequence[Sequence[str]]) -> float | None:
     """Return the size in which the longest number fits its cell; None if nobody could read it."""
     longest = max(len(text) for row in written for text in row)
     cell = _cell_points(ax, len(written))
-    size = min(8.0, 0.5 * cell, cell / (0.66 * longest))
+    size = min(0.96 * figure_style.text_size(), 0.5 * cell, cell / (0.66 * longest))
     return size if size >= _LEAST_POINTS else None
 
 
@@ -339,7 +346,7 @@ def _label_classes(ax: Axes, classes: Sequence[str], *, names_rows: bool) -> Non
     cell = _cell_points(ax, len(classes))
     step = max(1, ceil(5.0 / cell))
     places, shown = range(0, len(classes), step), classes[::step]
-    size = max(_LEAST_POINTS, min(7.0, 0.85 * cell * step))
+    size = max(_LEAST_POINTS, min(0.84 * figure_style.text_size(), 0.85 * cell * step))
     upright = max(map(len, shown)) * 0.6 * size > cell * step
     ax.set_xticks(places, shown, rotation=90 if upright else 0)
     ax.set_yticks(places, shown if names_rows else [""] * len(shown))

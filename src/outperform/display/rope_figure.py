@@ -91,7 +91,8 @@ def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatA
         ax.fill_between(widths, floor, floor + share, zorder=2, **look)
         thick = np.flatnonzero(share >= 0.9 * share.max())
         at = int(thick[thick.size // 2])
-        if share[at] > _THICK:
+        across = thick.size / widths.size * figure_style.points(ax)[0]
+        if share[at] > _THICK and across > 0.6 * figure_style.text_size() * len(name):
             how: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
             how |= {"color": figure_style.paper(ax), **figure_style.SMALL}
             ax.text(widths[at], floor[at] + share[at] / 2, name, **how)

@@ -464,7 +464,8 @@ class Ranking(Tabular):
         )
 
     def _title(self) -> str:
-        return ranking_headline(self.to_dict(), limit=SHORT_NAME).partition(";")[0].rstrip(".")
+        said = ranking_headline(self.to_dict(), limit=SHORT_NAME).partition(";")[0]
+        return said.rstrip(".").replace("(P ", "(P\N{NO-BREAK SPACE}")
 
     def __repr__(self) -> str:
         return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"
