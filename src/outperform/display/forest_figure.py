@@ -131,6 +131,7 @@ _MOST = 60
 _CELL = 0.115  # inches: below it, class names cannot be read
 _LEAST_POINTS = 4.0
 _ROOMY = 1.6  # inches of a panel
+_APART = 0.09  # inches between the sentence and the panels
 _FEW = 4  # classes up to which zeros are written too
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
@@ -250,7 +251,9 @@ def _three_axes(
     under = 0.95 if panel > _ROOMY else 1.5  # what the colours mean takes more lines there
     with figure_style.styled(purpose="plot_confusion()"):
         inches = (3 * panel + longest + frame, panel + longest + scale * under)
-        return list(pyplot.figure(figsize=inches, layout="compressed").subplots(1, 3))
+        figure = pyplot.figure(figsize=inches, layout="compressed")
+        figure.get_layout_engine().set(h_pad=_APART)
+        return list(figure.subplots(1, 3))
 
 
 def _draw_shades(ax: Axes, values: FloatArray, top: float) -> None:

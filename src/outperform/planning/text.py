@@ -280,7 +280,9 @@ def plot_plan(
         ax.axhline(facts["target"], zorder=2, **faint)
         if facts["n"]:
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
-            figure_style.veiled(ax, numbers.count(facts["n"]), (facts["n"], 0), (3, 2), va="bottom")
+            up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
+            shift, at = (3, up), (facts["n"], 0)  # those of further curves stand higher
+            figure_style.veiled(ax, numbers.count(facts["n"]), at, shift, va="bottom")
         ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
 
