@@ -248,7 +248,7 @@ def _three_axes(
     longest = 0.06 * scale * max(map(len, classes))  # inches
     frame = 0.75 * scale
     panel = max((width - longest - frame) / 3, len(classes) * _CELL)
-    under = 0.95 if panel > _ROOMY else 1.5  # what the colours mean takes more lines there
+    under = 1.1 if panel > _ROOMY else 1.7  # what the colours mean takes more lines there
     with figure_style.styled(purpose="plot_confusion()"):
         inches = (3 * panel + longest + frame, panel + longest + scale * under)
         figure = pyplot.figure(figsize=inches, layout="compressed")
@@ -300,7 +300,7 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
     more, less = ("■", "□") if size is None else ("+", "−")
     a, b = names
     pieces = [f"{more} {a} more,", f"{less} {b} more", f"blue: {a} better,", "orange: worse"]
-    room = int(figure_style.points(ax)[0] / (0.45 * figure_style.text_size()))
+    room = int(figure_style.points(ax)[0] / (0.36 * figure_style.text_size()))
     key = "\n".join(figure_style.lines(two, room) for two in (pieces[:2], pieces[2:]))
     ax.set_xlabel(key, loc="right", family=figure_style.family(ax), **figure_style.TINY)
 

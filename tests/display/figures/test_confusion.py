@@ -23,7 +23,7 @@ def test_counts_are_written_and_differences_signed(three, texts):
     assert texts(axes[1]) == ["85", "15", "20", "80"]
     assert texts(axes[2]) == ["+5", "−5", "0", "0"]
     assert [ax.get_title() for ax in axes] == ["bert", "gpt", "bert − gpt"]
-    assert axes[2].get_xlabel() == "+ bert more, − gpt more\nblue: bert better,\norange: worse"
+    assert axes[2].get_xlabel() == "+ bert more, − gpt more\nblue: bert better, orange: worse"
     assert [text.get_text() for text in axes[0].get_yticklabels()] == ["ham", "spam"]
     assert axes[0].get_ylabel() == "true"
 
@@ -73,7 +73,7 @@ def test_many_classes_become_squares(three, grey):
     for cell, area in (more | less).items():
         assert area == pytest.approx(0.94**2 * abs(difference[cell]) / most)
     assert grey(hollow.get_facecolor()[0]) - grey(filled.get_facecolor()[0]) > 0.3
-    assert axes[2].get_xlabel() == "■ bert more, □ gpt more\nblue: bert better,\norange: worse"
+    assert axes[2].get_xlabel() == "■ bert more, □ gpt more\nblue: bert better, orange: worse"
 
 
 def test_more_is_better_on_the_diagonal_and_worse_off_it(three):
