@@ -15,31 +15,29 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
 from rich.text import Text
-from scipy.stats import gaussian_kde
 
 import outperform as op
+from outperform.display.cards import card_parts, fragment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 STATIC = Path(__file__).parents[1] / "_static"
 WIDTH, HEIGHT = 920, 900
-COLUMNS = 100
+COLUMNS = 80
 
 COMMANDS = (
     "outperform example news20 -o preds.csv",
     "outperform compare preds.csv --truth label --a svm_l1 --b svm_l2 --metric f1_macro "
-    "--rope 0.005 --seed 0",
+    "--rope 0.005",
 )
 # worse, equivalent, better, text, faint lines, panel, border
 LIGHT = ("#D55E00", "#8C8C8C", "#0072B2", "#1f2328", "#d0d7de", "#ffffff", "#d0d7de")
@@ -92,65 +90,9 @@ def compare_machines() -> op.Comparison:
     return op.compare(news.y_true, a, b, metric="f1_macro", rope=0.005, names=names, random_state=0)
 
 
-def draw_posterior(c: op.Comparison, colours: tuple[str, ...]) -> str:
-    """Draw the posterior in three colours, over its ROPE, as SVG."""
-    worse, equal, better, ink, faint, *_ = colours
-    style = {"font.size": 11, "svg.fonttype": "none", "font.family": "DejaVu Sans"}
-    with mpl.rc_context(style | {"text.color": ink, "axes.labelcolor": ink, "xtick.color": ink}):
-        figure = Figure(figsize=(5.4, 4.6), layout="constrained")
-        ax = figure.subplots()
-        low, high = c.draws.min() - 0.002, max(c.draws.max(), c.rope.high) + 0.006
-        at = np.linspace(low, high, 400)
-        density = gaussian_kde(c.draws)(at)
-        top = density.max()
-        ax.axvspan(c.rope.low, c.rope.high, color=faint, alpha=0.35, lw=0)
-        ax.axvline(0, color=faint, lw=1)
-        for colour, part in (
-            (worse, at <= c.rope.low),
-            (equal, (at >= c.rope.low) & (at <= c.rope.high)),
-            (better, at >= c.rope.high),
-        ):
-            ax.fill_between(at, density, where=part, color=colour, lw=0)
-        ax.plot([c.hdi.low, c.hdi.high], [-0.09 * top] * 2, color=worse, lw=4)
-        ax.plot(c.mean, -0.09 * top, "o", color=worse, ms=10)
-        for end, side, away in ((c.hdi.low, "right", -7), (c.hdi.high, "left", 7)):
-            ax.annotate(
-                f"{end:.3f}".replace("-", "−"),
-                (end, -0.09 * top),
-                (away, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-            )
-        for place, word, share, colour in (
-            (c.mean, "worse", c.p_worse, worse),
-            (0, "equivalent", c.p_equivalent, equal),
-        ):
-            ax.text(
-                place,
-                1.1 * top,
-                f"{word}\n{share:.1%}",
-                color=colour,
-                ha="center",
-                va="bottom",
-                weight="bold",
-            )
-        ax.text(c.mean, -0.19 * top, "95% HDI", ha="center", va="top")
-        ax.text(0, -0.19 * top, "ROPE ±0.005", ha="center", va="top")
-        ax.set(xlim=(low, high), ylim=(-0.32 * top, 1.42 * top), yticks=[])
-        ax.locator_params(axis="x", nbins=5)
-        ax.set_xlabel("macro-F1, svm_l1 − svm_l2")
-        ax.spines[:].set_visible(False)
-        figure.patch.set_alpha(0)
-        ax.patch.set_alpha(0)
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
-    return drawn.getvalue().partition("<svg")[2]
-
-
 def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
     """Photograph the terminal beside the posterior, for light and for dark screens."""
-    c = compare_machines()
+    picture = card_parts(replace(compare_machines()._card(), table=None, more=None, notes=()))
     for name, colours in (("light", LIGHT), ("dark", DARK)):
         *_, ink, _, panel, border = colours
         # Colours that the terminal chose for the other kind of screen.
@@ -167,12 +109,13 @@ def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
           main {{ display: flex; gap: 16px; padding: 2px; width: 1276px; align-items: stretch; }}
           section {{ background: {panel}; border: 1px solid {border}; border-radius: 10px;
                     box-sizing: border-box; overflow: hidden; }}
-          pre {{ margin: 0; padding: 20px 22px; font: 12.6px/1.42 "DejaVu Sans Mono", monospace;
+          pre {{ margin: 0; padding: 20px 22px; font: 12.6px/1.3 "DejaVu Sans Mono", monospace;
                 white-space: pre-wrap; }}
           .plot {{ flex: 1; padding: 12px; display: flex; align-items: center; }}
-          .plot svg {{ width: 100%; height: auto; }}
-        </style><main><section style="width: 800px"><pre>{printed}</pre></section>
-        <section class="plot"><svg{draw_posterior(c, colours)}</section></main>"""
+          .plot .op-card, .plot svg {{ max-width: none; width: 100%; height: auto; }}
+        </style><main><section style="width: 690px"><pre>{printed}</pre></section>
+        <section class="plot" data-theme="{name}"
+          style="--bs-body-bg: {panel}">{fragment(*picture)}</section></main>"""
         page = browser.new_page(viewport={"width": 1280, "height": 600}, device_scale_factor=2)
         page.set_content(html)
         for part, what in (("main", "hero"), (".plot", "posterior")):

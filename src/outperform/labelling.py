@@ -147,7 +147,7 @@ class Proposal(Tabular):
         """Return one row a stratum, those with most to label first."""
         return proposal_table(self.to_dict())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         said = proposal_headline(self.to_dict())
         return Card(headline=said, table=self.table(), signature=for_text(self.signature))
 
@@ -482,16 +482,7 @@ def proposal_table(facts: ProposalFacts) -> Table:
 
 
 def proposal_lines(facts: ProposalFacts, page: Page) -> list[Line]:
-    """Return the sentence and the strata with most to label.
-
-    Examples
-    --------
-    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": [], "n_pool": 1_000,
-    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
-    >>> from outperform.display.layout import plain
-    >>> print(plain(proposal_lines(told, Page(width=90))).splitlines()[0])
-    100 of 1,000 items: 80 of the 100 on which the models disagree, 20 of the others.
-    """
+    """Return the sentence and the strata with most to label."""
     whole = proposal_table(facts)
     shown = page.table(Table(whole.columns, whole.rows[:_MOST_ROWS]), labels=["a", "b"])
     if left := _ordered(facts)[_MOST_ROWS:]:

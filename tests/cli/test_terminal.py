@@ -7,14 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from outperform.cli.app import COMMANDS
 from outperform.cli.main import main
+from outperform.display.cards import glossary
 from outperform.display.formats import display_width
 from outperform.findings import TEMPLATES
 
@@ -149,7 +148,17 @@ def test_no_colour_where_none_is_wanted(good, environment):
     assert "≫" in text
 
 
-def test_a_pipe_and_a_file_get_no_colour_and_no_hint(good, capsys):
+def test_colour_can_be_forced_into_a_pipe(good, capsys, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(shlex.split(DECIDED)) == 0
+    assert "\x1b[38;2;0;114;178m≫" in capsys.readouterr().out
+
+
+def test_a_pipe_and_a_file_get_no_colour_and_no_hint(good, capsys, monkeypatch):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     assert main(shlex.split(DECIDED)) == 0
     text = capsys.readouterr().out
     assert "explain" not in text
@@ -163,7 +172,7 @@ def test_the_same_command_prints_the_same_digits(folder, capsys):
     assert "seed 0" in first
 
 
-GLOSSARY = tomllib.loads(files("outperform.display").joinpath("glossary.toml").read_text("utf-8"))
+GLOSSARY = glossary()
 
 
 @pytest.mark.parametrize("word", [*GLOSSARY, "≫", "Bayes factor", "macro-F1", "default_rope"])

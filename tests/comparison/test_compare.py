@@ -181,7 +181,7 @@ def test_the_most_obvious_call_works(truth, options, metric):
     assert (c.metric, c.to_dict()["metric"]) == (metric, metric)
     assert np.array_equal(c.draws, named.draws)
     assert f"metric={metric}" in c.signature
-    assert named.spec.metric.label in str(c)
+    assert named.spec.metric.label in repr(c)
     assert op.rank(truth, {"a": truth, "b": predicted}, **few).spec.metric.name == metric
     one = {key: value for key, value in few.items() if key != "rope"}
     assert op.estimate(truth, predicted, **one).metric == metric

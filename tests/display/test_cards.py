@@ -9,6 +9,7 @@ import pytest
 
 from outperform.display.cards import Card, card_html, style, table_html, with_interval
 from outperform.display.formats import Column, count_column
+from outperform.display.numbers import true_minus
 from outperform.display.pictures import (
     Html,
     Span,
@@ -37,7 +38,7 @@ def without_style(text):
 def test_it_says_what_the_text_says(read_html, facts):
     text = read_html(shown(facts)).text
     for words in (
-        headline(facts),
+        true_minus(headline(facts)),
         "nb_bern − nb_mult",
         "worse >99.985%",
         "equivalent <0.015%",

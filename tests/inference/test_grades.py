@@ -35,8 +35,8 @@ def test_the_faster_model_is_better_by_its_mean_cost():
     assert c.sd == pytest.approx(sd, rel=0.03)
     assert c.mean == pytest.approx(c.observed, abs=4 * sd / np.sqrt(c.draws.size))
     assert c.p_better > 0.999
-    assert "lower is better" in str(c)
-    assert "fast is better than slow: mean cost lower by" in str(c)
+    assert "lower is better" in " ".join(str(c).split())
+    assert "fast is better than slow: mean cost lower by" in repr(c)
     assert names(c) == []
 
 
@@ -102,11 +102,12 @@ def test_every_output_of_a_mean_says_which_way_is_better():
     c = compare("mean")
     assert c.to_dict()["greater_is_better"] is True
     for text in (str(c), c.report(), c._repr_html_()):
-        assert "higher is better" in text
+        assert "higher is better" in " ".join(text.split())
     seen = op.Scores.from_values({"slow": SLOW, "fast": FAST})
-    assert "higher is better" in str(op.rank(seen, metric="mean", rope=0.02, random_state=0))
+    ranking = op.rank(seen, metric="mean", rope=0.02, random_state=0)
+    assert "higher is better" in " ".join(str(ranking).split())
     gate = op.gate(seen, "slow", "fast", metric="mean", rope=0.02, random_state=0)
-    assert "higher is better in mean" in str(gate)
+    assert "higher is better in mean" in " ".join(str(gate).split())
     assert "is better in" not in str(
         op.gate([1, 0] * 50, [1, 0] * 50, [1, 0] * 50, metric="f1", random_state=0)
     )

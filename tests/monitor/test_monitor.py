@@ -13,6 +13,7 @@ import pytest
 
 import outperform as op
 from outperform._files import signed
+from outperform.display.layout import Page, plain
 from outperform.errors import DataError, UsageError
 from outperform.monitor.batches import History
 
@@ -633,5 +634,5 @@ def test_hostile_keys_are_text(tmp_path):
     (tmp_path / "<b>$x_1$ [red].json").write_text(outcomes(0).to_json(), encoding="utf-8")
     monitor = watched(tmp_path)
     assert "<b>" not in monitor.to_html()
-    assert "$x_1$" in str(monitor)
+    assert "$x_1$" in plain(monitor._lines(Page(width=120)))
     assert [look.key for look in monitor.looks] == ["<b>$x_1$ [red]"]

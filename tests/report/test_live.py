@@ -7,6 +7,7 @@ import pytest
 
 from outperform.decision.rope import Rope
 from outperform.display import facts as read
+from outperform.display.numbers import true_minus
 from outperform.display.sentences import headline
 from outperform.results.facts import headline_facts
 from tests.report.kinds import KINDS
@@ -24,7 +25,7 @@ def said(comparison):
     return {
         "decision": [comparison.decision.symbol, comparison.decision.words],
         "percentages": [read.probability(facts, f"p_{name}") for name in SHARES],
-        "sentence": headline(facts),
+        "sentence": true_minus(headline(facts)),
         "findings": [list(finding) for finding in read.findings(facts)],
     }
 

@@ -330,7 +330,8 @@ def test_a_bayes_factor_against_the_probabilities_explains_itself():
     folds_b = [[tp + 1, fp, fn - 1] for tp, fp, fn in folds_a]
     blocked = op.bcv_compare(folds_a, folds_b, metric="f1", counts="tp_fp_fn", rope=0.01)
     assert blocked.p_equivalent < 0.5
-    assert "because even less lay in the ROPE" in " ".join(str(blocked).split())
+    verbose = plain(blocked._lines(Page(verbose=True)))
+    assert "because even less lay in the ROPE" in " ".join(verbose.split())
 
 
 def test_what_belongs_to_folds_or_runs_is_refused_elsewhere(two):

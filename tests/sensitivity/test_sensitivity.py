@@ -165,7 +165,7 @@ def test_a_flat_prior_of_many_classes_decides_by_itself(news):
     assert found["uniform"].decision is op.Decision.EQUIVALENT
     assert levels(found) == [("decision_depends_on_prior", "note")]
     (finding,) = found.findings
-    assert "uniform says ≈ (practically equivalent), but pulls" in finding.message
+    assert "uniform says ≈ (practically equivalent), and pulls" in finding.message
     assert "hierarchical" not in finding.message
 
 

@@ -183,13 +183,12 @@ def explain(
 def _explained(word: str) -> tuple[str, str, str]:
     """Return the name of a term or a finding, what it means, and the page that says more."""
     import re
-    import tomllib
     from difflib import get_close_matches
-    from importlib.resources import files
 
+    from outperform.display.cards import glossary
     from outperform.findings import TEMPLATES
 
-    terms = tomllib.loads(files("outperform.display").joinpath("glossary.toml").read_text("utf-8"))
+    terms = glossary()
     known = dict(terms)
     known |= {other: term for term in terms.values() for other in term.get("also", ())}
     asked = word.strip().lower()

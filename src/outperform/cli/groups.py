@@ -250,7 +250,7 @@ _NARROWEST = 40
 def show(
     lines_of: Callable[[Page], list[Line]], output: Path | None, *, verbose: bool = False
 ) -> None:
-    """Write lines as wide as the terminal, in colour where it is one; plain to all else."""
+    """Write lines as wide as the terminal, in colour where it is one or FORCE_COLOR is set."""
     from outperform.display.layout import WIDTH, Page, plain
 
     if output is not None:
@@ -266,7 +266,8 @@ def show(
         hints=watched,
     )
     lines = lines_of(page)
-    deliver(_painted(lines) if watched else plain(lines), None)
+    painted = watched or bool(os.environ.get("FORCE_COLOR"))
+    deliver(_painted(lines) if painted else plain(lines), None)
 
 
 def _painted(lines: list[Line]) -> str:

@@ -210,7 +210,7 @@ class ComparisonTable(Tabular):
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return rows.card(self.what, self.table(), self.comparisons)
 
     def to_dict(self) -> TableFacts:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outperform.display.formats import LIMIT, Column
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
     OPEN,
     Html,
     Span,
     element,
     joined,
-    minus,
     spans_html,
     tone,
 )
@@ -26,22 +26,17 @@ if TYPE_CHECKING:
     from outperform.display.table import Table
 
 
-TERMS = {
-    "HDI": "Highest-density interval: the narrowest interval that holds this share of the "
-    "posterior.",
-    "ROPE": "Region of practical equivalence: differences too small to matter, as chosen by "
-    "whoever asks.",
-    "Bayes factor": "How much the data speak for the one hypothesis against the other, whatever "
-    "was believed before. BF10: for a difference beyond the ROPE. BF01: for equivalence.",
-    "posterior": "What the data and the prior together say about a quantity, as a distribution.",
-    "observed": "The metric of the predictions as they are, as scikit-learn computes it.",
-    "Monte Carlo": "The error that comes from a finite number of random draws.",
-    "regret": "What is lost on average if this model is chosen and another one is better.",
-    "P(best)": "The probability that no other model is better.",
-}
-"""What the words mean, for tooltips and the glossary of a page."""
+@cache
+def glossary() -> Mapping[str, Mapping[str, Any]]:
+    """Return what the words mean, by their key."""
+    text = files("outperform.display").joinpath("glossary.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
-_SAID = re.compile("|".join(map(re.escape, TERMS)))
+
+@cache
+def marked_terms() -> Mapping[str, str]:
+    """Return the words that pages explain where they stand, and what they mean."""
+    return {one["marked"]: one["text"] for one in glossary().values() if "marked" in one}
 
 
 def explained(text: str) -> Html:
@@ -50,12 +45,13 @@ def explained(text: str) -> Html:
     Examples
     --------
     >>> explained("95% HDI")[:20]
-    '95% <abbr title="Hig'
+    '95% <abbr title="The'
     """
+    terms = marked_terms()
     parts, end = [], 0
-    for found in _SAID.finditer(text):
+    for found in re.finditer("|".join(map(re.escape, terms)), text):
         term = found.group()
-        parts += [text[end : found.start()], element("abbr", term, title=TERMS[term])]
+        parts += [text[end : found.start()], element("abbr", term, title=terms[term])]
         end = found.end()
     return joined([*parts, text[end:]])
 
@@ -151,7 +147,7 @@ def table_html(
         "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
         aria_label=for_text(label),
     )  # fmt: skip
-    below = [element("p", for_text(note), class_="op-quiet") for note in notes]
+    below = [element("p", true_minus(for_text(note)), class_="op-quiet") for note in notes]
     return joined([box, *below])
 
 
@@ -168,7 +164,8 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("th", text, scope="row", class_=_side(column))
     if column.key in ("decision", "judgement") and isinstance(value, str):
         return element("td", mark(for_text(value)))
-    return element("td", minus(text) if _NUMERIC.fullmatch(text) else text, class_=_side(column))
+    shown = text if isinstance(value, str) and not _NUMERIC.fullmatch(text) else true_minus(text)
+    return element("td", shown, class_=_side(column))
 
 
 # Cards
@@ -229,7 +226,7 @@ class Card:
 def card_html(card: Card) -> Html:
     """Return a card for a notebook: one element with its own style."""
     return fragment(
-        element("p", card.headline, class_=f"op-head op-{card.tone or OPEN}"),
+        element("p", true_minus(card.headline), class_=f"op-head op-{card.tone or OPEN}"),
         *card_parts(card),
         _folded_findings(card.findings),
         _folded_details(card),
@@ -274,7 +271,7 @@ def card_parts(card: Card) -> list[Html]:
                 label=table.title or card.headline,
             )
         )  # fmt: skip
-    parts += [element("p", note, class_="op-note") for note in card.notes]
+    parts += [element("p", true_minus(note), class_="op-note") for note in card.notes]
     if card.more is not None:
         whole, title = card.more, card.more.title or "all columns"
         full = table_html(whole.columns, whole.rows[:MOST_ROWS], notes=whole.notes, label=title)

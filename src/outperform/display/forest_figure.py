@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from outperform._typing import FigureSize, FloatArray
 from outperform.display import figure_style, numbers
 from outperform.display.figure_style import KEY, colour, draw_interval, row_tone
-from outperform.display.pictures import OPEN, minus
+from outperform.display.numbers import true_minus
+from outperform.display.pictures import OPEN
 from outperform.errors import UsageError, param, require
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> 
 
 def _key(rows: Sequence[Mapping[str, Any]]) -> str:
     ropes = {numbers.rope(row["rope"]["low"], row["rope"]["high"]) for row in rows}
-    rope = f"ROPE {minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
+    rope = f"ROPE {true_minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
     hdi = f"{numbers.percent(rows[0]['hdi']['prob'])} HDI"
     return f"{KEY.format(hdi=hdi)}, shaded: {rope}"
 
@@ -324,7 +325,7 @@ def _draw_squares(ax: Axes, difference: FloatArray, gain: FloatArray) -> None:
 def _number(value: float, *, signed: bool) -> str:
     digits = 0 if float(value).is_integer() or abs(value) >= 10 else 1
     write = numbers.signed if signed else numbers.plain
-    return minus(write(value, digits))
+    return true_minus(write(value, digits))
 
 
 def _number_size(ax: Axes, written: Sequence[Sequence[str]]) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,7 @@ from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, display_width
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.table import Table
 from outperform.findings import counted
 
@@ -51,7 +50,6 @@ _ASCII = str.maketrans(
         "▇": "#", "▆": "#", "▅": ":", "▄": ":", "▃": ":", "▂": ".", "▁": ".",
     }
 )  # fmt: skip
-_MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2
 _TAIL = 1e-3
@@ -105,7 +103,7 @@ class Page:
         """Return a sentence in lines that are no longer than a sentence should be."""
         room = min(self.width, _WIDEST_SENTENCE)
         lines, line = [], ""
-        for word in _words(self.writable(_MINUS.sub("−", said)), room - indent):
+        for word in _words(self.writable(true_minus(said)), room - indent):
             longer = f"{line} {word}" if line.strip() else line + word
             if display_width(longer) <= room:
                 line = longer
@@ -234,17 +232,6 @@ def stacked(*blocks: Sequence[Line]) -> list[Line]:
 def plain(lines: Iterable[Line]) -> str:
     """Return lines as text without styles."""
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
-
-
-def true_minus(text: str) -> str:
-    """Return a number with a minus sign, which is as wide as a plus.
-
-    Examples
-    --------
-    >>> true_minus("-0.0149")
-    '−0.0149'
-    """
-    return text.replace("-", "−")
 
 
 def signed(value: float, places: int) -> str:

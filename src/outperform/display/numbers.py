@@ -368,6 +368,20 @@ def for_latex(label: object, *, limit: int | None = None) -> str:
     return re.sub("-(?=-)", "-{}", text)
 
 
+_HYPHEN = re.compile(r"(?<![^\s(])-(?=[\d.])")
+
+
+def true_minus(text: str) -> str:
+    """Return text whose numbers have a minus sign, which is as wide as a plus.
+
+    Examples
+    --------
+    >>> true_minus("lower by 0.01 (95% HDI -0.02 to -0.01) in state-of-2020")
+    'lower by 0.01 (95% HDI −0.02 to −0.01) in state-of-2020'
+    """
+    return _HYPHEN.sub("−", text)
+
+
 def for_html(label: object, *, limit: int | None = None) -> str:
     """Return a label for HTML, safe between tags and in quoted attributes.
 

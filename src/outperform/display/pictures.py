@@ -14,6 +14,7 @@ from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.facts import Facts
+from outperform.display.numbers import true_minus
 
 
 class Html(str):
@@ -244,15 +245,10 @@ def _zone(path: Html, left: float, right: float, name: str) -> Html:
 def _ends(facts: Facts) -> tuple[str, str]:
     write: Callable[[float, int], str] = numbers.signed if "rope" in facts else numbers.plain
     hdi, places = facts["hdi"], read.digits(facts)
-    return minus(write(hdi["low"], places)), minus(write(hdi["high"], places))
+    return true_minus(write(hdi["low"], places)), true_minus(write(hdi["high"], places))
 
 
-def minus(text: str) -> str:
-    """Return a written number with a true minus sign."""
-    return text.replace("-", "−")
-
-
-_FINE = 192
+_FINE = 193  # odd, so that the kernel has a middle
 _DISTINCT = 60
 
 

@@ -11,8 +11,8 @@ from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
 from outperform.display.figure_style import KEY, colour, draw_interval, read_shape
-from outperform.display.numbers import for_text
-from outperform.display.pictures import density_domain, minus
+from outperform.display.numbers import for_text, true_minus
+from outperform.display.pictures import density_domain
 from outperform.display.sentences import amount, answer, estimate_headline
 from outperform.findings import counted
 
@@ -75,7 +75,7 @@ def plot_posterior(
 def _name_rope(ax: Axes, facts: Facts) -> None:
     """Name the band at its top, upright where it is too narrow for its name."""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
-    text = minus(f"ROPE {numbers.rope(low, high)}")
+    text = true_minus(f"ROPE {numbers.rope(low, high)}")
     left, right = ax.get_xlim()
     room = (high - low) / (right - left) * figure_style.points(ax)[0]
     across = 0.5 * figure_style.text_size() * len(text) < room
@@ -123,7 +123,7 @@ def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
     write = numbers.signed if "names" in facts else numbers.plain
     for end, offset, side in (("low", -6, "right"), ("high", 6, "left")):
         value = facts["hdi"][end]
-        text = minus(write(value, places))
+        text = true_minus(write(value, places))
         figure_style.veiled(ax, text, (value, level), (offset, 0), ha=side, va="center")
 
 
@@ -183,7 +183,7 @@ def _finish_models(ax: Axes, facts: Facts) -> None:
     owners = (facts["a"], facts["b"])
     names = figure_style.names(own["name"] for own in owners)
     metric = for_text(read.metric(facts), limit=40)
-    levels = [minus(numbers.plain(own["mean"], read.digits(own))) for own in owners]
+    levels = [true_minus(numbers.plain(own["mean"], read.digits(own))) for own in owners]
     runs = "runs" in facts["a"]
     note = KEY.format(hdi=read.hdi_label(facts["a"])) + (", ○ run" if runs else "")
     margin = 0.6 * figure_style.text_size() * max(map(len, names))

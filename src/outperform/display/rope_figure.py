@@ -13,8 +13,8 @@ from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
 from outperform.display.figure_style import Shape, colour, read_shape
-from outperform.display.numbers import for_text
-from outperform.display.pictures import OPEN, minus
+from outperform.display.numbers import for_text, true_minus
+from outperform.display.pictures import OPEN
 from outperform.display.sentences import DECIDED
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _width(value: float, *, even: bool) -> str:
 def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
     rope = facts["rope"]
     even = rope["low"] == -rope["high"]
-    ends = minus(numbers.rope(rope["low"], rope["high"]))
+    ends = true_minus(numbers.rope(rope["low"], rope["high"]))
     what = "half-width of the ROPE" if even else f"multiple of the ROPE {ends}"
     whom = " − ".join(figure_style.names(facts["names"]))
     metric = for_text(read.metric(facts), limit=40)

@@ -22,9 +22,8 @@ from outperform.display.layout import (
     picture,
     signed,
     stacked,
-    true_minus,
 )
-from outperform.display.numbers import for_markdown, for_text
+from outperform.display.numbers import for_markdown, for_text, true_minus
 from outperform.display.paragraphs import (
     estimate_paragraph,
     paragraph,

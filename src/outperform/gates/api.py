@@ -230,12 +230,12 @@ class Gate:
         """Return judgement, checks and findings in Markdown, as a job summary shows them."""
         return gate_markdown(self.to_dict())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return gate_card(self.to_dict())
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return card_html(self._card_())
+        return card_html(self._card())
 
     def _repr_html_(self) -> str:
         return self.to_html()

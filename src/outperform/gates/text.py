@@ -12,8 +12,8 @@ from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import Card
 from outperform.display.formats import Column, text_column
-from outperform.display.layout import Line, Page, stacked, true_minus
-from outperform.display.numbers import for_json, for_markdown, for_text
+from outperform.display.layout import Line, Page, stacked
+from outperform.display.numbers import for_json, for_markdown, for_text, true_minus
 from outperform.display.pictures import span, tone
 from outperform.display.sentences import more_items
 from outperform.display.table import Table

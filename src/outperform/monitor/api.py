@@ -400,7 +400,7 @@ class Monitor(Tabular):
         """Return one row a look."""
         return looks_table(self.to_dict())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return monitor_card(self.to_dict())
 
     def report(self) -> str:

@@ -17,9 +17,9 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.layout import Line, Page, stacked
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.paragraphs import paragraph
-from outperform.display.pictures import OPEN, minus, span, tone
+from outperform.display.pictures import OPEN, span, tone
 from outperform.display.sentences import answer, headline
 from outperform.display.table import Table
 from outperform.errors import UsageError
@@ -337,7 +337,7 @@ def _finish(ax: Axes, facts: MonitorFacts) -> None:
     if facts["stopped"] is not None:
         told = f"Stopped at look {facts['stopped']}"
     said = answer({**asked, "names": names}) if "decision" in asked else " − ".join(names)
-    rope = minus(numbers.rope(asked["rope"]["low"], asked["rope"]["high"]))
+    rope = true_minus(numbers.rope(asked["rope"]["low"], asked["rope"]["high"]))
     note = f"● mean, │ {read.hdi_label(facts['looks'][-1])}, shaded: ROPE {rope}"
     title = f"{told}: {said.replace('Undecided', 'undecided', 1)}"
     figure_style.write_title(ax, title, note=note, margin=figure_style.beside_numbers())

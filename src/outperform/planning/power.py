@@ -121,7 +121,7 @@ class Power(Tabular):
             self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax, size=size
         )
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))
         n, share, _ = points[-1]
         said = (

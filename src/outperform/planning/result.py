@@ -206,7 +206,7 @@ class Plan(Tabular):
         near = max(self.sizes, default=4) if self.n is None else max(2 * self.n, 4)
         return np.linspace(0, min(near, self.most), 201)[1:]
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         sizes = self._shown_sizes()
         return plan_card(sizes, self.curve.at(sizes), self.to_dict())
 

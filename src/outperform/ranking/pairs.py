@@ -25,7 +25,8 @@ from outperform.decision.rope import (
 )
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
-from outperform.display.pictures import OPEN, TONES, minus
+from outperform.display.numbers import true_minus
+from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
@@ -359,7 +360,7 @@ def plot_decisions(
         ax.tick_params(axis="x", length=0)
         family = figure_style.family(ax)
         ax.set_xlabel(_legend(decisions), family=family, **figure_style.TINY)
-        rope = minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
+        rope = true_minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
         note = f"row − column, ROPE {rope}; bold: tied for best"
         said = "The decision on every two models" if title is None else title
         figure_style.write_title(ax, said, note=note, margin=margin)

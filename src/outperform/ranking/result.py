@@ -404,7 +404,7 @@ class Ranking(Tabular):
         """Return a paragraph for a paper."""
         return ranking_paragraph(self.to_dict())
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return ranking_card(self.to_dict())
 
     def _latex_table(self) -> Table:

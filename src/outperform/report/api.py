@@ -17,16 +17,16 @@ from outperform import __version__
 from outperform._files import write_atomically
 from outperform.comparison.again import ComparisonTable
 from outperform.display.cards import (
-    TERMS,
     Card,
     card_parts,
     details_html,
     finding_item,
     folded,
+    marked_terms,
     style,
 )
 from outperform.display.formats import json_value
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Html, element
 from outperform.errors import UsageError, param
 from outperform.inference.spec import Spec
@@ -114,7 +114,7 @@ _MOST_WITH_CLASSES = 12
 class Result(Protocol):
     """What a page can show: every result that notebooks show."""
 
-    def _card_(self) -> Card: ...
+    def _card(self) -> Card: ...
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return everything as plain values."""
@@ -189,14 +189,14 @@ def make_document(
             data.append(part.facts)
             live.append(part.live)
         else:
-            html = _card_section(one._card_(), level)
+            html = _card_section(one._card(), level)
             data.append(one.to_dict())
         sections.append(Section(name=name, heading=heading, html=html))
     overview = None
     if len(compared) > 1:
         keyed = [key for key, one in zip(headings, results, strict=True) if one in compared]
         table = ComparisonTable(what="result", keys=tuple(keyed), comparisons=tuple(compared))
-        overview = Html("\n".join(card_parts(table._card_())))
+        overview = Html("\n".join(card_parts(table._card())))
     return Document(
         title=_title(results, headings) if title is None else for_text(title),
         made=made,
@@ -210,7 +210,7 @@ def make_document(
 
 def _card_section(card: Card, level: str) -> Html:
     """Return a result that is no comparison: its card, unfolded."""
-    words = element("p", card.headline, class_="sentence")
+    words = element("p", true_minus(card.headline), class_="sentence")
     parts = [
         element("div", words, class_=f"decision op-{card.tone or 'open'}"),
         *card_parts(card),
@@ -324,7 +324,7 @@ def _main(document: Document) -> list[Html]:
     for one in document.sections:
         title = element("h2", one.heading) if many else element("h2", "Answer", class_="unseen")
         found.append(element("section", title, one.html, class_="result", id=one.name))
-    meanings = folded("What the words mean", details_html(list(TERMS.items())))
+    meanings = folded("What the words mean", details_html(list(marked_terms().items())))
     entries = element("pre", document.bibtex, tabindex="0", aria_label="BibTeX entries")
     cited = folded("How to cite the package and the papers behind it", entries)
     return [*found, element("section", meanings, cited, class_="last")]
@@ -455,10 +455,10 @@ def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
     if isinstance(what, ComparisonTable):
         keys = [f"{what.what} {for_text(key)}" for key in what.keys]
         return what.what, keys, list(what.comparisons)
-    if hasattr(what, "_card_"):
+    if hasattr(what, "_card"):
         return None, [_heading(what)], [what]
     found = list(what) if isinstance(what, Iterable) and not isinstance(what, (str, bytes)) else []
-    wrong = [type(one).__name__ for one in found if not hasattr(one, "_card_")]
+    wrong = [type(one).__name__ for one in found if not hasattr(one, "_card")]
     if wrong or not found:
         raise UsageError(
             "a report needs a result, such as a comparison, or several of them; got "

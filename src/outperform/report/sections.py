@@ -25,7 +25,7 @@ from outperform.display.cards import (
 )
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, count_column, text_column
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
     TALL,
     WIDE,
@@ -160,13 +160,13 @@ def _answer(comparison: Comparison, base: Facts) -> Answer:
     }
     worse, equivalent, better = (read.probability(facts, f"p_{word}") for word in SHARES)
     return Answer(
-        rope=numbers.rope(rope.low, rope.high),
+        rope=true_minus(numbers.rope(rope.low, rope.high)),
         low=rope.low,
         high=rope.high,
         symbol=decision.symbol,
         tone=tone(decision.symbol),
         words=decision.words,
-        sentence=headline(facts),
+        sentence=true_minus(headline(facts)),
         percentages=(worse, equivalent, better),
         masses=masses,
         findings=tuple(read.findings(facts)),
@@ -346,7 +346,7 @@ def comparison_part(
     """
     facts = comparison.to_dict()
     live = answer_everywhere(comparison, facts, most=most)
-    card = comparison._card_()
+    card = comparison._card()
     classes = comparison.by_class() if with_classes and _has_classes(comparison) else None
     # Comparisons of the same models on the same data differ in the same places.
     seen = id(comparison.spec.data), comparison.names
@@ -398,7 +398,7 @@ def comparison_part(
     ]
     more: dict[str, Any] = {}
     if classes is not None:
-        own = classes._card_()
+        own = classes._card()
         first = classes.comparisons[0]
         about = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
         about += f"{live.now.rope}, in the order of the difference. {own.headline}"

@@ -102,12 +102,12 @@ class Tabular(ABC):
         return latex_label(type(self).__name__)
 
     @abstractmethod
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         """Return what notebooks and reports show."""
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return card_html(self._card_())
+        return card_html(self._card())
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -314,7 +314,7 @@ class Comparison(AskAgain, Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return comparison_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:

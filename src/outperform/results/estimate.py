@@ -214,7 +214,7 @@ class Estimate(Tabular):
     def _latex_label(self) -> str:
         return latex_label(self.name, self.metric)
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return estimate_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:

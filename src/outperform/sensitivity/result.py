@@ -115,15 +115,7 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_lines(facts: SensitivityFacts, page: Page) -> list[Line]:
-    """Return the headline, the rows, the findings and the caption, for a terminal.
-
-    Parameters
-    ----------
-    facts
-        The facts of a sensitivity.
-    page
-        What it is printed on.
-    """
+    """Return the headline, the rows, the findings and the caption, for a terminal."""
     full = sensitivity_page(facts)
     marked = tuple(
         {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in full.rows
@@ -341,7 +333,7 @@ def _said(comparison: Comparison) -> str:
     words = f"{comparison.decision.symbol} ({comparison.decision.words})"
     if not _has_prior(comparison):
         return f"{words}, without a prior"
-    return f"{words}, but pulls" if pulls(comparison) else words
+    return f"{words}, and pulls" if pulls(comparison) else words
 
 
 def _explained(comparisons: Iterable[Comparison]) -> str:
@@ -434,7 +426,7 @@ class Sensitivity(Tabular):
     def _lines(self, page: Page) -> list[Line]:
         return sensitivity_lines(self.to_dict(), page)
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         facts = self.to_dict()
         full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
         table = with_interval(full).only(["prior", "decision", "mean", "hdi", *ropes])

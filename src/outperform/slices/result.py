@@ -400,7 +400,7 @@ class SliceComparison(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric, "by", *self.by)
 
-    def _card_(self) -> Card:
+    def _card(self) -> Card:
         return slices_card(self._facts(), self._row_facts(MOST_ROWS))
 
     def __repr__(self) -> str:
