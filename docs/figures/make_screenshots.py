@@ -46,7 +46,7 @@ DARK = ("#FF9E4A", "#A6A6A6", "#5AB4F0", "#e6edf3", "#3d444d", "#151b23", "#3d44
 
 def run_commands() -> list[tuple[str, str]]:
     """Run the commands of the README as on a colour terminal; return what each prints."""
-    environment = os.environ | {"FORCE_COLOR": "3", "COLORTERM": "truecolor"}
+    environment = os.environ | {"FORCE_COLOR": "1", "COLORTERM": "truecolor"}
     environment |= {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     shown = []
     with TemporaryDirectory() as folder:
