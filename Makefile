@@ -69,6 +69,7 @@ docs:
 # The pictures of the documentation, drawn anew from the package into docs/_static.
 figures:
 	PYTHONPATH=. $(PYTHON) docs/figures/make_figures.py
+	PYTHONPATH=. $(PYTHON) docs/figures/make_gallery.py
 
 bench:
 	for script in bench/bench_*.py; do PYTHONPATH=. $(PYTHON) "$$script" || exit 1; done

@@ -2,9 +2,9 @@
 
 Everything comes from the package and its bundled data, with fixed seeds; the power of
 pairing, which takes minutes, from what `python -m verification power` stored. Figures of
-chains need `pip install "outperform[pymc]"`, on Python 3.12 or later. Greys
-and hatches only, so that a figure survives a photocopier; text is set for one
-column of a two-column page.
+chains need `pip install "outperform[pymc]"`, on Python 3.12 or later. Colours mean worse,
+equivalent and better; all else is grey, with text for one column of a two-column page.
+Those of docs/gallery.md come from make_gallery.py.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from papers.acl_figures import draw_task
 
 STATIC = Path(__file__).parents[1] / "_static"
 COLUMN, PAGE = 3.5, 7.0  # inches
-SCIENCE = ["sci.crypt", "sci.electronics", "sci.med", "sci.space"]
-SLIM = 3.3  # the figures that results draw are made for it
+SLIM = 3.4  # one column, as the figures that results draw are given
+BUTT = {"solid_capstyle": "butt"}
+COLOURS = {"≫": "#0072B2", "≈": "#8C8C8C", "≪": "#D55E00"}
 DARK, MIDDLE, LIGHT, PALE = "0.15", "0.45", "0.7", "0.9"
 
 STYLE = {
@@ -67,12 +68,10 @@ def first_comparison() -> Figure:
         make_pipeline(StandardScaler(), model).fit(X_train, y_train).predict(X_test)
         for model in (SVC(), LinearDiscriminantAnalysis())
     )
-    figure = new_figure(COLUMN, 2.6)
     c = op.compare(
         y_test, svm, lda, metric="f1_macro", rope=0.01, names=("svm", "lda"), random_state=0
     )
-    c.plot(figure.subplots())
-    return figure
+    return c.plot().figure
 
 
 def decisions() -> Figure:
@@ -92,10 +91,13 @@ def decisions() -> Figure:
     ax.axvline(0, color=LIGHT, lw=0.8, ls=":", zorder=1)
     for place, (low, high) in enumerate(intervals):
         decision = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
-        ax.plot([low, high], [-place, -place], color=DARK, lw=3, solid_capstyle="butt")
-        ax.plot((low + high) / 2, -place, "o", color="white", ms=3, mec=DARK, mew=0.8)
-        ax.text(-0.058, -place, decision.symbol, va="center", ha="center", fontsize=11)
-        ax.text(0.039, -place, decision.words.replace(", ", ",\n"), va="center", fontsize=7)
+        shade = COLOURS.get(decision.symbol, "black")
+        width = 3 if decision.symbol in COLOURS else 1.2
+        ax.plot([low, high], [-place, -place], color=shade, lw=width, marker="|", ms=7, **BUTT)
+        ax.plot((low + high) / 2, -place, "o", color=shade, ms=4.5, mec="white", mew=0.8)
+        how = {"va": "center", "color": shade}
+        ax.text(-0.058, -place, decision.symbol, ha="center", fontsize=11, **how)
+        ax.text(0.039, -place, decision.words.replace(", ", ",\n"), fontsize=7, **how)
     ax.text(0, 0.62, "ROPE ±0.01", ha="center", va="bottom", fontsize=7.5)
     ax.set(xlim=(-0.064, 0.084), ylim=(-5.6, 0.6), yticks=[], xlabel="difference A − B")
     ax.set_xticks([-0.04, -0.02, 0, 0.02, 0.04])
@@ -182,35 +184,6 @@ def pairing_clouds() -> Figure:
     return figure
 
 
-def rope_curve() -> Figure:
-    """Draw the three probabilities and the decision against the half-width of the ROPE."""
-    result = compare_news("nb_mult", "svm_l2", rope=0.01)
-    widths = np.linspace(0, 0.045, 300)
-    ordered = np.sort(result.draws)
-    below = np.searchsorted(ordered, -widths) / ordered.size
-    above = 1 - np.searchsorted(ordered, widths) / ordered.size
-    figure = new_figure(COLUMN, 2.5)
-    ax = figure.subplots()
-    ax.stackplot(
-        widths,
-        [below, 1 - below - above, above],
-        colors=[DARK, PALE, LIGHT],
-        edgecolor="white",
-        lw=0.5,
-    )
-    ax.text(0.0063, 0.45, "better", ha="center")
-    ax.text(0.0387, 0.45, "equivalent", ha="center")
-    for step in result.rope_curve():
-        stop = widths[-1] if step.stop is None else step.stop
-        ax.text((step.start + stop) / 2, 1.03, step.decision.symbol, ha="center", size=12)
-        if step.stop is not None:
-            ax.axvline(step.stop, color=DARK, lw=1, ls="--")
-    ax.set(xlim=(0, widths[-1]), ylim=(0, 1), ylabel="posterior probability")
-    ax.set_xlabel("half-width of the ROPE")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    return figure
-
-
 POSITIVE = {"11": 0.3, "10": 0.3, "01": 0.2, "00": 0.2}
 NEGATIVE = {"11": 0.2, "10": 0.2, "01": 0.3, "00": 0.3}
 EQUAL = {"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3}
@@ -276,9 +249,8 @@ def plan() -> Figure:
                 n_draws=2_000,
                 random_state=2016,
             ).plot(ax, label="paired" if paired else "unpaired")
-        ax.set_title(title)
+        ax.set_title(title, loc="left")
     figure.axes[1].set_ylabel("")
-    figure.axes[1].get_legend().remove()
     return figure
 
 
@@ -448,9 +420,8 @@ def learned_mass() -> Figure:
     shades = (DARK, DARK, MIDDLE, MIDDLE)
     for place, (name, said) in enumerate(news.predictions.items()):
         seen = op.Outcomes.from_labels(news.y_true, {name: said})
-        sums = [part.astype(float) for part in seen.margins(name)]
-        right, actual = sums[0], sums[1]
-        grid = recall_posterior(right, actual - right, class_sizes(actual)).grid
+        hits, actual = (part.astype(float) for part in seen.margins(name)[:2])
+        grid = recall_posterior(hits, actual - hits, class_sizes(actual)).grid
         density = grid.probabilities.sum(axis=(0, 2))
         style = "-" if place % 2 else "--"
         mass = np.exp(grid.axes[1])
@@ -491,54 +462,10 @@ def draw_levels(ax: Axes, place: int, truth: np.ndarray, said: np.ndarray) -> No
 
 def with_usual_text(draw: Callable[[], Figure]) -> Figure:
     """Draw as a user would, with matplotlib's own sizes of text."""
-    with mpl.rc_context({"font.size": 10, "xtick.labelsize": "small", "ytick.labelsize": "small"}):
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.use("Agg")
         return draw()
-
-
-def figure_posterior() -> Figure:
-    """Draw an exact posterior."""
-    figure = new_figure(SLIM, 2.5)
-    compare_class("recall", rope=0.01).plot(figure.subplots())
-    return figure
-
-
-def figure_factor() -> Figure:
-    """Draw the factor plot of the same comparison."""
-    figure = new_figure(SLIM, 2.8)
-    compare_class("recall", rope=0.01).plot_factor(figure.subplots())
-    return figure
-
-
-def figure_rope_curve() -> Figure:
-    """Draw the decision for every width of the ROPE."""
-    figure = new_figure(SLIM, 2.8)
-    compare_news("nb_mult", "svm_l2", rope=0.01).plot_rope_curve(figure.subplots())
-    return figure
-
-
-def figure_models() -> Figure:
-    """Draw both classifiers' own posteriors."""
-    figure = new_figure(SLIM, 2.7)
-    compare_class("recall", rope=0.01).plot_models(figure.subplots())
-    return figure
-
-
-def figure_forest() -> Figure:
-    """Draw the comparison of every class."""
-    figure = new_figure(SLIM, 4.35)
-    compare_news("nb_mult", "svm_l2", rope=0.01).by_class().plot(figure.subplots())
-    return figure
-
-
-def figure_sensitivity() -> Figure:
-    """Draw the comparison of few items of many classes under every prior."""
-    news = op.datasets.load_news20()
-    few = {name: news.predictions[name][::20] for name in ("nb_mult", "svm_l2")}
-    seen = op.Outcomes.from_labels(news.y_true[::20], few)
-    options = {"metric": "f1_macro", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
-    figure = new_figure(SLIM, 1.8)
-    op.compare(seen, *seen.models, **options).sensitivity().plot(figure.subplots())
-    return figure
 
 
 def figure_slices() -> Figure:
@@ -555,73 +482,12 @@ def figure_slices() -> Figure:
     by = {"country": country, "channel": channel}
     seen = op.Outcomes.from_labels(truth, {"new": new, "old": old}, by=by)
     slices = op.compare_slices(seen, "new", "old", metric="f1", rope=0.01, random_state=1)
-    figure = new_figure(SLIM, 4.4)
-    slices.plot(figure.subplots())
-    return figure
+    return slices.plot().figure
 
 
-def figure_confusion(labels: list[str] | None) -> Figure:
-    """Draw the confusion matrices of all classes, or of a few."""
-    size = (8.6, 3.75) if labels is None else (6.8, 3.1)
-    figure = Figure(figsize=size, layout="compressed")
-    result = compare_news("nb_mult", "svm_l2", rope=0.01)
-    result.plot_confusion(figure.subplots(1, 3), labels=labels)
-    return figure
-
-
-def figure_power() -> Figure:
-    """Draw two power curves on the same axes."""
-    figure = new_figure(SLIM, 2.4)
-    ax = figure.subplots()
-    for label, paired in (("paired", True), ("unpaired", False)):
-        op.power(
-            theta_pos={"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3},
-            theta_neg={"11": 0.3, "10": 0.2, "01": 0.2, "00": 0.3},
-            prevalence=0.5,
-            sizes=range(500, 3501, 500),
-            goal="≈",
-            rope=0.05,
-            paired=paired,
-            n_simulations=1_000,
-            random_state=2016,
-        ).plot(ax, label=label)
-    return figure
-
-
-def ranked() -> op.results.Ranking:
-    """Rank the four bundled classifiers on one group."""
-    news = op.datasets.load_news20()
-    return op.rank(
-        news.y_true,
-        news.predictions,
-        metric="f1",
-        pos_label="sci.crypt",
-        rope=0.02,
-        random_state=0,
-    )
-
-
-def figure_rank(method: str, height: float) -> Figure:
-    """Draw one of the pictures of a ranking."""
-    figure = new_figure(SLIM, height)
-    getattr(ranked(), method)(figure.subplots())
-    return figure
-
-
-def figure_runs() -> Figure:
-    """Draw five runs of each of two made-up models, as the guide trains them."""
-    rng = np.random.default_rng(7)
-    truth = rng.integers(2, size=2_000)
-    levels = ((0.84, 0.81, 0.87, 0.82, 0.86), (0.82, 0.84, 0.79, 0.85, 0.80))
-    bert, gpt = (
-        [np.where(rng.random(2_000) < level, truth, 1 - truth) for level in side] for side in levels
-    )
-    c = op.compare_runs(
-        truth, bert, gpt, metric="accuracy", rope=0.005, names=("bert", "gpt"), random_state=1
-    )
-    figure = new_figure(SLIM, 2.4)
-    c.plot_runs(figure.subplots())
-    return figure
+def figure_confusion() -> Figure:
+    """Draw the confusion matrices of all classes."""
+    return compare_news("nb_mult", "svm_l2", rope=0.01).plot_confusion()[0].figure
 
 
 @cache
@@ -659,7 +525,7 @@ def figure_arviz(name: str, size: tuple[float, float], **how: Any) -> Figure:
 
 def figure_looks() -> Figure:
     """Draw the how-to's monitored comparison."""
-    figure, names = new_figure(SLIM, 2.6), ("nb_mult", "svm_l2")
+    names = ("nb_mult", "svm_l2")
     news = op.datasets.load_news20()
     order = np.random.default_rng(0).permutation(len(news.y_true))
     with TemporaryDirectory() as folder:
@@ -668,23 +534,7 @@ def figure_looks() -> Figure:
             rows = order[first : first + 500]
             predictions = {name: news.predictions[name][rows] for name in names}
             monitor.add(news.y_true[rows], predictions, key=f"from {first}")
-        monitor.plot(figure.subplots())
-    return figure
-
-
-def compare_class(metric: str, *, rope: float) -> op.Comparison:
-    """Compare two of the bundled classifiers on one group."""
-    news = op.datasets.load_news20()
-    return op.compare(
-        news.y_true,
-        news.predictions["nb_mult"],
-        news.predictions["svm_l2"],
-        metric=metric,
-        pos_label="sci.med",
-        rope=rope,
-        names=("nb_mult", "svm_l2"),
-        random_state=0,
-    )
+        return monitor.plot().figure
 
 
 def compare_news(a: str, b: str, *, rope: float, paired: bool = True) -> op.Comparison:
@@ -719,7 +569,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "reweighting": reweighting,
     "pairing": pairing,
     "pairing-clouds": pairing_clouds,
-    "rope-curve": rope_curve,
     "power": power,
     "plan": plan,
     "more-data": more_data,
@@ -731,26 +580,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     **{
         f"figure-{name}": partial(with_usual_text, draw)
         for name, draw in (
-            ("posterior", figure_posterior),
-            ("factor", figure_factor),
-            ("rope-curve", figure_rope_curve),
-            ("models", figure_models),
-            ("forest", figure_forest),
-            ("sensitivity", figure_sensitivity),
             ("slices", figure_slices),
-            ("confusion", partial(figure_confusion, None)),
-            ("confusion-few", partial(figure_confusion, SCIENCE)),
-            ("power", figure_power),
-            ("runs", figure_runs),
+            ("confusion", figure_confusion),
             ("looks", figure_looks),
-        )
-    },
-    **{
-        name: partial(with_usual_text, partial(figure_rank, method, height))
-        for name, method, height in (
-            ("rank", "plot", 1.75),
-            ("rank-matrix", "plot_matrix", 3.3),
-            ("rank-forest", "plot_forest", 1.6),
         )
     },
     **{f"acl-{task}": partial(draw_task, task) for task in ("cws", "ner", "org")},

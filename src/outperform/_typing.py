@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,9 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with how much is done, and with how much there is."""
 
 Axes: TypeAlias = "matplotlib.axes.Axes"
+FigureSize: TypeAlias = Literal["column", "text", "slide"]
+"""How wide a new figure is: a column of a page, its text, or a slide."""
+
 PandasFrame: TypeAlias = "pd.DataFrame"
 PolarsFrame: TypeAlias = "pl.DataFrame"
 ArrowTable: TypeAlias = "pa.Table"

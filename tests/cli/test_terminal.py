@@ -148,13 +148,17 @@ def test_no_colour_where_none_is_wanted(good, environment):
     assert "≫" in text
 
 
-def test_colour_can_be_forced_into_a_pipe(good, capsys, monkeypatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert main(shlex.split(DECIDED)) == 0
-    assert "\x1b[38;2;0;114;178m≫" in capsys.readouterr().out
+def test_colour_can_be_forced_into_a_pipe(good):
+    told = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "FORCE_COLOR": "1"}
+    kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    # In a process of its own, because rich remembers how it first wrote a style.
+    done = subprocess.run(
+        [sys.executable, "-m", "outperform", *shlex.split(DECIDED)],
+        env=kept | told,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    assert "\x1b[38;2;0;114;178m≫" in done.stdout.decode("utf-8")
 
 
 def test_a_pipe_and_a_file_get_no_colour_and_no_hint(good, capsys, monkeypatch):

@@ -27,6 +27,17 @@ def words(ax):
     return [text.get_text() for text in ax.texts]
 
 
+def shares_at(ax, width):
+    """Return how thick the three parts of a stack are at a width."""
+    found = []
+    for part in ax.collections:
+        corners = part.get_paths()[0].vertices
+        grid = np.unique(corners[:, 0])
+        thick = [np.ptp(corners[corners[:, 0] == one, 1]) for one in grid]
+        found.append(np.interp(width, grid, thick))
+    return found
+
+
 @pytest.fixture(scope="module")
 def exact(two):
     asked = {"metric": "recall", "rope": 0.05, "names": ("new", "old"), "random_state": 0}
@@ -38,7 +49,7 @@ def sampled(four):
     return op.compare(*four, metric="f1_macro", rope=0.05, names=("new", "old"), random_state=0)
 
 
-def test_an_exact_posterior_is_a_curve_and_a_sampled_one_is_steps(exact, sampled):
+def test_an_exact_posterior_is_its_density_and_a_sampled_one_its_draws(exact, sampled):
     grid, height = outline(exact.draws, exact.distribution)
     middle = len(grid) // 2
     assert height[middle] == exact.distribution.pdf(grid[middle])
@@ -59,8 +70,10 @@ def test_the_factor_of_a_closed_form(exact):
     point, interval = exact.point_null(), exact.bayes_factor
     dots = [line.get_ydata()[0] for line in ax.lines if line.get_marker() in ("o", "v")]
     assert dots[0] == pytest.approx(1.5)  # the prior density of a difference of paired recalls
-    assert f"grew {interval.bf10:.1e}-fold (BF10)" in words(ax)[-1]
-    assert f"grew {point.bf10:.1e}-fold (BF10)" in words(ax)[-1]
+    assert f"BF10 = {interval.bf10:.1e}\n" in words(ax)[-1]
+    assert words(ax)[-1].endswith(f"BF10 = {point.bf10:.1e}")
+    said = ax.get_title(loc="left")
+    assert said == f"The odds of lying outside the ROPE grew {interval.bf10:.1e}-fold"
 
 
 def test_the_factor_from_draws(sampled):
@@ -76,32 +89,31 @@ def test_a_model_without_a_prior_has_no_factor_to_draw(two):
 
 
 def test_a_rope_without_width_leaves_the_point_null(exact):
-    text = words(exact.with_rope(0.0).plot_factor(axes()))[-1]
-    assert text.startswith("interval null: the ROPE has no width")
-    assert "a difference grew" in text
+    ax = exact.with_rope(0.0).plot_factor(axes())
+    assert words(ax)[-1].startswith("interval null: the ROPE has no width")
+    assert "a difference grew" in ax.get_title(loc="left")
 
 
 def test_the_rope_curve(exact):
     ax = exact.plot_rope_curve(axes())
     steps = exact.rope_curve()
     assert len(ax.patches) == len(steps)
-    assert [text for text in words(ax) if text in "≫>≈"] == [s.decision.symbol for s in steps]
-    line = next(one for one in ax.lines if len(one.get_xdata()) > 100)
-    inside = np.interp(exact.rope.high, line.get_xdata(), line.get_ydata())
-    assert inside == pytest.approx(exact.p_equivalent, abs=0.01)
+    assert shares_at(ax, exact.rope.high) == pytest.approx(
+        [exact.p_worse, exact.p_equivalent, exact.p_better], abs=0.01
+    )
 
 
 def test_the_rope_curve_of_an_asymmetric_rope(exact):
     other = exact.with_rope((-0.1, 0.3))
-    line = next(one for one in other.plot_rope_curve(axes()).lines if len(one.get_xdata()) > 100)
-    inside = np.interp(1.0, line.get_xdata(), line.get_ydata())
-    assert inside == pytest.approx(other.p_equivalent, abs=0.01)
+    assert shares_at(other.plot_rope_curve(axes()), 1.0) == pytest.approx(
+        [other.p_worse, other.p_equivalent, other.p_better], abs=0.01
+    )
 
 
 def test_the_models(exact):
     ax = exact.plot_models(axes())
     assert ends(ax) == [(one.hdi.low, one.hdi.high) for one in (exact.a, exact.b)]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["new", "old"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["new", "old"]
 
 
 def test_the_confusions(sampled):
@@ -144,15 +156,15 @@ def test_a_table_is_a_forest(sampled):
     ax = table.plot(axes())
     assert [text.get_text() for text in ax.get_yticklabels()] == list(table.keys)
     assert ends(ax) == [(one.hdi.low, one.hdi.high) for one in table]
-    assert words(ax) == [one.decision.symbol for one in table]
-    assert ax.get_xlabel() == "new − old, F1"
+    assert words(ax)[:-1] == [one.decision.symbol for one in table]
+    assert ax.get_xlabel() == "F1, new − old → new better"
 
 
 def test_a_scorecard_names_its_metrics_in_the_rows(four):
     card = op.scorecard(*four, metrics=["accuracy", "f1_macro"], rope=0.05, random_state=0)
     ax = card.plot(axes())
     assert [text.get_text() for text in ax.get_yticklabels()] == ["accuracy", "f1_macro"]
-    assert ax.get_xlabel() == "A − B"
+    assert ax.get_xlabel() == "A − B → A better"
 
 
 def test_power_curves_share_axes():

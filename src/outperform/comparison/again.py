@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 
-from outperform._typing import Axes, ColumnLike, Label, LabelsLike, OfRows, Seed
+from outperform._typing import Axes, ColumnLike, FigureSize, Label, LabelsLike, OfRows, Seed
 from outperform.comparison.api import summarize_comparison, two_models
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
@@ -223,15 +223,17 @@ class ComparisonTable(Tabular):
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a comparison, in the order of the keys, with its decision.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return facts.plot_forest(self.what, self.keys, self.comparisons, ax)
+        return facts.plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
 
     def _lines(self, page: Page) -> list[Line]:
         return rows.lines(self.what, self.table(), self.comparisons, page)

@@ -1,19 +1,24 @@
-"""What all figures share: sizes, greys, intervals and outlines."""
+"""What all figures share: sizes and style, the three colours, marks and outlines."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 
 import numpy as np
 
-from outperform._typing import FloatArray
+from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
 from outperform.display.facts import Facts
 from outperform.display.numbers import for_text
+from outperform.display.pictures import OPEN, smooth, tone
 from outperform.errors import UsageError, require
 
 if TYPE_CHECKING:
@@ -21,41 +26,101 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
 
-COLUMN = 3.3  # inches: one column of a two-column page
-PAGE = 7.0
-DPI = 150  # so that one column is readable in a notebook
+_SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, enlargement
+_STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT = 18
 SHORT_NAME = 12
-LINE = 44  # characters of small text that fit over one column's width
+_NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where axes have more
+_LINE = 44  # characters
+_USUAL = 8.33  # points of small text, to which marks are in proportion
+_HEADING = 36.0  # points that a title takes from the rows under it
+_WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
-# Half-transparent greys stand out on light and on dark pages, and in print.
-SHAPE: dict[str, Any] = {"facecolor": (0.4, 0.4, 0.4, 0.6), "edgecolor": "0.45", "lw": 0.6}
-BAND: dict[str, Any] = {"facecolor": (0.5, 0.5, 0.5, 0.2), "edgecolor": "0.45", "lw": 0.6}
-DARK: dict[str, Any] = {"facecolor": (0.2, 0.2, 0.2, 0.7), "edgecolor": "0.3", "lw": 0.8}
-LIGHT: dict[str, Any] = {"facecolor": (0.6, 0.6, 0.6, 0.35), "edgecolor": "0.45", "lw": 1.1}
+_ON_LIGHT = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
+_ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
+BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # how much of the ink the ROPE, small text and lines take
 DASHES = (0, (3.5, 1.8))
-BUTT: dict[str, Any] = {"solid_capstyle": "butt"}
+_DOTTED = (0, (1.5, 2.5))
 # Names are text, not formulas: neither mathtext nor LaTeX may read them.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 SMALL: dict[str, Any] = {"fontsize": "small", **LITERAL}
 TINY: dict[str, Any] = {"fontsize": "x-small", **LITERAL}
 
+_MINUS = re.compile(r"(?<![^\s(±])-(?=\d)")
 _FIRST_STRONG, _LEFT_TO_RIGHT, _POP = "\u2068", "\u2066", "\u2069"
 
 
-def new_axes(ax: Axes | None, *, purpose: str, height: float = 2.5, width: float = COLUMN) -> Axes:
-    """Return the axes that came, or those of a new figure."""
+def inches(size: FigureSize) -> tuple[float, float]:
+    """Return how wide a new figure is, and how much larger than usual its text.
+
+    Examples
+    --------
+    >>> inches("column"), inches("slide")
+    ((3.4, 1.0), (10.0, 1.6))
+    """
+    if size not in _SIZES:
+        raise UsageError(f"size must be one of {', '.join(_SIZES)}, but {size!r} came")
+    return _SIZES[size]
+
+
+@contextmanager
+def canvas(
+    ax: Axes | None,
+    *,
+    purpose: str,
+    height: float,
+    size: FigureSize = "text",
+) -> Iterator[Axes]:
+    """Give the axes that came, or those of a new figure, and the style while one draws.
+
+    Parameters
+    ----------
+    ax
+        The axes to draw in; those of a new figure if None.
+    purpose
+        What needs matplotlib, for a complaint.
+    height
+        Inches of a new figure before it is enlarged.
+    size
+        How wide a new figure is.
+    """
+    wide, scale = inches(size)
     if ax is not None:
-        return ax
+        with styled(purpose=purpose):
+            yield ax
+        return
     pyplot = require("matplotlib.pyplot", extra="plot", purpose=purpose)
-    dpi = max(DPI, pyplot.rcParams["figure.dpi"])
-    drawn: Axes = pyplot.subplots(figsize=(width, height), dpi=dpi, layout="constrained")[1]
-    return drawn
+    with styled(purpose=purpose, scale=scale):
+        yield pyplot.subplots(figsize=(wide, scale * height), layout="constrained")[1]
+
+
+@contextmanager
+def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
+    """Set the style but for what people set themselves, and enlarge their size of text."""
+    matplotlib = require("matplotlib", extra="plot", purpose=purpose)
+    style = matplotlib.rc_params_from_file(_STYLE, use_default_template=False)
+    now, usual = matplotlib.rcParams, matplotlib.rcParamsDefault
+    chosen = {key: value for key, value in style.items() if now[key] == usual[key]}
+    with matplotlib.rc_context({**chosen, "font.size": scale * now["font.size"]}):
+        yield
 
 
 def ink(ax: Axes) -> ColorType:
     """Return the colour that people chose for text, dark or light."""
     return ax.xaxis.label.get_color()
+
+
+def paper(ax: Axes) -> tuple[float, float, float, float]:
+    """Return the colour of the background; white where there is none."""
+    colours = require("matplotlib.colors", extra="plot", purpose="plot()")
+    found: tuple[float, float, float, float] = colours.to_rgba(ax.get_facecolor())
+    return found if found[3] > 0 else (1.0, 1.0, 1.0, 1.0)
+
+
+def colour(ax: Axes, name: str) -> ColorType:
+    """Return the colour of worse, equivalent or better on this background; the ink otherwise."""
+    dark = float(np.dot(paper(ax)[:3], (0.2126, 0.7152, 0.0722))) < 0.5
+    return (_ON_DARK if dark else _ON_LIGHT).get(name) or ink(ax)
 
 
 def family(ax: Axes) -> list[str]:
@@ -111,7 +176,7 @@ def _upright(text: str) -> str:
     return f"{_FIRST_STRONG}{text}{_POP}" if _turns(text) else text
 
 
-def leftwards(text: str) -> str:
+def _leftwards(text: str) -> str:
     """Return a sentence that begins on the left whatever names are in it."""
     return f"{_LEFT_TO_RIGHT}{text}{_POP}" if _turns(text) else text
 
@@ -120,29 +185,96 @@ def _turns(text: str) -> bool:
     return any(bidirectional(character) in ("R", "AL", "AN") for character in text)
 
 
-def subject(facts: Facts) -> str:
-    """Return what the axis shows, on two lines if one is too short for it.
+def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
+    r"""Return the metric, whose it is and which way is better, on as many lines as it needs.
 
     Examples
     --------
-    >>> subject({"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1"})
-    'bert − gpt, F1'
+    >>> told = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1"}
+    >>> subject(told)
+    'F1, bert − gpt → bert better'
+    >>> subject(told | {"metric_label": "log loss", "greater_is_better": False}, room=24)
+    'log loss, bert − gpt\n→ bert worse'
     """
-    whom = " − ".join(names(facts["names"])) if "names" in facts else name(facts["name"])
-    metric = for_text(read.metric(facts), limit=LINE)
-    label = f"{whom}, {metric}"
-    return label if len(label) < LINE else f"{whom},\n{metric}"
+    metric = for_text(read.metric(facts), limit=_LINE) if facts.get("metric") else None
+    if "names" not in facts:
+        return f"{metric} of {name(facts['name'])}"
+    a, b = names(facts["names"])
+    pieces = [*([f"{metric},"] if metric else []), f"{a} − {b}"]
+    greater = facts.get("greater_is_better", True)
+    if greater is not None:
+        pieces.append(f"{arrow} {a} {'better' if greater else 'worse'}")
+    return lines(pieces, room)
 
 
-def minus(text: str) -> str:
-    """Return a written number with a true minus, as the ticks have it.
+def lines(pieces: Sequence[str], room: int) -> str:
+    r"""Return pieces one after the other, on a new line where one would not fit.
 
     Examples
     --------
-    >>> minus("-0.1")
-    '−0.1'
+    >>> lines(["one,", "two,", "three"], 10)
+    'one, two,\nthree'
     """
-    return text.replace("-", "−")
+    found = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(found[-1]) + len(piece) < room:
+            found[-1] += f" {piece}"
+        else:
+            found.append(piece)
+    return "\n".join(found)
+
+
+def name_axis(ax: Axes, facts: Facts, *, upright: bool = False) -> None:
+    """Write beside an axis what it shows and which way is better."""
+    across, up = points(ax)
+    room = int((up if upright else 1.15 * across) / (0.9 * _WIDE * text_size()))
+    label = subject(facts, room=room, arrow="↑" if upright else "→")
+    (ax.set_ylabel if upright else ax.set_xlabel)(label, family=family(ax), **SMALL)
+
+
+def write_title(
+    ax: Axes, title: str, *, note: str | None = None, margin: float = 0.0, above: float = 0.0
+) -> None:
+    """Write a sentence over the axes, which people may replace, and under it what marks mean.
+
+    Parameters
+    ----------
+    ax
+        The axes.
+    title
+        The sentence, broken where it is too long.
+    note
+        What the marks mean, in small type.
+    margin
+        Points to the left and right of the axes that labels will take from them.
+    above
+        Points between the axes and what is written here.
+    """
+    width = max(_room(ax) - margin, 60.0)
+    small = 0.833 * text_size()
+    room = max(10, int(width / (0.92 * _WIDE * small)))
+    written = None if note is None else "\n".join(fill(one, room) for one in note.splitlines())
+    pad = above + 5 + (0 if written is None else 3 + 1.25 * small * (written.count("\n") + 1))
+    # Names keep their hyphens, numbers have a true minus.
+    text = fill(_MINUS.sub("−", title), max(10, int(width / (1.05 * _WIDE * _title_size()))))
+    ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
+    if written is not None:
+        how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        how |= {"va": "bottom", "family": family(ax), "alpha": QUIET, **TINY}
+        ax.annotate(_leftwards(written), (0.0, 1.0), xytext=(0, above + 4), **how)
+
+
+def _room(ax: Axes) -> float:
+    """Return the points from side to side that a layout will give to axes without labels."""
+    figure = ax.get_figure(root=True)
+    if figure is None or len(figure.axes) > 1 or figure.get_layout_engine() is None:
+        return points(ax)[0]
+    return 0.95 * 72 * figure.get_figwidth()
+
+
+def fits_title(ax: Axes, title: str) -> bool:
+    """Return whether a sentence needs but one line over the axes."""
+    return 1.05 * _WIDE * _title_size() * len(title) <= _room(ax)
 
 
 def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
@@ -155,17 +287,50 @@ def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
 
 def number_ticks(ax: Axes, *, most: int = 5) -> None:
     """Write few plain numbers under the axis, never an offset beside it."""
-    ax.tick_params(axis="x", labelsize="small")
+    ax.tick_params(axis="x", labelsize=text_size())
     ax.locator_params(axis="x", nbins=most)
     if hasattr(ax.xaxis.get_major_formatter(), "set_useOffset"):  # nobody chose another one
         ax.ticklabel_format(axis="x", useOffset=False, style="plain")
+
+
+def count_ticks(ax: Axes) -> None:
+    """Write numbers of items under the axis."""
+    number_ticks(ax)
+    ax.tick_params(axis="y", labelsize=text_size())
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    bare(ax, sides=("top", "right"))
+
+
+def name_rows(ax: Axes, labels: Iterable[object], size: float, *, shift: float = 0.0) -> list[Any]:
+    """Write the names of rows, the first one on top, and return the texts."""
+    shown = names(labels, limit=NAME_LIMIT if points(ax)[0] < _NARROW else _LONG_NAME)
+    places = [shift + place for place in range(len(shown))]
+    texts = ax.set_yticks(places, shown) and ax.get_yticklabels()
+    for text in texts:
+        text.set(fontsize=size, **LITERAL)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.spines["left"].set_visible(False)
+    return list(texts)
+
+
+def beside_row(ax: Axes, place: float, text: str, size: float, **how: Any) -> None:
+    """Write at the right of a row."""
+    how |= {"fontsize": size, "family": family(ax), "va": "center", **LITERAL}
+    how |= {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+    ax.annotate(text, (1.0, place), xytext=(5, 0), **how)
+
+
+def row_size(ax: Axes, n_rows: int) -> float:
+    """Return the points that a row leaves for its text."""
+    return max(2.5, min(text_size(), 0.85 * (points(ax)[1] - _HEADING) / (n_rows + 1)))
 
 
 def veiled(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **how: Any
 ) -> None:
     """Write beside a point, over a veil of the background that keeps text apart from lines."""
-    veil = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+    veil = {"facecolor": paper(ax), "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
     how = {**SMALL, "bbox": veil, "zorder": 4, **how}
     ax.annotate(text, at, xytext=offset, textcoords="offset points", **how)
 
@@ -176,6 +341,12 @@ def text_size() -> float:
     return 0.833 * float(settings["font.size"])
 
 
+def _title_size() -> float:
+    settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
+    fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
+    return float(fonts.FontProperties(size=settings["axes.titlesize"]).get_size_in_points())
+
+
 def points(ax: Axes) -> tuple[float, float]:
     """Return the width and the height of the axes, as far as they are known before a layout."""
     box = ax.get_window_extent()
@@ -183,92 +354,110 @@ def points(ax: Axes) -> tuple[float, float]:
     return 72 * box.width / dpi, 72 * box.height / dpi
 
 
-def write_key(ax: Axes, text: str) -> None:
-    """Write in the middle, right over the axis, what the marks mean."""
-    axes = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
-    veiled(ax, text, (0.5, 0.0), (0, 2), **axes, **TINY)
-
-
-def draw_rope(ax: Axes, low: float, high: float) -> None:
-    """Shade the region of practical equivalence, from top to bottom."""
+def draw_rope(ax: Axes, low: float, high: float, *, upright: bool = True, top: float = 1.0) -> None:
+    """Shade the region of practical equivalence, and mark zero with a thin line up to the top."""
+    span, line = (ax.axvspan, ax.axvline) if upright else (ax.axhspan, ax.axhline)
     if low < high:
-        ax.axvspan(low, high, **BAND, zorder=0)
-    else:
-        ax.axvline(low, color=BAND["edgecolor"], lw=0.8, zorder=0)
+        span(low, high, facecolor=ink(ax), alpha=BAND, lw=0, zorder=0)
+    for at in {0.0, *([low] if low == high else [])}:
+        line(at, 0, top, color=ink(ax), alpha=FAINT, lw=0.8, ls=_DOTTED, zorder=1)
 
 
 KEY = "{hdi}, ● mean, ◇ observed"
 
 
 def draw_interval(
-    ax: Axes, facts: Facts, level: float, *, width: float = 3.0, colour: object = None
+    ax: Axes, facts: Facts, level: float, *, width: float = 3.0, decided: str = OPEN
 ) -> None:
-    """Draw the HDI as a bar, the mean as a dot on it and the observed value as a diamond."""
-    colour = ink(ax) if colour is None else colour
-    low, high = facts["hdi"]["low"], facts["hdi"]["high"]
-    ax.plot(
-        [low, high],
-        [level, level],
-        color=colour,
-        lw=width,
-        marker="|",
-        ms=width + 4,
-        zorder=5,
-        **BUTT,
-    )
+    """Draw the HDI as a bar, the mean as a dot on it and the observed value as a diamond.
+
+    Parameters
+    ----------
+    ax
+        The axes.
+    facts
+        With ``hdi``, and ``mean`` and ``observed`` if they are known.
+    level
+        Where it lies, upwards.
+    width
+        Points of the bar.
+    decided
+        Which colour bar and dot have: worse, equivalent, better, or the ink's.
+    """
+    shade, ground = colour(ax, decided), paper(ax)
+    width *= text_size() / _USUAL
+    ends = [facts["hdi"]["low"], facts["hdi"]["high"]]
+    bar: dict[str, Any] = {"lw": width, "marker": "|", "ms": width + 4, "solid_capstyle": "butt"}
+    ax.plot(ends, [level, level], color=shade, zorder=5, **bar)
     # Where they coincide, the dot lies in the diamond and both are seen.
-    paper = ax.get_facecolor()
+    mark = max(width, 2.0)
     if facts.get("observed") is not None:
-        look: dict[str, Any] = {"marker": "D", "ms": width + 3.2, "mfc": paper, "mec": colour}
+        look: dict[str, Any] = {"marker": "D", "ms": mark + 3.2, "mfc": ground, "mec": ink(ax)}
         ax.plot([facts["observed"]], [level], ls="", mew=0.9, zorder=6, **look)
     if facts.get("mean") is not None:
-        look = {"marker": "o", "ms": width + 1.6, "mfc": colour, "mec": paper}
+        look = {"marker": "o", "ms": mark + 1.6, "mfc": shade, "mec": ground}
         ax.plot([facts["mean"]], [level], ls="", mew=0.8, zorder=7, **look)
 
 
-_BINS = (10, 40)
+def beside_numbers() -> float:
+    """Return the points that the numbers and the name of an upright axis take."""
+    return 6.0 * text_size()
+
+
+def row_tone(row: Facts) -> str:
+    """Return the colour of a decision; that of the ink where there is no firm one."""
+    return tone(row["decision"]["symbol"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Heights over a grid of values; steps are a histogram's."""
+    """Heights over a grid of values."""
 
     grid: FloatArray
     height: FloatArray
-    step: bool
 
     @property
     def top(self) -> float:
         """The greatest height."""
         return float(self.height.max())
 
-    @property
-    def low(self) -> float:
-        """Where it begins."""
-        return float(self.grid[0])
+    def between(self, low: float, high: float) -> Shape:
+        """Return the part between two values."""
+        first, last = np.clip([low, high], self.grid[0], self.grid[-1])
+        inside = (self.grid > first) & (self.grid < last)
+        start, stop = np.interp([first, last], self.grid, self.height)
+        return Shape(
+            grid=np.r_[first, self.grid[inside], last],
+            height=np.r_[start, self.height[inside], stop],
+        )
 
-    @property
-    def high(self) -> float:
-        """Where it ends."""
-        return float(self.grid[-1])
+    def fill(
+        self, ax: Axes, facts: Facts, *, base: float = 0.0, scale: float = 1.0, floor: float = 0.0
+    ) -> None:
+        """Draw it on a base, of a difference in its three parts, below, in and above the ROPE."""
+        parts = [(-np.inf, np.inf, OPEN)]
+        if facts.get("rope") is not None:
+            low, high = facts["rope"]["low"], facts["rope"]["high"]
+            tones = ["worse", "equivalent", "better"]
+            if not facts.get("greater_is_better", True):
+                tones.reverse()
+            edges = [-np.inf, low, high, np.inf]
+            parts = list(zip(edges, edges[1:], tones, strict=False))
+        for low, high, decided in parts:
+            part = self.between(low, high)
+            heights = base + scale * np.maximum(part.height, floor)
+            how: dict[str, Any] = {"alpha": FAINT} if decided == OPEN else {}
+            shade = colour(ax, decided)
+            ax.fill_between(part.grid, heights, base or floor, fc=shade, lw=0, zorder=2, **how)
 
-    def fill(self, ax: Axes, *, base: float = 0.0, scale: float = 1.0, **how: Any) -> None:
-        """Draw it as a filled outline that stands on a base."""
-        step: Literal["post"] | None = "post" if self.step else None
-        ax.fill_between(self.grid, base + scale * self.height, base, step=step, **how)
 
-
-def read_shape(
-    draws_or_density: object, *, window: tuple[float, float] | None = None, name: str = "draws"
-) -> Shape:
-    """Return the outline of draws, or of a pair of a grid and the density on it.
+def read_shape(draws_or_density: object, *, name: str = "draws") -> Shape:
+    """Return the density of draws, or a density that came as a grid and the heights on it.
 
     Parameters
     ----------
     draws_or_density
         Draws, or a tuple of a grid and heights.
-    window
-        The stretch whose draws are binned; all but one in a thousand if None.
     name
         What the draws are called in a complaint.
 
@@ -285,7 +474,8 @@ def read_shape(
             f"{name} must be one row of finite numbers, "
             f"but an array of shape {draws.shape} came, or one with NaN or infinity"
         )
-    return _histogram(draws, window)
+    grid, height = smooth(draws)
+    return Shape(grid=grid, height=height / np.trapezoid(height, grid))
 
 
 def _density(grid: object, height: object) -> Shape:
@@ -300,17 +490,4 @@ def _density(grid: object, height: object) -> Shape:
             "a density must be finite and somewhere above 0, but its heights are not; "
             "leave out the ends of the grid where it is infinite"
         )
-    return Shape(grid=x, height=y, step=False)
-
-
-def _histogram(draws: FloatArray, window: tuple[float, float] | None) -> Shape:
-    """Bin the draws; equal draws, which have no density, become one narrow bar."""
-    low, high = np.quantile(draws, [0.0005, 0.9995]) if window is None else window
-    if high <= low:
-        low, high = draws[0] - 5e-4, draws[0] + 5e-4
-        return Shape(grid=np.array([low, high]), height=np.array([1.0, 1.0]), step=True)
-    counted = int(((draws >= low) & (draws <= high)).sum())
-    n_bins = int(np.clip(np.sqrt(counted) / 3, *_BINS))
-    height, edges = np.histogram(draws, bins=n_bins, range=(low, high))
-    heights = height / (draws.size * np.diff(edges))
-    return Shape(grid=edges, height=np.append(heights, heights[-1]), step=True)
+    return Shape(grid=x, height=y)

@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import FloatArray
+from outperform._typing import FigureSize, FloatArray
 from outperform.display import figure_style, numbers
-from outperform.display.figure_style import KEY, draw_interval
+from outperform.display.figure_style import KEY, colour, draw_interval, row_tone
+from outperform.display.numbers import true_minus
+from outperform.display.pictures import OPEN
 from outperform.errors import UsageError, param, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_ROW = 0.17  # inches
-_FRAME = 0.95  # inches: title and axis
-_DECIDED = ("BETTER", "EQUIVALENT", "WORSE")
-_UNDECIDED = "0.5"
+_ROW = 0.2  # inches
+_FRAME = 1.15  # inches: title and axis
+_WORDS = {"BETTER": "better", "WORSE": "worse", "EQUIVALENT": "equivalent"}
 
 
 def draw_forest(
-    rows: Sequence[Mapping[str, object]],
+    rows: Sequence[Mapping[str, Any]],
     *,
     names: tuple[object, object] = ("A", "B"),
     metric: str | None = None,
+    greater_is_better: bool | None = True,
+    title: str | None = None,
+    note: str | None = None,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
-    """Draw one interval a row, in the order given, before the ROPE.
+    """Draw one interval a row, in the order given and the colour of its decision, on the ROPE.
 
-    Rows without a firm decision are grey. Where rows have ROPEs of their own,
-    each row shows its own.
+    Where rows have ROPEs of their own, each row shows its own.
 
     Parameters
     ----------
@@ -45,9 +51,16 @@ def draw_forest(
         What to call A and B.
     metric
         The metric in words, if it is the same in all rows.
+    greater_is_better
+        Whether greater values of the metric are better; None where the rows differ.
+    title
+        A sentence over the figure; how many rows have which decision if None.
+    note
+        What to say of the rows besides what the marks mean.
     ax
-        The axes to draw in; a new figure of one column's width, as high as the
-        rows need, if None.
+        The axes to draw in; a new figure, as high as the rows need, if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -56,90 +69,74 @@ def draw_forest(
     ...        "decision": {"name": "BETTER", "symbol": "≫"}}
     >>> from matplotlib.figure import Figure
     >>> ax = draw_forest([row], ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['spam']
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_title(loc="left")
+    (['spam'], 'A is better than B in 1 of 1')
     """
     if not rows:
         raise UsageError("a forest needs at least one comparison, but none came")
-    ax = figure_style.new_axes(ax, purpose="plot()", height=_FRAME + _ROW * len(rows))
-    size = _text_size(ax, len(rows))
-    _draw_ropes(ax, rows)
-    ax.axvline(0, color="0.45", lw=0.7, ls=":", zorder=1)
-    for place, row in enumerate(rows):
-        _draw_row(ax, row, place, size)
-    _label_rows(ax, rows, size)
-    _finish(ax, rows)
-    ax.set_xlabel(_subject(names, metric), **figure_style.SMALL)
+    height = _FRAME + _ROW * len(rows)
+    facts = {"names": names, "metric": metric, "greater_is_better": greater_is_better}
+    with figure_style.canvas(ax, purpose="plot()", height=height, size=size) as ax:
+        points = figure_style.row_size(ax, len(rows))
+        _draw_ropes(ax, rows)
+        for place, row in enumerate(rows):
+            # Firm decisions stand out in their colours and, in grey, by their weight.
+            width = min(2.8, points / 3) if row_tone(row) != OPEN else min(1.2, points / 6)
+            draw_interval(ax, row, place, width=width, decided=row_tone(row))
+            shade = colour(ax, row_tone(row))
+            figure_style.beside_row(
+                ax, place, row["decision"]["symbol"], 1.15 * points, color=shade
+            )
+        keys = figure_style.name_rows(ax, (row["key"] for row in rows), points)
+        ax.margins(x=0.05)
+        figure_style.name_axis(ax, facts)
+        figure_style.number_ticks(ax)
+        figure_style.bare(ax, sides=("top", "right"))
+        margin = 0.6 * points * max(len(key.get_text()) for key in keys) + 2 * points
+        said = _counts(names, rows) if title is None else title
+        figure_style.write_title(
+            ax, said, note=_key(rows) + ("" if note is None else f"; {note}"), margin=margin
+        )
     return ax
 
 
-def _subject(names: tuple[object, object], metric: str | None) -> str:
-    facts = {"names": names, "metric": metric}
-    return " − ".join(figure_style.names(names)) if metric is None else figure_style.subject(facts)
+def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many rows have which decision."""
+    found = Counter(row["decision"]["name"] for row in rows)
+    a, b = figure_style.brief(names, limit=figure_style.SHORT_NAME)
+    told = [f"{word} in {found[key]}" for key, word in _WORDS.items() if found[key]]
+    if not told:
+        return f"{a} against {b}: no decision in {len(rows)}"
+    told[0] = told[0].replace(" in ", f" than {b} in " if "equivalent" not in told[0] else " in ")
+    told[0] = told[0].replace("equivalent", f"equivalent to {b}")
+    return f"{a} is {', '.join(told)} of {len(rows)}"
 
 
-def _text_size(ax: Axes, n_rows: int) -> float:
-    """Return the points that a row leaves for its text."""
-    return max(3.0, min(figure_style.text_size(), 0.85 * figure_style.points(ax)[1] / (n_rows + 1)))
+def _key(rows: Sequence[Mapping[str, Any]]) -> str:
+    ropes = {numbers.rope(row["rope"]["low"], row["rope"]["high"]) for row in rows}
+    rope = f"ROPE {true_minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
+    hdi = f"{numbers.percent(rows[0]['hdi']['prob'])} HDI"
+    return f"{KEY.format(hdi=hdi)}, shaded: {rope}"
 
 
 def _draw_ropes(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     ropes = [(row["rope"]["low"], row["rope"]["high"]) for row in rows]
-    if len(set(ropes)) == 1:
-        figure_style.draw_rope(ax, *ropes[0])
-        return
-    for place, (low, high) in enumerate(ropes):
-        ax.barh(place, high - low, 1.0, low, **figure_style.BAND, zorder=0)
-
-
-def _draw_row(ax: Axes, row: Mapping[str, Any], place: int, size: float) -> None:
-    firm = row["decision"]["name"] in _DECIDED
-    draw_interval(
-        ax,
-        row,
-        place,
-        width=min(2.2, size / 3),
-        colour=figure_style.ink(ax) if firm else _UNDECIDED,
-    )
-    ax.annotate(
-        row["decision"]["symbol"],
-        (1.0, place),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=1.15 * size,
-        family=figure_style.family(ax),
-        **figure_style.LITERAL,
-    )
-
-
-def _label_rows(ax: Axes, rows: Sequence[Mapping[str, object]], size: float) -> None:
-    keys = figure_style.names(row["key"] for row in rows)
-    for text in ax.set_yticks(range(len(rows)), keys) and ax.get_yticklabels():
-        text.set(fontsize=size, **figure_style.LITERAL)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-
-
-def _finish(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
-    ropes = {numbers.rope(row["rope"]["low"], row["rope"]["high"]) for row in rows}
-    rope = f"ROPE {figure_style.minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
-    hdi = f"{numbers.percent(rows[0]['hdi']['prob'])} HDI"
-    ax.set_title(f"{KEY.format(hdi=hdi)}, shaded: {rope}", loc="right", **figure_style.TINY)
-    ax.margins(x=0.05)
-    figure_style.number_ticks(ax)
-    figure_style.bare(ax, sides=("top", "right"))
-    ax.spines["left"].set_visible(False)
+    figure_style.draw_rope(ax, *(ropes[0] if len(set(ropes)) == 1 else (0.0, 0.0)))
+    if len(set(ropes)) > 1:
+        look: dict[str, Any] = {"color": figure_style.ink(ax), "alpha": figure_style.BAND, "lw": 0}
+        for place, (low, high) in enumerate(ropes):
+            ax.barh(place, high - low, 1.0, low, zorder=0, **look)
 
 
 _MOST = 60
 _CELL = 0.115  # inches: below it, class names cannot be read
 _LEAST_POINTS = 4.0
+_ROOMY = 1.6  # inches of a panel
+_APART = 0.09  # inches between the sentence and the panels
 _FEW = 4  # classes up to which zeros are written too
-_NAME = 16
-_MORE_IN_A: dict[str, Any] = {"facecolor": "0.6", "edgecolor": "0.2", "lw": 0.7}
-_MORE_IN_B: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.2", "lw": 0.7}
+_NAME = 20
+_CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
+_HEAD: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold", **figure_style.LITERAL}
 
 
 def draw_confusion(
@@ -150,12 +147,14 @@ def draw_confusion(
     names: Sequence[object] = ("A", "B"),
     normalise: bool = False,
     axes: Sequence[Axes] | None = None,
+    size: FigureSize = "text",
 ) -> Sequence[Axes]:
     """Draw the confusion matrices of A and B, and the difference A − B.
 
-    Where numbers find room they are written. Where not, the area of a square in
-    the third panel is the size of a difference; it is filled where A has more
-    and open where B has.
+    In the third panel a cell has the colour of better where A is right more often,
+    or makes the mistake less often, and that of worse otherwise. Where numbers find
+    room they are written. Where not, the area of a square is the size of a
+    difference; it is filled where A has more and open where B has.
 
     Parameters
     ----------
@@ -169,6 +168,8 @@ def draw_confusion(
         Whether each row is shown as per cent of its sum.
     axes
         Three axes to draw in; a new figure if None.
+    size
+        How wide a new figure is, unless many classes need more.
 
     Examples
     --------
@@ -182,22 +183,35 @@ def draw_confusion(
     if normalise:
         left, right = _shares(left), _shares(right)
     classes = figure_style.names(labels, limit=_NAME)
-    drawn = _three_axes(axes, classes)
-    top = max(float(left.max()), float(right.max()), 1e-12)
-    for ax, values in zip(drawn, (left, right), strict=False):
-        _draw_shades(ax, values, top)
-    _draw_difference(
-        drawn[2], left - right, figure_style.names(names, limit=figure_style.SHORT_NAME)
-    )
-    shown = figure_style.names(names)
-    for ax, title in zip(drawn, (*shown, " − ".join(shown)), strict=True):
-        wide = 0.55 * figure_style.text_size() * len(title) > figure_style.points(ax)[0]
-        ax.set_title(title.replace(" − ", "\n− ") if wide else title, **figure_style.SMALL)
-        _label_classes(ax, classes, names_rows=ax is drawn[0])
-    for ax in drawn[:2]:
-        ax.set_xlabel("predicted", **figure_style.SMALL)
-    drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
+    drawn = _three_axes(axes, classes, size)
+    scale = 1.0 if axes is not None else figure_style.inches(size)[1]
+    with figure_style.styled(purpose="plot_confusion()", scale=scale):
+        top = max(float(left.max()), float(right.max()), 1e-12)
+        for ax, values in zip(drawn, (left, right), strict=False):
+            _draw_shades(ax, values, top)
+        short = figure_style.names(names, limit=figure_style.SHORT_NAME)
+        _draw_difference(drawn[2], left - right, short)
+        shown = figure_style.names(names)
+        for ax, title in zip(drawn, (*shown, " − ".join(shown)), strict=True):
+            wide = 0.6 * figure_style.text_size() * len(title) > figure_style.points(ax)[0]
+            ax.set_title(title.replace(" − ", "\n− ") if wide else title, **_CENTRED)
+            _label_classes(ax, classes, names_rows=ax is drawn[0])
+        for ax in drawn[:2]:
+            ax.set_xlabel("predicted", **figure_style.SMALL)
+        drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
+        if axes is None and not normalise:
+            said = _more_right(int(np.trace(left) - np.trace(right)), short)
+            room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
+            drawn[0].figure.suptitle(fill(said, room), x=0.01, ha="left", **_HEAD)
     return drawn
+
+
+def _more_right(more: int, names: Sequence[str]) -> str:
+    a, b = names
+    if not more:
+        return f"{a} and {b} are right on equally many items"
+    way = "more" if more > 0 else "fewer"
+    return f"{a} is right on {numbers.count(abs(more))} {way} items than {b}"
 
 
 def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
@@ -222,77 +236,103 @@ def _shares(counts: FloatArray) -> FloatArray:
     return shares
 
 
-def _three_axes(axes: Sequence[Axes] | None, classes: Sequence[str]) -> list[Axes]:
+def _three_axes(
+    axes: Sequence[Axes] | None, classes: Sequence[str], size: FigureSize
+) -> list[Axes]:
     if axes is not None:
         given = list(np.ravel(np.asarray(axes, dtype=object)))
         if len(given) != 3:
             raise UsageError(f"axes must be three, for A, B and A − B, but {len(given)} came")
         return given
     pyplot = require("matplotlib.pyplot", extra="plot", purpose="plot_confusion()")
-    panel = max(1.75, len(classes) * _CELL)
-    longest = 0.06 * max(map(len, classes))  # inches
-    size = (3 * panel + longest + 0.75, panel + longest + 0.75)
-    figure = pyplot.figure(figsize=size, layout="compressed")
-    return list(figure.subplots(1, 3))
+    width, scale = figure_style.inches(size)
+    longest = 0.06 * scale * max(map(len, classes))  # inches
+    frame = 0.75 * scale
+    panel = max((width - longest - frame) / 3, len(classes) * _CELL)
+    under = 1.1 if panel > _ROOMY else 1.7  # what the colours mean takes more lines there
+    with figure_style.styled(purpose="plot_confusion()"):
+        inches = (3 * panel + longest + frame, panel + longest + scale * under)
+        figure = pyplot.figure(figsize=inches, layout="compressed")
+        figure.get_layout_engine().set(h_pad=_APART)
+        return list(figure.subplots(1, 3))
 
 
 def _draw_shades(ax: Axes, values: FloatArray, top: float) -> None:
     """Shade by the square root, so that rare confusions are seen beside the diagonal."""
     shade = np.sqrt(np.clip(values, 0, None) / top)
-    ax.imshow(shade, cmap="Greys", vmin=0, vmax=1.15, aspect="equal", interpolation="nearest")
+    _draw_cells(ax, shade, [figure_style.paper(ax), figure_style.ink(ax)], (0, 1.15))
     written = [[_number(value, signed=False) for value in row] for row in values]
     size = _number_size(ax, written)
     if size is None:
         return
     for (row, column), value in np.ndenumerate(values):
         if value != 0 or len(values) <= _FEW:
-            colour = "white" if shade[row, column] > 0.6 else "black"
-            _write(ax, row, column, written[row][column], size, color=colour)
+            light = figure_style.paper(ax) if shade[row, column] > 0.6 else figure_style.ink(ax)
+            _write(ax, row, column, written[row][column], size, color=light)
+
+
+def _draw_cells(
+    ax: Axes, values: FloatArray, colours: Sequence[Any], ends: tuple[float, float]
+) -> None:
+    """Draw values as cells between colours."""
+    maps = require("matplotlib.colors", extra="plot", purpose="plot_confusion()")
+    shades = maps.LinearSegmentedColormap.from_list("outperform", colours)
+    look: dict[str, Any] = {"aspect": "equal", "interpolation": "nearest"}
+    ax.imshow(values, cmap=shades, vmin=ends[0], vmax=ends[1], **look)
 
 
 def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> None:
     n_classes = len(difference)
     written = [[_number(value, signed=True) for value in row] for row in difference]
     size = _number_size(ax, written)
-    ax.set_facecolor("white")
+    # More is better on the diagonal, and worse off it.
+    gain = np.where(np.eye(n_classes, dtype=bool), difference, -difference)
+    gain = gain / max(float(np.abs(gain).max()), 1e-12)
     if size is None:
-        _draw_squares(ax, difference)
+        _draw_squares(ax, difference, gain)
     else:
-        shade = np.abs(difference) / max(float(np.abs(difference).max()), 1e-12)
-        ax.imshow(np.sqrt(shade), cmap="Greys", vmin=0, vmax=2.2, interpolation="nearest")
+        tones = [colour(ax, "worse"), figure_style.paper(ax), colour(ax, "better")]
+        _draw_cells(ax, np.sign(gain) * np.sqrt(np.abs(gain)), tones, (-1.6, 1.6))
         for (row, column), value in np.ndenumerate(difference):
             if value != 0 or n_classes <= _FEW:
-                _write(ax, row, column, written[row][column], size, color="black")
+                text = written[row][column]
+                _write(ax, row, column, text, size, color=figure_style.ink(ax))
     ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
-    marks = ("■", "□") if size is None else ("+", "−")
-    key = "\n".join(f"{mark} {name} more" for mark, name in zip(marks, names, strict=True))
-    ax.set_xlabel(key, family=figure_style.family(ax), **figure_style.TINY)
+    more, less = ("■", "□") if size is None else ("+", "−")
+    a, b = names
+    pieces = [f"{more} {a} more,", f"{less} {b} more", f"blue: {a} better,", "orange: worse"]
+    room = int(figure_style.points(ax)[0] / (0.36 * figure_style.text_size()))
+    key = "\n".join(figure_style.lines(two, room) for two in (pieces[:2], pieces[2:]))
+    ax.set_xlabel(key, loc="right", family=figure_style.family(ax), **figure_style.TINY)
 
 
-def _draw_squares(ax: Axes, difference: FloatArray) -> None:
-    """Draw a square for each difference, as large as it is: filled or open."""
+def _draw_squares(ax: Axes, difference: FloatArray, gain: FloatArray) -> None:
+    """Draw a square for each difference, as large as it is: filled or open, better or worse."""
     patches = require("matplotlib.patches", extra="plot", purpose="plot_confusion()")
     collections = require("matplotlib.collections", extra="plot", purpose="plot_confusion()")
-    side = 0.94 * np.sqrt(np.abs(difference) / max(float(np.abs(difference).max()), 1e-12))
-    for chosen, look in ((difference > 0, _MORE_IN_A), (difference < 0, _MORE_IN_B)):
+    side = 0.94 * np.sqrt(np.abs(gain))
+    for chosen, filled in ((difference > 0, True), (difference < 0, False)):
+        tones = [colour(ax, "better" if one > 0 else "worse") for one in gain[chosen]]
         squares = [
             patches.Rectangle((column - size / 2, row - size / 2), size, size)
             for row, column, size in zip(*np.nonzero(chosen), side[chosen], strict=True)
         ]
+        faces = tones if filled else [figure_style.paper(ax)] * len(tones)
+        look: dict[str, Any] = {"facecolor": faces, "edgecolor": tones, "lw": 0.9}
         ax.add_collection(collections.PatchCollection(squares, **look))
 
 
 def _number(value: float, *, signed: bool) -> str:
     digits = 0 if float(value).is_integer() or abs(value) >= 10 else 1
     write = numbers.signed if signed else numbers.plain
-    return figure_style.minus(write(value, digits))
+    return true_minus(write(value, digits))
 
 
 def _number_size(ax: Axes, written: Sequence[Sequence[str]]) -> float | None:
     """Return the size in which the longest number fits its cell; None if nobody could read it."""
     longest = max(len(text) for row in written for text in row)
     cell = _cell_points(ax, len(written))
-    size = min(8.0, 0.5 * cell, cell / (0.66 * longest))
+    size = min(0.96 * figure_style.text_size(), 0.5 * cell, cell / (0.66 * longest))
     return size if size >= _LEAST_POINTS else None
 
 
@@ -310,7 +350,7 @@ def _label_classes(ax: Axes, classes: Sequence[str], *, names_rows: bool) -> Non
     cell = _cell_points(ax, len(classes))
     step = max(1, ceil(5.0 / cell))
     places, shown = range(0, len(classes), step), classes[::step]
-    size = max(_LEAST_POINTS, min(7.0, 0.85 * cell * step))
+    size = max(_LEAST_POINTS, min(0.84 * figure_style.text_size(), 0.85 * cell * step))
     upright = max(map(len, shown)) * 0.6 * size > cell * step
     ax.set_xticks(places, shown, rotation=90 if upright else 0)
     ax.set_yticks(places, shown if names_rows else [""] * len(shown))

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from outperform._typing import FigureSize
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
-from outperform.display.figure_style import KEY, draw_interval, read_shape
-from outperform.display.numbers import for_text
-from outperform.display.sentences import decision_words
+from outperform.display.figure_style import KEY, colour, draw_interval, read_shape
+from outperform.display.numbers import for_text, true_minus
+from outperform.display.pictures import density_domain
+from outperform.display.sentences import amount, answer, estimate_headline
 from outperform.findings import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_BAR = -0.1  # where the HDI lies, in heights of the posterior
-_TITLE, _LONG_TITLE = 36, 44  # characters that fit over one column's width, usual and small
+_BAR = -0.11  # where the HDI lies, in heights of the posterior
+_SIGNS = ("p_worse", "p_equivalent", "p_better")
 
 
 def plot_posterior(
@@ -28,8 +29,9 @@ def plot_posterior(
     *,
     facts: Facts,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posterior of a difference, or of one model's metric.
+    """Draw the posterior of a difference in its three parts, or that of one model's metric.
 
     Parameters
     ----------
@@ -38,7 +40,9 @@ def plot_posterior(
     facts
         The facts of the comparison or estimate that the draws belong to.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -47,87 +51,84 @@ def plot_posterior(
     >>> from matplotlib.figure import Figure
     >>> ax = plot_posterior([0.1, 0.2, 0.3], facts=facts, ax=Figure().subplots())
     >>> ax.get_xlabel()
-    'bert, F1'
+    'F1 of bert'
     """
     shape = read_shape(draws_or_density)
-    ax = figure_style.new_axes(ax, purpose="plot()")
-    shape.fill(ax, **figure_style.SHAPE, zorder=2)
-    if facts.get("rope") is not None:
-        _draw_rope(ax, facts)
-        _write_shares(ax, facts)
-        _write_decision(ax, facts)
-    _draw_hdi(ax, facts, shape.top)
-    ax.set_xlabel(figure_style.subject(facts), **figure_style.SMALL)
-    ax.set_ylim(-0.34 * shape.top, 1.05 * shape.top)
-    ax.margins(x=0.12)
-    figure_style.number_ticks(ax, most=6)
-    figure_style.bare(ax)
+    with figure_style.canvas(ax, purpose="plot()", height=3.0, size=size) as ax:
+        ax.set(xlim=density_domain(shape.grid, facts), ylim=(-0.36 * shape.top, 1.05 * shape.top))
+        shape.fill(ax, facts)
+        if facts.get("rope") is not None:
+            figure_style.draw_rope(ax, facts["rope"]["low"], facts["rope"]["high"], top=0.92)
+            _name_rope(ax, facts)
+            _write_shares(ax, facts)
+        _write_title(ax, facts)
+        _draw_hdi(ax, facts, _BAR * shape.top)
+        key = KEY.format(hdi=read.hdi_label(facts)) if "mean" in facts else read.hdi_label(facts)
+        place = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
+        figure_style.veiled(ax, key, (0.5, 0.0), (0, 2), **place, **figure_style.TINY)
+        figure_style.name_axis(ax, facts)
+        figure_style.number_ticks(ax, most=6)
+        figure_style.bare(ax)
     return ax
 
 
-def _draw_rope(ax: Axes, facts: Facts) -> None:
+def _name_rope(ax: Axes, facts: Facts) -> None:
+    """Name the band at its top, upright where it is too narrow for its name."""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
-    figure_style.draw_rope(ax, low, high)
-    ax.annotate(
-        figure_style.minus(f"ROPE {numbers.rope(low, high)}"),
-        (low, 0.97),
-        xycoords=ax.get_xaxis_transform(),
-        xytext=(2, 0),
-        textcoords="offset points",
-        rotation=90,
-        va="top",
-        zorder=6,
-        **figure_style.TINY,
-    )
+    text = true_minus(f"ROPE {numbers.rope(low, high)}")
+    left, right = ax.get_xlim()
+    room = (high - low) / (right - left) * figure_style.points(ax)[0]
+    across = 0.5 * figure_style.text_size() * len(text) < room
+    at, shift = ((low + high) / 2, (0, -1)) if across else (low, (2, -1))
+    how: dict[str, Any] = {"ha": "center"} if across else {"rotation": 90, "ha": "left"}
+    how |= {"va": "top", "zorder": 6, "alpha": figure_style.QUIET, **figure_style.TINY}
+    place: dict[str, Any] = {
+        "xycoords": ax.get_xaxis_transform(),
+        "textcoords": "offset points",
+    }
+    ax.annotate(text, (at, 1.0), xytext=shift, **place, **how)
 
 
 def _write_shares(ax: Axes, facts: Facts) -> None:
-    """Write the three probabilities above the axes, below the ROPE on the left."""
+    """Write the three probabilities over the axes in their colours, below the ROPE on the left."""
     name = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)[0]
-    below, above = f"{name} worse", f"{name} better"
-    keys = ["p_worse", "p_equivalent", "p_better"]
-    if not facts.get("greater_is_better", True):
-        below, above = above, below
-        keys.reverse()
-    words = (below, "equivalent", above)
-    aligns = ("left", "center", "right")
-    for key, word, x, align in zip(keys, words, (0.0, 0.5, 1.0), aligns, strict=True):
-        text = f"{word}\n{read.probability(facts, key)}"
-        ax.text(x, 1.03, text, transform=ax.transAxes, ha=align, va="bottom", **figure_style.SMALL)
+    keys = _SIGNS if facts.get("greater_is_better", True) else _SIGNS[::-1]
+    for key, x, align in zip(keys, (0.0, 0.5, 1.0), ("left", "center", "right"), strict=True):
+        word = key.removeprefix("p_")
+        whose = word if word == "equivalent" else f"{name} {word}"
+        how: dict[str, Any] = {"ha": align, "va": "bottom", "color": colour(ax, word)}
+        text = f"{whose}\n{read.probability(facts, key)}"
+        ax.text(x, 1.02, text, transform=ax.transAxes, **how, **figure_style.SMALL)
 
 
-def _write_decision(ax: Axes, facts: Facts) -> None:
-    """Write the decision over the probabilities, as the title that people may replace."""
-    decision = facts.get("decision")
-    if decision is None:
+def _write_title(ax: Axes, facts: Facts) -> None:
+    """Say who is better and, where there is room, by how much."""
+    if "names" not in facts:
+        if facts.get("mean") is not None:
+            figure_style.write_title(ax, estimate_headline(facts, limit=30).partition(" (")[0])
         return
-    short = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
-    words = f"{decision.get('symbol', '')} {decision_words({**facts, 'names': short})}".strip()
-    long = len(words) > _TITLE
-    ax.set_title(
-        figure_style.leftwards(fill(words, _LONG_TITLE) if long else words),
-        loc="left",
-        pad=28,
-        family=figure_style.family(ax),
-        fontsize="small" if long else "medium",
-        **figure_style.LITERAL,
-    )
+    if facts.get("decision") is None:
+        return
+    told = {**facts, "names": figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)}
+    title = answer(told)
+    longer = f"{title}: {amount(told)}" if facts.get("mean") is not None else title
+    title = longer if figure_style.fits_title(ax, longer) else title
+    figure_style.write_title(ax, title, above=2.6 * figure_style.text_size())
 
 
-def _draw_hdi(ax: Axes, facts: Facts, top: float) -> None:
-    places, level = read.digits(facts), _BAR * top
-    low, high = facts["hdi"]["low"], facts["hdi"]["high"]
+def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
+    """Draw the interval and write both its ends."""
     draw_interval(ax, facts, level)
+    places = read.digits(facts)
     write = numbers.signed if "names" in facts else numbers.plain
-    ends = [figure_style.minus(write(end, places)) for end in (low, high)]
-    figure_style.veiled(ax, ends[0], (low, level), (-4, 0), ha="right", va="center")
-    figure_style.veiled(ax, ends[1], (high, level), (4, 0), ha="left", va="center")
-    key = KEY.format(hdi=read.hdi_label(facts)) if "mean" in facts else read.hdi_label(facts)
-    figure_style.write_key(ax, key)
+    for end, offset, side in (("low", -6, "right"), ("high", 6, "left")):
+        value = facts["hdi"][end]
+        text = true_minus(write(value, places))
+        figure_style.veiled(ax, text, (value, level), (offset, 0), ha=side, va="center")
 
 
-_LEVELS = (-0.12, -0.29)  # where the HDIs lie, in heights of the higher posterior
-_LOOKS = (figure_style.DARK, figure_style.LIGHT)
+_HEIGHT = 0.62  # of the higher posterior, in rows
+_UNDER, _RUNS = -0.13, -0.34  # where interval and runs lie below a row
 
 
 def draw_models(
@@ -136,17 +137,21 @@ def draw_models(
     *,
     facts: Facts,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posteriors of both classifiers with their HDIs and observed values.
+    """Draw a row for each model: its posterior with HDI and observed value, and its runs.
 
     Parameters
     ----------
     a, b
-        Draws of each classifier's metric, or pairs of a grid and the density on it.
+        Draws of each model's metric, or pairs of a grid and the density on it.
     facts
-        The facts of the comparison, with those of ``a`` and ``b``.
+        The facts of the comparison, with those of ``a`` and ``b``; of training runs their
+        observed values are drawn too.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -155,109 +160,42 @@ def draw_models(
     ...          "a": own | {"name": "bert"}, "b": own | {"name": "gpt"}}
     >>> from matplotlib.figure import Figure
     >>> ax = draw_models([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], facts=facts, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    >>> [text.get_text() for text in ax.get_yticklabels()]
     ['bert', 'gpt']
     """
     shapes = [read_shape(a, name="draws of A"), read_shape(b, name="draws of B")]
-    ax = figure_style.new_axes(ax, purpose="plot_models()", height=2.7)
     top = max(shape.top for shape in shapes)
     owners = (facts["a"], facts["b"])
-    names = figure_style.names(own["name"] for own in owners)
-    for shape, own, name, look, level in zip(shapes, owners, names, _LOOKS, _LEVELS, strict=True):
-        shape.fill(ax, label=name, **look, zorder=2)
-        _mark_hdi(ax, own, level * top, look)
-    figure_style.write_key(ax, KEY.format(hdi=read.hdi_label(facts["a"])))
-    _finish(ax, facts, top)
+    with figure_style.canvas(ax, purpose="plot_models()", height=3.0, size=size) as ax:
+        for shape, own, row in zip(shapes, owners, (1, 0), strict=True):
+            shape.fill(ax, own, base=row, scale=_HEIGHT / top)
+            _draw_hdi(ax, own, row + _UNDER)
+            if "runs" in own:
+                seen = [value for value in own["runs"]["observed"] if value is not None]
+                dots: dict[str, Any] = {"ls": "", "marker": "o", "ms": 4, "mew": 0.8, "mfc": "none"}
+                dots |= {"mec": figure_style.ink(ax), "zorder": 4}
+                ax.plot(seen, [row + _RUNS] * len(seen), **dots)
+        _finish_models(ax, facts)
     return ax
 
 
-def _mark_hdi(ax: Axes, own: Facts, level: float, look: dict[str, Any]) -> None:
-    dark = look["facecolor"][0] < 0.4
-    draw_interval(ax, own, level, colour=figure_style.ink(ax) if dark else "0.55")
-    places = read.digits(own)
-    for end, offset, side in (("low", -4, "right"), ("high", 4, "left")):
-        value = own["hdi"][end]
-        written = figure_style.minus(numbers.plain(value, places))
-        figure_style.veiled(ax, written, (value, level), (offset, 0), ha=side, va="center")
-
-
-def _finish(ax: Axes, facts: Facts, top: float) -> None:
-    ax.set_xlabel(for_text(read.metric(facts), limit=figure_style.LINE), **figure_style.SMALL)
-    ax.set_ylim(-0.5 * top, 1.05 * top)
-    ax.margins(x=0.14)
-    legend = ax.legend(
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize="small",
-        handlelength=1.4,
-        borderaxespad=0.2,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-        text.set_usetex(False)
+def _finish_models(ax: Axes, facts: Facts) -> None:
+    owners = (facts["a"], facts["b"])
+    names = figure_style.names(own["name"] for own in owners)
+    metric = for_text(read.metric(facts), limit=40)
+    levels = [true_minus(numbers.plain(own["mean"], read.digits(own))) for own in owners]
+    runs = "runs" in facts["a"]
+    note = KEY.format(hdi=read.hdi_label(facts["a"])) + (", ○ run" if runs else "")
+    margin = 0.6 * figure_style.text_size() * max(map(len, names))
+    title = ", ".join(f"{name} {level}" for name, level in zip(names, levels, strict=True))
+    figure_style.write_title(ax, f"{metric}: {title}", note=note, margin=margin)
+    figure_style.bare(ax)
+    if runs:
+        counts = [counted(len(own["runs"]["observed"]), "runs") for own in owners]
+        names = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
+    ax.set_yticks([1, 0], names, **figure_style.LITERAL)
+    ax.tick_params(axis="y", length=0, labelsize=figure_style.text_size())
+    ax.set_ylim(-0.5, 1 + _HEIGHT + 0.04)
+    ax.margins(x=0.12)
+    ax.set_xlabel(metric, **figure_style.SMALL)
     figure_style.number_ticks(ax, most=6)
-    figure_style.bare(ax)
-
-
-_HEIGHT = 0.62  # of the higher posterior, in rows
-_DOTS = -0.2
-
-
-def plot_runs(
-    a: ArrayLike | tuple[ArrayLike, ArrayLike],
-    b: ArrayLike | tuple[ArrayLike, ArrayLike],
-    *,
-    facts: Facts,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a row for each model: the posterior of its mean over all runs, and the runs seen.
-
-    Parameters
-    ----------
-    a, b
-        Draws of each model's mean, or pairs of a grid and the density on it.
-    facts
-        The facts of a comparison of runs.
-    ax
-        The axes to draw in; a new figure of one column's width if None.
-
-    Examples
-    --------
-    >>> own = {"hdi": {"low": 0.1, "high": 0.3, "prob": 0.95}, "mean": 0.2, "sd": 0.05,
-    ...        "runs": {"observed": [0.1, 0.2, 0.3]}}
-    >>> facts = {"names": ["bert", "gpt"], "metric": "f1",
-    ...          "a": own | {"name": "bert"}, "b": own | {"name": "gpt"}}
-    >>> from matplotlib.figure import Figure
-    >>> ax = plot_runs([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], facts=facts, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['bert (3 runs)', 'gpt (3 runs)']
-    """
-    shapes = [read_shape(a, name="draws of A"), read_shape(b, name="draws of B")]
-    ax = figure_style.new_axes(ax, purpose="plot_runs()", height=2.4)
-    top = max(shape.top for shape in shapes)
-    owners = (facts["a"], facts["b"])
-    for shape, own, row in zip(shapes, owners, (1, 0), strict=True):
-        shape.fill(ax, base=row, scale=_HEIGHT / top, **figure_style.SHAPE, zorder=2)
-        draw_interval(ax, own, row, colour=figure_style.ink(ax))
-        seen = [value for value in own["runs"]["observed"] if value is not None]
-        dots: dict[str, Any] = {"ls": "", "marker": "o", "ms": 4, "mew": 0.8, "mfc": "none"}
-        ax.plot(seen, [row + _DOTS] * len(seen), mec=figure_style.ink(ax), zorder=4, **dots)
-    _finish_runs(ax, facts)
-    return ax
-
-
-def _finish_runs(ax: Axes, facts: Facts) -> None:
-    owners = (facts["a"], facts["b"])
-    names = figure_style.names(own["name"] for own in owners)
-    counts = [len(own["runs"]["observed"]) for own in owners]
-    labels = [f"{name} ({counted(n, 'runs')})" for name, n in zip(names, counts, strict=True)]
-    figure_style.bare(ax)
-    ax.set_yticks([1, 0], labels, **figure_style.LITERAL)
-    ax.tick_params(axis="y", length=0, labelsize="small")
-    ax.set_ylim(-0.75, 1.75)
-    ax.margins(x=0.08)
-    ax.set_xlabel(for_text(read.metric(facts), limit=figure_style.LINE), **figure_style.SMALL)
-    figure_style.write_key(ax, f"{KEY.format(hdi=read.hdi_label(facts['a']))}, ○ runs")
-    figure_style.number_ticks(ax)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import FloatArray
+from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
-from outperform.display.figure_style import Shape, read_shape
+from outperform.display.facts import Facts
+from outperform.display.figure_style import Shape, colour, read_shape
+from outperform.display.numbers import for_text, true_minus
+from outperform.display.pictures import OPEN
 from outperform.display.sentences import DECIDED
 
 if TYPE_CHECKING:
@@ -20,41 +23,41 @@ if TYPE_CHECKING:
     from outperform.results.schemas import ComparisonFacts, CurveFacts, Ends, FactorFacts
 
 
-_FILLS: dict[str, tuple[float, float, float, float]] = {
-    "BETTER": (0.35, 0.35, 0.35, 0.5),
-    "WORSE": (0.35, 0.35, 0.35, 0.5),
-    "EQUIVALENT": (0.5, 0.5, 0.5, 0.25),
-}
 _WORDS = {
     "BETTER": "better",
     "LEANING_BETTER": "leaning better,\nnot decided",
-    "EQUIVALENT": "practically\nequivalent",
+    "EQUIVALENT": "equivalent",
     "LEANING_WORSE": "leaning worse,\nnot decided",
     "WORSE": "worse",
     "UNDECIDED": "undecided",
 }
-_ROOF = 1.85  # of the line's height; above the line stand the words
+_LEANING = {"LEANING_BETTER": "better", "LEANING_WORSE": "worse"}
+_STRIP, _ROOF = 1.07, 1.42  # between them lie the decisions, over the probabilities
 _NO_ROOM = 0.07  # of the axes: a narrower band has no words
+_THICK = 0.14  # a thinner part has no name
 
 
 def draw_rope_curve(
-    shares: tuple[ArrayLike, ArrayLike] | None = None,
+    shares: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     *,
-    facts: ComparisonFacts,
+    facts: Facts,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
-    """Draw which decision each half-width of the ROPE gives, and mark the chosen one.
+    """Draw which probabilities and which decision each half-width of the ROPE gives.
 
     For a ROPE that is not symmetric the widths are multiples of it.
 
     Parameters
     ----------
     shares
-        Half-widths and the posterior mass inside each, drawn as a line; none if None.
+        Half-widths and, at each, the probabilities of worse and of better; none if None.
     facts
         The facts of the comparison, with ``rope_curve``.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -64,22 +67,39 @@ def draw_rope_curve(
     ...              {"decision": "EQUIVALENT", "symbol": "≈", "from": 0.04, "to": None}]}
     >>> from matplotlib.figure import Figure
     >>> ax = draw_rope_curve(facts=facts, ax=Figure().subplots())
-    >>> [text.get_text().splitlines()[0] for text in ax.texts[:2]]
-    ['>', 'leaning better,']
+    >>> ax.get_title(loc="left")
+    'bert and gpt are equivalent from ±0.04 on'
     """
-    ax = figure_style.new_axes(ax, purpose="plot_rope_curve()", height=2.8)
-    stop = widest_rope(facts)
-    for stretch in facts["rope_curve"]:
-        _draw_band(ax, stretch, stop)
-    if shares is not None:
-        ax.plot(*shares, color=figure_style.ink(ax), lw=1.6, zorder=4)
-    _mark_chosen(ax, facts)
-    ax.set(xlim=(0, stop), ylim=(0, _ROOF))
-    _finish(ax, facts, with_shares=shares is not None)
+    with figure_style.canvas(ax, purpose="plot_rope_curve()", height=3.2, size=size) as ax:
+        stop = widest_rope(facts)
+        ax.set(xlim=(0, stop), ylim=(0, _ROOF))
+        for stretch in facts["rope_curve"]:
+            _draw_band(ax, stretch, stop)
+        if shares is not None:
+            _draw_shares(ax, *(np.asarray(part, dtype=np.float64) for part in shares))
+        _mark_chosen(ax, facts)
+        _finish(ax, facts, with_shares=shares is not None)
     return ax
 
 
-def widest_rope(facts: ComparisonFacts) -> float:
+def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatArray) -> None:
+    """Stack the three probabilities, and name each in the middle of where it is thickest."""
+    parts = {"worse": worse, "equivalent": 1 - worse - better, "better": better}
+    floor = np.zeros(widths.size)
+    for name, share in parts.items():
+        look: dict[str, Any] = {"fc": colour(ax, name), "ec": figure_style.paper(ax), "lw": 0.6}
+        ax.fill_between(widths, floor, floor + share, zorder=2, **look)
+        thick = np.flatnonzero(share >= 0.9 * share.max())
+        at = int(thick[thick.size // 2])
+        across = thick.size / widths.size * figure_style.points(ax)[0]
+        if share[at] > _THICK and across > 0.6 * figure_style.text_size() * len(name):
+            how: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
+            how |= {"color": figure_style.paper(ax), **figure_style.SMALL}
+            ax.text(widths[at], floor[at] + share[at] / 2, name, **how)
+        floor = floor + share
+
+
+def widest_rope(facts: Facts) -> float:
     """Return the greatest half-width shown: all changes of the decision, and the chosen ROPE.
 
     Examples
@@ -101,65 +121,87 @@ def _draw_band(ax: Axes, stretch: CurveFacts, stop: float) -> None:
     high = stop if stretch["to"] is None else stretch["to"]
     if high <= low:
         return
-    face = _FILLS.get(stretch["decision"], (0.5, 0.5, 0.5, 0.0))
-    ax.axvspan(low, high, facecolor=face, edgecolor="none", zorder=0)
+    decided = stretch["decision"]
+    name = DECIDED.get(decided) or _LEANING.get(decided, OPEN)
+    ends = {"ymin": _STRIP / _ROOF, "ymax": 1.0}
+    strength = 1.0 if decided in DECIDED else 0.0 if name == OPEN else 0.3
+    ax.axvspan(low, high, **ends, fc=colour(ax, name), alpha=strength, lw=0, zorder=0)
     if stretch["to"] is not None:
-        ax.axvline(high, color="0.35", lw=0.8, zorder=1)
-    middle, room = (low + high) / 2, (high - low) / stop
-    how: dict[str, Any] = {"ha": "center", "zorder": 5}
-    symbol = {**figure_style.LITERAL, "fontsize": "large", "family": figure_style.family(ax)}
-    ax.text(middle, _ROOF, stretch["symbol"], va="bottom", **how, **symbol)
-    words = _WORDS[stretch["decision"]]
-    if room >= _NO_ROOM:
-        longest = 0.55 * figure_style.text_size() * max(map(len, words.splitlines()))
-        upright = longest < room * figure_style.points(ax)[0]
-        how |= figure_style.SMALL if upright else {**figure_style.TINY, "rotation": 90}
-        ax.text(middle, (1 + _ROOF) / 2, words, va="center", **how)
+        ax.axvline(high, color=figure_style.ink(ax), lw=0.8, zorder=3)
+    room = (high - low) / stop * figure_style.points(ax)[0]
+    if (high - low) / stop < _NO_ROOM:
+        return
+    words = _WORDS[decided]
+    longest = 0.55 * figure_style.text_size() * max(map(len, words.splitlines()))
+    text = words if longest < room else stretch["symbol"]
+    shade = figure_style.paper(ax) if decided in DECIDED else figure_style.ink(ax)
+    how: dict[str, Any] = {"ha": "center", "va": "center", "color": shade, "zorder": 5}
+    how |= {"family": figure_style.family(ax), **figure_style.SMALL}
+    ax.text((low + high) / 2, (_STRIP + _ROOF) / 2, text, **how)
 
 
-def _mark_chosen(ax: Axes, facts: ComparisonFacts) -> None:
+def _mark_chosen(ax: Axes, facts: Facts) -> None:
     rope = facts["rope"]
     at = _chosen(rope)
-    ax.plot([at, at], [0, 1], color=figure_style.ink(ax), lw=1.6, ls=figure_style.DASHES, zorder=3)
+    ax.plot(
+        [at, at],
+        [0, _STRIP],
+        color=figure_style.ink(ax),
+        lw=1.6,
+        ls=figure_style.DASHES,
+        zorder=4,
+    )
     even = rope["low"] == -rope["high"]
     text = f"ROPE {numbers.rope(rope['low'], rope['high'])}" if even else "the given ROPE"
-    figure_style.veiled(ax, text, (at, 0.03), (3, 0), rotation=90, va="bottom", **figure_style.TINY)
+    how: dict[str, Any] = {"rotation": 90, "va": "bottom", "zorder": 5, **figure_style.TINY}
+    figure_style.veiled(ax, text, (at, 0.03), (3, 0), **how)
 
 
-def _changes(facts: ComparisonFacts) -> str:
-    """Say where the decision changes, on one short line."""
-    if not any(stretch["decision"] in DECIDED for stretch in facts["rope_curve"]):
-        return "withheld for every width"
-    parts: list[str] = []
+def _changes(facts: Facts) -> str:
+    """Say up to which width there is one decision, and from which on another."""
+    a, b = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
     even = facts["rope"]["low"] == -facts["rope"]["high"]
+    told = []
     for stretch in facts["rope_curve"]:
-        stop = stretch["to"]
-        if stop is None:
-            parts.append(f"{stretch['symbol']} {'beyond' if parts else 'for every width'}")
-        elif stop > stretch["from"]:
-            width = f"{stop:.{numbers.DIGITS}f}".rstrip("0").rstrip(".")
-            parts.append(f"{stretch['symbol']} to {f'±{width}' if even else f'{width}×'}")
-    return ", ".join(parts)
+        word, start, stop = DECIDED.get(stretch["decision"]), stretch["from"], stretch["to"]
+        if word is None or stop == start:
+            continue
+        ends = [None if one is None else _width(one, even=even) for one in (start or None, stop)]
+        where = f"from {ends[0]} on" if ends[0] else f"up to {ends[1]}"
+        where = "for every width" if ends == [None, None] else where
+        told.append(f"{word} {where}")
+    if not told:
+        return f"{a} and {b}: withheld for every width"
+    if told[0].startswith("equivalent"):
+        return f"{a} and {b} are {told[0]}"
+    first, _, where = told[0].partition(" ")
+    return "; ".join([f"{a} is {first} than {b} {where}", *told[1:]])
 
 
-def _finish(ax: Axes, facts: ComparisonFacts, *, with_shares: bool) -> None:
+def _width(value: float, *, even: bool) -> str:
+    width = f"{value:.{numbers.DIGITS}f}".rstrip("0").rstrip(".")
+    return f"±{width}" if even else f"{width} times the ROPE"
+
+
+def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
     rope = facts["rope"]
     even = rope["low"] == -rope["high"]
-    ends = figure_style.minus(numbers.rope(rope["low"], rope["high"]))
+    ends = true_minus(numbers.rope(rope["low"], rope["high"]))
     what = "half-width of the ROPE" if even else f"multiple of the ROPE {ends}"
-    ax.set_xlabel(f"{what}\n{figure_style.subject(facts)}", **figure_style.SMALL)
-    ax.set_title(_changes(facts), pad=20, family=figure_style.family(ax), **figure_style.SMALL)
+    whom = " − ".join(figure_style.names(facts["names"]))
+    metric = for_text(read.metric(facts), limit=40)
+    ax.set_xlabel(f"{what}\n{metric}, {whom}", **figure_style.SMALL)
+    figure_style.write_title(ax, _changes(facts), margin=figure_style.beside_numbers())
     figure_style.number_ticks(ax)
-    figure_style.bare(ax, sides=("top", "right") if with_shares else ("left", "top", "right"))
+    figure_style.bare(ax)
     if with_shares:
-        ax.spines["left"].set_bounds(0, 1)
-        ax.set_ylabel("probability inside", y=0.5 / _ROOF, **figure_style.SMALL)
-        ax.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"], fontsize="small")
+        ax.set_ylabel("probability", y=0.5 / _ROOF, **figure_style.SMALL)
+        ax.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"], fontsize=figure_style.text_size())
 
 
 _MARGIN = 0.15  # of what must be seen, to either side
 _TAIL = 0.7  # of the HDI's width, to either side
-_LAST = 6  # points of the prior's line that its name stands over
+_FINE = 161
 _DECADES = 6.0  # below the posterior's top; what lies deeper is only written
 
 
@@ -183,6 +225,7 @@ def draw_factor(
     facts: ComparisonFacts,
     null: Null,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
     """Draw prior and posterior of the difference on a logarithmic scale, and both nulls.
 
@@ -200,7 +243,9 @@ def draw_factor(
         ``density``: the densities at zero, before and after, or None;
         ``point``: the facts of the point null's Bayes factor, or None.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -211,24 +256,26 @@ def draw_factor(
     >>> from matplotlib.figure import Figure
     >>> after, before = ([-0.5, 0.0, 0.5], [0.1, 1.0, 0.1]), ([-1, 0, 1], [0.1, 0.8, 0.1])
     >>> ax = draw_factor(after, before, facts=facts, null=null, ax=Figure().subplots())
-    >>> print(ax.texts[-1].get_text().splitlines()[0])
-    inside the ROPE: prior 20.00%, posterior 50.00%
+    >>> ax.get_title(loc="left")
+    'The odds of lying inside the ROPE grew 4.00-fold'
     """
     after = read_shape(posterior, name="draws of the posterior")
     window = factor_window(facts)
     before = _shape_within(prior, window)
-    ax = figure_style.new_axes(ax, purpose="plot_factor()", height=2.8)
-    figure_style.draw_rope(ax, facts["rope"]["low"], facts["rope"]["high"])
-    floor = _floor(after, before, null)
-    _draw_shapes(ax, after, before, floor)
-    _draw_densities(ax, null, floor)
-    _write_meaning(ax, facts, null)
-    ax.set(yscale="log", xlim=window, ylim=(floor, 4 * max(after.top, before.top)))
-    ax.set_xlabel(figure_style.subject(facts), **figure_style.SMALL)
-    ax.set_ylabel("density (log scale)", **figure_style.SMALL)
-    ax.tick_params(axis="y", labelsize="small")
-    figure_style.number_ticks(ax)
-    figure_style.bare(ax, sides=("top", "right"))
+    with figure_style.canvas(ax, purpose="plot_factor()", height=3.2, size=size) as ax:
+        floor = _floor(after, before, null)
+        ax.set(yscale="log", xlim=window, ylim=(floor, 4 * max(after.top, before.top)))
+        figure_style.draw_rope(ax, facts["rope"]["low"], facts["rope"]["high"])
+        _draw_shapes(ax, facts, after, before, floor)
+        _draw_densities(ax, null, floor)
+        figure_style.name_axis(ax, facts)
+        ax.set_ylabel("density (log scale)", **figure_style.SMALL)
+        ax.tick_params(axis="y", labelsize=figure_style.text_size())
+        figure_style.number_ticks(ax)
+        figure_style.bare(ax, sides=("top", "right"))
+        note = f"{_of_interval(facts, null)}\n{_of_point(null)}"
+        margin = figure_style.beside_numbers()
+        figure_style.write_title(ax, _grown(facts, null), note=note, margin=margin)
     return ax
 
 
@@ -251,27 +298,32 @@ def factor_window(facts: ComparisonFacts) -> tuple[float, float]:
 
 
 def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
+    """Return the prior's density in a window; of draws from those near it, or there are too few."""
     if isinstance(prior, tuple):
         return read_shape(prior)
-    shape = read_shape(prior, window=window, name="draws of the prior")
-    # A stretch that no draw hit has no logarithm; it is left out of the line.
-    return Shape(
-        grid=shape.grid, height=np.where(shape.height > 0, shape.height, np.nan), step=shape.step
-    )
+    draws = np.asarray(prior, dtype=np.float64)
+    wide = window[1] - window[0]
+    near = draws[(draws > window[0] - wide) & (draws < window[1] + wide)]
+    whole = read_shape(near if near.size else draws, name="draws of the prior")
+    grid = np.linspace(*window, _FINE)
+    height = np.interp(grid, whole.grid, whole.height * near.size / draws.size, left=0, right=0)
+    # What no draw came near has no logarithm; it is left out of the line.
+    return Shape(grid=grid, height=np.where(height > 0, height, np.nan))
 
 
 def _floor(after: Shape, before: Shape, null: Null) -> float:
     """Return the lowest density shown: below the prior's, and below both at zero."""
-    shown = [after.top / 100, float(np.nanmin(before.height)) / 3]
+    lowest = float(np.nanmin(before.height, initial=after.top))
+    shown = [after.top / 100, lowest / 3]
     shown += [value / 3 for value in null["density"] or () if value > 0]
     deepest = after.top * 10**-_DECADES
-    return max(min(shown), deepest) if np.nanmin(before.height) > deepest else min(shown[:2])
+    return max(min(shown), deepest)
 
 
-def _draw_shapes(ax: Axes, after: Shape, before: Shape, floor: float) -> None:
-    clipped: FloatArray = np.maximum(after.height, floor)
-    Shape(grid=after.grid, height=clipped, step=after.step).fill(ax, **figure_style.SHAPE, zorder=2)
-    how: dict[str, Any] = {"drawstyle": "steps-post"} if before.step else {}
+def _draw_shapes(
+    ax: Axes, facts: ComparisonFacts, after: Shape, before: Shape, floor: float
+) -> None:
+    after.fill(ax, facts, floor=floor)
     ax.plot(
         before.grid,
         before.height,
@@ -279,65 +331,58 @@ def _draw_shapes(ax: Axes, after: Shape, before: Shape, floor: float) -> None:
         ls=figure_style.DASHES,
         lw=1.2,
         zorder=3,
-        **how,
     )
     peak = float(after.grid[int(np.argmax(after.height))])
     figure_style.veiled(ax, "posterior", (peak, after.top), (0, 2), ha="center", va="bottom")
-    level = float(before.height[~np.isnan(before.height)][-_LAST:].max())
-    side = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "bottom"}
-    figure_style.veiled(ax, "prior", (1.0, level), (0, 4), **side)
+    drawn = before.height[~np.isnan(before.height)]
+    if drawn.size:
+        side = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "bottom"}
+        figure_style.veiled(ax, "prior", (1.0, float(drawn[-1])), (0, 4), **side)
 
 
 def _draw_densities(ax: Axes, null: Null, floor: float) -> None:
     """Mark both densities at zero and the distance between them."""
-    colour = figure_style.ink(ax)
-    ax.axvline(0, color=colour, lw=0.7, ls=":", zorder=1)
+    shade = figure_style.ink(ax)
     if null["density"] is None:
         return
     before, after = null["density"]
-    ax.plot([0, 0], [before, max(after, floor)], color=colour, lw=1.6, zorder=5)
-    edge: dict[str, Any] = {"ms": 5.5, "mec": colour, "mew": 1.0, "ls": "", "zorder": 6}
-    ax.plot([0], [before], "o", mfc=ax.get_facecolor(), **edge)
-    ax.plot([0], [max(after, floor)], "o" if after > floor else "v", mfc=colour, **edge)
+    ax.plot([0, 0], [before, max(after, floor)], color=shade, lw=1.6, zorder=5)
+    edge: dict[str, Any] = {"ms": 5.5, "mec": shade, "mew": 1.0, "ls": "", "zorder": 6}
+    ax.plot([0], [before], "o", mfc=figure_style.paper(ax), **edge)
+    ax.plot([0], [max(after, floor)], "o" if after > floor else "v", mfc=shade, **edge)
 
 
-def _write_meaning(ax: Axes, facts: ComparisonFacts, null: Null) -> None:
-    text = "\n".join([*_of_interval(facts, null), *_of_point(null)])
-    ax.text(
-        0.0, 1.03, text, transform=ax.transAxes, va="bottom", linespacing=1.25, **figure_style.TINY
-    )
+def _grown(facts: ComparisonFacts, null: Null) -> str:
+    """Say which claim the data made likelier, and how much."""
+    factor = facts.get("bayes_factor")
+    if null["inside"] is not None and factor is not None:
+        return _odds(factor, "lying inside the ROPE", "lying outside the ROPE")
+    if null["point"] is not None:
+        return _odds(null["point"], "no difference", "a difference")
+    return "Prior and posterior of the difference"
 
 
-def _of_interval(facts: ComparisonFacts, null: Null) -> list[str]:
+def _of_interval(facts: ComparisonFacts, null: Null) -> str:
     factor = facts.get("bayes_factor")
     if null["inside"] is None or factor is None:
-        return ["interval null: the ROPE has no width, or no mass before the data"]
-    before, after = null["inside"]
-    shares = (
-        numbers.probability(before),
-        numbers.probability(after, n_draws=read.draws_behind(facts)),
-    )
-    return [
-        f"inside the ROPE: prior {shares[0]}, posterior {shares[1]}",
-        _odds(factor, "lying inside", "lying outside"),
-    ]
+        return "interval null: the ROPE has no width, or no mass before the data"
+    before = numbers.probability(null["inside"][0])
+    after = numbers.probability(null["inside"][1], n_draws=read.draws_behind(facts))
+    factor_text = numbers.bayes_factor(factor)
+    return f"inside the ROPE: prior {before}, posterior {after}; {factor_text}"
 
 
-def _of_point(null: Null) -> list[str]:
+def _of_point(null: Null) -> str:
     if null["point"] is None or null["density"] is None:
-        return ["point null (exactly 0): no exact Bayes factor"]
+        return "point null (exactly 0): no exact Bayes factor"
     before, after = (f"{value:.3g}" for value in null["density"])
-    return [
-        f"density at 0: prior ○ {before}, posterior ● {after}",
-        _odds(null["point"], "no difference", "a difference"),
-    ]
+    factor_text = numbers.bayes_factor(null["point"])
+    return f"density at 0: prior ○ {before}, posterior ● {after}; {factor_text}"
 
 
 def _odds(factor: Mapping[str, object], null: str, other: str) -> str:
-    """Say which claim the data made likelier, and how much."""
-    written = numbers.bayes_factor(factor)
-    direction, relation, *rest = written.split(" ")
+    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
     if not rest:
-        return written
+        return "Prior and posterior of the difference"
     claim = null if direction == "BF01" else other
-    return f"    the odds of {claim} grew {relation.strip('=')}{rest[0]}-fold ({direction})"
+    return f"The odds of {claim} grew {relation.strip('=')}{rest[0]}-fold"

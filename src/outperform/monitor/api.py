@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
-from outperform._typing import Axes, Label, LabelsLike, ModelsLike, Seed
+from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
@@ -407,15 +407,17 @@ class Monitor(Tabular):
         """Return a paragraph for a paper: how it was watched, and what it said where it stopped."""
         return monitor_paragraph(self.to_dict())
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the interval closing in, look by look, against the ROPE.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return plot_looks(facts=self.to_dict(), ax=ax)
+        return plot_looks(facts=self.to_dict(), ax=ax, size=size)
 
     def _latex_label(self) -> str:
         return latex_label(self.a, self.b, "looks")

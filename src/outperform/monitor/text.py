@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from outperform._typing import FigureSize
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.cards import Card, with_interval
-from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
     number_column,
@@ -17,10 +17,10 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.layout import Line, Page, stacked
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.paragraphs import paragraph
-from outperform.display.pictures import span, tone
-from outperform.display.sentences import headline
+from outperform.display.pictures import OPEN, span, tone
+from outperform.display.sentences import answer, headline
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import counted
@@ -216,15 +216,19 @@ _BARS = 40  # more of them are one black area
 _APART = 0.05  # of the picture's width, for two decisions
 
 
-def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
+def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None, size: FigureSize = "text") -> Axes:
     """Draw mean and HDI after each batch, the ROPE, and where the rule to stop first held.
+
+    Each interval has the colour of its decision.
 
     Parameters
     ----------
     facts
         The facts of a monitored experiment.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -241,29 +245,27 @@ def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None) -> Axes:
     looks = facts["looks"]
     if not looks or facts["comparison"] is None:
         raise UsageError("there is no look to draw yet; the figure needs one batch at least")
-    ax = figure_style.new_axes(ax, purpose="plot()", height=2.6)
-    rope, colour = facts["comparison"]["rope"], figure_style.ink(ax)
-    _draw_rope(ax, rope)
+    rope = facts["comparison"]["rope"]
     n = [look["n"] for look in looks]
-    low, high = ([look["hdi"][end] for look in looks] for end in ("low", "high"))
-    mean = [look["mean"] for look in looks]
-    ax.fill_between(n, low, high, **figure_style.LIGHT, zorder=2)
     some = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # and the last in any case
-    at, bottom, top = ([values[place] for place in some] for values in (n, low, high))
-    ax.vlines(at, bottom, top, color=colour, lw=0.8, zorder=3)
-    dots: dict[str, Any] = {"marker": "o", "ms": 3.5, "mec": ax.get_facecolor(), "mew": 0.6}
-    ax.plot(n, mean, color=colour, lw=1.0, zorder=4, markevery=list(some), **dots)
-    _limit(ax, looks, rope)
-    _write_decisions(ax, looks)
-    _mark_stop(ax, facts)
-    _finish(ax, facts)
+    with figure_style.canvas(ax, purpose="plot()", height=3.2, size=size) as ax:
+        ink = figure_style.ink(ax)
+        figure_style.draw_rope(ax, rope["low"], rope["high"], upright=False)
+        low, high = ([look["hdi"][end] for look in looks] for end in ("low", "high"))
+        ax.fill_between(n, low, high, fc=ink, alpha=figure_style.BAND, lw=0, zorder=2)
+        shades = [figure_style.colour(ax, figure_style.row_tone(looks[one])) for one in some]
+        at, bottom, top = ([values[one] for one in some] for values in (n, low, high))
+        widths = [2.8 if figure_style.row_tone(looks[one]) != OPEN else 1.2 for one in some]
+        ax.vlines(at, bottom, top, color=shades, lw=widths, zorder=3)
+        mean = [look["mean"] for look in looks]
+        ax.plot(n, mean, color=ink, alpha=figure_style.FAINT, lw=0.9, zorder=4)
+        dots: dict[str, Any] = {"s": 24, "ec": [figure_style.paper(ax)], "lw": 0.7, "zorder": 5}
+        ax.scatter(at, [mean[one] for one in some], c=shades, **dots)
+        _limit(ax, looks, rope)
+        _write_decisions(ax, looks)
+        _mark_stop(ax, facts)
+        _finish(ax, facts)
     return ax
-
-
-def _draw_rope(ax: Axes, rope: Facts) -> None:
-    if rope["low"] < rope["high"]:
-        ax.axhspan(rope["low"], rope["high"], **figure_style.BAND, zorder=0)
-    ax.axhline(0, color=figure_style.BAND["edgecolor"], lw=0.7, ls=":", zorder=1)
 
 
 def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
@@ -280,6 +282,7 @@ def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
 def _write_decisions(ax: Axes, looks: list[LookFacts]) -> None:
     """Write the decision over the looks at which it changed."""
     for n, symbol in _changes(looks):
+        shade = figure_style.colour(ax, tone(symbol))
         ax.annotate(
             symbol,
             (n, 1.0),
@@ -288,6 +291,7 @@ def _write_decisions(ax: Axes, looks: list[LookFacts]) -> None:
             textcoords="offset points",
             ha="center",
             va="top",
+            color=shade,
             family=figure_style.family(ax),
             **figure_style.SMALL,
         )
@@ -322,13 +326,18 @@ def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
 
 
 def _finish(ax: Axes, facts: MonitorFacts) -> None:
+    asked = facts["comparison"]
+    assert asked is not None  # or there would be nothing to draw
     ax.set_xlim(left=0)
     ax.set_xlabel("items", **figure_style.SMALL)
-    assert facts["comparison"] is not None  # or there would be nothing to draw
-    ax.set_ylabel(figure_style.subject(facts["comparison"]), **figure_style.SMALL)
-    ax.tick_params(axis="y", labelsize="small")
-    hdi = read.hdi_label(facts["looks"][-1])
-    ax.set_title(f"● mean, │ {hdi}, grey band: ROPE", **figure_style.TINY)
-    figure_style.number_ticks(ax)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
-    figure_style.bare(ax, sides=("top", "right"))
+    figure_style.name_axis(ax, asked, upright=True)
+    figure_style.count_ticks(ax)
+    names = figure_style.brief(asked["names"], limit=figure_style.SHORT_NAME)
+    told = f"After look {facts['looks'][-1]['number']}"
+    if facts["stopped"] is not None:
+        told = f"Stopped at look {facts['stopped']}"
+    said = answer({**asked, "names": names}) if "decision" in asked else " − ".join(names)
+    rope = true_minus(numbers.rope(asked["rope"]["low"], asked["rope"]["high"]))
+    note = f"● mean, │ {read.hdi_label(facts['looks'][-1])}, shaded: ROPE {rope}"
+    title = f"{told}: {said.replace('Undecided', 'undecided', 1)}"
+    figure_style.write_title(ax, title, note=note, margin=figure_style.beside_numbers())

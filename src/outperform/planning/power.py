@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import Axes, FloatArray, Seed
+from outperform._typing import Axes, FigureSize, FloatArray, Seed
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.cards import Card
@@ -103,7 +103,9 @@ class Power(Tabular):
         goal = "a decision" if self.goal == "decided" else self.goal
         return Table(columns, tuple(rows), title=f"Probability of {goal}")
 
-    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, label: str | None = None, size: FigureSize = "text"
+    ) -> Axes:
         """Draw the power curve; with the axes of another one, beside it.
 
         Parameters
@@ -111,9 +113,13 @@ class Power(Tabular):
         ax
             Axes to draw into; new ones if None. They are returned.
         label
-            What the curve is called in the legend.
+            What to write at the end of the curve.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return plot_power(self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax)
+        return plot_power(
+            self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax, size=size
+        )
 
     def _card(self) -> Card:
         points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from outperform import __version__
-from outperform._typing import Axes, FloatArray
+from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
 from outperform.display.layout import Line, Page
@@ -183,7 +183,9 @@ class Plan(Tabular):
         """Return one row a simulated size."""
         return plan_table(self.to_dict())
 
-    def plot(self, ax: Axes | None = None, *, label: str | None = None) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, label: str | None = None, size: FigureSize = "text"
+    ) -> Axes:
         """Draw the curve, what was simulated, and where it reaches the target.
 
         Parameters
@@ -191,10 +193,14 @@ class Plan(Tabular):
         ax
             Axes to draw into; new ones if None. They are returned.
         label
-            What the curve is called in the legend.
+            What to write at the end of the curve.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         sizes = self._shown_sizes()
-        return plot_plan(sizes, self.curve.at(sizes), facts=self.to_dict(), label=label, ax=ax)
+        return plot_plan(
+            sizes, self.curve.at(sizes), facts=self.to_dict(), label=label, ax=ax, size=size
+        )
 
     def _shown_sizes(self) -> FloatArray:
         near = max(self.sizes, default=4) if self.n is None else max(2 * self.n, 4)

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import PchipInterpolator
 
-from outperform._typing import FloatArray
+from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.cards import Card
 from outperform.display.formats import count_column, number_column
 from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
-from outperform.display.pictures import curve
+from outperform.display.pictures import OPEN, TONES, curve
 from outperform.display.table import Table
 from outperform.errors import UsageError
 
@@ -168,13 +169,14 @@ def _percent(probability: float) -> str:
     return f"{100 * probability:.0f}%" if near else numbers.probability(probability)
 
 
-# Curves on the same axes differ in dashes and marks before they differ in shade.
+# Curves on the same axes differ in dashes and marks; their colour is that of the goal.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": "-", "marker": "o", "open": False},
     {"ls": figure_style.DASHES, "marker": "o", "open": True},
     {"ls": (0, (1, 1.4)), "marker": "s", "open": False},
     {"ls": (0, (5, 1.5, 1, 1.5)), "marker": "s", "open": True},
 )
+_FINE = 161
 
 
 def plot_power(
@@ -185,6 +187,7 @@ def plot_power(
     goal: str,
     label: str | None = None,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
     """Draw one power curve; called again with its axes, another one beside it.
 
@@ -199,16 +202,18 @@ def plot_power(
     goal
         The wanted decision.
     label
-        What the curve is called in the legend; without one there is none.
+        What to write beside the curve.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", label="paired", ax=Figure().subplots())
-    >>> ax.get_title()
-    'how often the decision is ≫'
+    >>> ax = plot_power([500, 1000], [0.3, 0.7], goal="≫", ax=Figure(figsize=(9, 3)).subplots())
+    >>> ax.get_title(loc="left")
+    'With 1,000 items the decision is ≫ with a probability of 70%'
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, power))
     if x.ndim != 1 or x.shape != y.shape or x.size < 1:
@@ -216,24 +221,15 @@ def plot_power(
             "a power curve must be sizes and as many shares, one at least, "
             f"but arrays of shapes {x.shape} and {y.shape} came"
         )
-    ax = figure_style.new_axes(ax, purpose="plot()", height=2.3)
-    look = _LOOKS[len(ax.containers) % len(_LOOKS)]
-    colour = figure_style.ink(ax)
-    ax.errorbar(
-        x,
-        y,
-        yerr=None if mcse is None else 2 * np.asarray(mcse, dtype=np.float64),
-        color=colour,
-        ls=look["ls"],
-        marker=look["marker"],
-        ms=4.5,
-        mfc=ax.get_facecolor() if look["open"] else colour,
-        lw=1.1,
-        elinewidth=0.8,
-        label=None if label is None else figure_style.name(label),
-        zorder=3,
-    )
-    _finish(ax, goal, with_legend=label is not None)
+    grid = np.linspace(x.min(), x.max(), _FINE)
+    # Through the points, and nowhere above or below its neighbours.
+    line = (grid, PchipInterpolator(x, y)(grid)) if x.size > 1 else (x, y)
+    errors = None if mcse is None else np.asarray(mcse, dtype=np.float64)
+    said = f"With {numbers.count(x[-1])} items the decision is {for_text(goal).replace('_', ' ')}"
+    title = f"{said} with a probability of {_percent(float(y[-1]))}"
+    with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
+        _draw_curve(ax, line, (x, y, errors), goal=goal, label=label, title=title)
+        ax.set_xlabel("items", **figure_style.SMALL)
     return ax
 
 
@@ -244,6 +240,7 @@ def plot_plan(
     facts: PlanFacts,
     label: str | None = None,
     ax: Axes | None = None,
+    size: FigureSize = "text",
 ) -> Axes:
     """Draw the curve of a plan, the shares behind it, and where it reaches the target.
 
@@ -256,61 +253,82 @@ def plot_plan(
     facts
         The facts of a plan.
     label
-        What the curve is called in the legend; without one there is none.
+        What to write beside the curve.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "seen": 0, "sizes": [500, 1000],
-    ...          "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
+    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "n_error": 20, "reached": 0.8, "seen": 0,
+    ...          "sizes": [500, 1000], "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
     >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
-    >>> ax.get_xlabel()
-    'items'
+    >>> ax.get_title(loc="left")
+    '900 ± 20 items: ≫ with a probability of 80%'
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, probability))
-    ax = figure_style.new_axes(ax, purpose="plot()", height=2.3)
-    look = _LOOKS[len(ax.containers) % len(_LOOKS)]
-    colour = figure_style.ink(ax)
-    ax.plot(x, y, color=colour, ls=look["ls"], lw=1.1, zorder=3)
-    shown = np.asarray(facts["sizes"]) <= x.max()
-    ax.errorbar(
-        np.asarray(facts["sizes"])[shown],
-        np.asarray(facts["shares"])[shown],
-        yerr=2 * np.asarray(facts["errors"])[shown],
-        color=colour,
-        ls="none",
-        marker=look["marker"],
-        ms=4.5,
-        mfc=ax.get_facecolor() if look["open"] else colour,
-        elinewidth=0.8,
-        label=None if label is None else figure_style.name(label),
-        zorder=3,
-    )
-    if facts["n"]:
-        ax.plot([facts["n"]] * 2, [0, facts["target"]], color=colour, lw=0.7, ls=":", zorder=2)
-    ax.axhline(facts["target"], color=colour, lw=0.7, ls=":", zorder=2)
-    _finish(ax, facts["goal"].replace("_", " "), with_legend=label is not None)
-    ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
-    ax.set_ylabel("probability", **figure_style.SMALL)
+    n, shares, errors = (np.asarray(facts[key]) for key in ("sizes", "shares", "errors"))
+    near = n <= x.max()
+    with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
+        ink = figure_style.ink(ax)
+        faint: dict[str, Any] = {"color": ink, "alpha": figure_style.FAINT, "lw": 0.8, "ls": ":"}
+        title = plan_headline(facts).rstrip(".")
+        shown = n[near], shares[near], errors[near]
+        _draw_curve(ax, (x, y), shown, goal=facts["goal"], label=label, title=title)
+        ax.axhline(facts["target"], zorder=2, **faint)
+        if facts["n"]:
+            ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
+            up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
+            shift, at = (3, up), (facts["n"], 0)  # those of further curves stand higher
+            figure_style.veiled(ax, numbers.count(facts["n"]), at, shift, va="bottom")
+        ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
 
 
-def _finish(ax: Axes, goal: str, *, with_legend: bool) -> None:
+def _draw_curve(
+    ax: Axes,
+    line: tuple[FloatArray, FloatArray],
+    points: tuple[FloatArray, FloatArray, FloatArray | None],
+    *,
+    goal: str,
+    label: str | None,
+    title: str,
+) -> None:
+    """Draw one more curve, its points with two simulation errors, and its name beside it."""
+    several = len(ax.containers)
+    look = _LOOKS[several % len(_LOOKS)]
+    shade = figure_style.colour(ax, TONES.get(goal, OPEN))
+    ax.plot(*line, color=shade, ls=look["ls"], lw=1.6, zorder=3)
+    n, shares, errors = points
+    ax.errorbar(
+        n,
+        shares,
+        yerr=None if errors is None else 2 * errors,
+        color=shade,
+        ls="none",
+        marker=look["marker"],
+        ms=4.5,
+        mfc=figure_style.paper(ax) if look["open"] else shade,
+        elinewidth=0.9,
+        zorder=4,
+    )
     ax.set_ylim(-0.03, 1.03)
-    ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize="small")
-    ax.grid(axis="y", color=(0.5, 0.5, 0.5, 0.25), lw=0.7)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    ax.grid(True, axis="y", alpha=0.25)
     ax.set_axisbelow(True)
-    ax.set_xlabel("items", **figure_style.SMALL)
-    ax.set_ylabel("power", **figure_style.SMALL)
-    title = f"how often the decision is {for_text(goal)}"
-    ax.set_title(title, family=figure_style.family(ax), **figure_style.SMALL)
-    figure_style.number_ticks(ax)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
-    figure_style.bare(ax, sides=("top", "right"))
-    if with_legend:
-        legend = ax.legend(frameon=False, fontsize="small", loc="best")
-        for text in legend.get_texts():
-            text.set_parse_math(False)
-            text.set_usetex(False)
+    ax.set_ylabel("probability", **figure_style.SMALL)
+    wanted = for_text(goal).replace("_", " ")
+    said = f"How often the decision is {wanted}" if several else title
+    figure_style.write_title(ax, said, margin=figure_style.beside_numbers())
+    figure_style.count_ticks(ax)
+    if label is not None:
+        # Curves are apart where they rise, and together where they end.
+        at = int(np.argmin(np.abs(line[1] - (line[1].min() + line[1].max()) / 2)))
+        where = (float(line[0][at]), float(line[1][at]))
+        name, family = figure_style.name(label), figure_style.family(ax)
+        over: dict[str, Any] = {"ha": "right", "va": "bottom"}
+        side = {"ha": "left", "va": "top"} if several else over
+        shift = (7, -3) if several else (-7, 3)
+        figure_style.veiled(ax, name, where, shift, color=shade, family=family, **side)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import FloatArray
+from outperform._typing import FigureSize, FloatArray
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
@@ -25,6 +25,9 @@ from outperform.decision.rope import (
 )
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
+from outperform.display.numbers import true_minus
+from outperform.display.pictures import OPEN, TONES
+from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
 from outperform.inference.diagnostics import SAFE_ERRORS
@@ -239,12 +242,9 @@ def _named(pairs: Sequence[Pair]) -> str:
     return clauses([" and ".join(pair.names) for pair in pairs], most=3)
 
 
-_ROW = 0.2  # inches
-_FRAME = 0.85
-_FIRST = 0.12  # the darkest grey, of rank 1
-_LAST = 0.93
-_WIDEST = 12.0
-_FIRM = {"≫": 0.55, "≪": 0.8, "≈": 0.93}
+_ROW = 0.26  # inches
+_FRAME = 1.1
+_CELLS = 14  # more models leave no room for numbers
 _WORDS = {
     "≫": "better",
     ">": "leaning better",
@@ -253,17 +253,24 @@ _WORDS = {
     "≪": "worse",
     "?": "undecided",
 }
+_LEANING = {">": "better", "<": "worse"}
 
 
-def plot_ranks(facts: Facts, *, ax: Axes | None = None) -> Axes:
-    """Draw the probability of each rank as a bar a model, rank 1 at the left and darkest.
+def plot_ranks(
+    facts: Facts, *, title: str | None = None, ax: Axes | None = None, size: FigureSize = "text"
+) -> Axes:
+    """Draw the probability of each rank, a row a model and a column a rank: the darker, the higher.
 
     Parameters
     ----------
     facts
         The facts of the ranking.
+    title
+        A sentence over the figure.
     ax
-        The axes to draw in; a new figure of one column's width if None.
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -272,71 +279,58 @@ def plot_ranks(facts: Facts, *, ax: Axes | None = None) -> Axes:
     ...                     {"name": "bert", "p_rank": [0.2, 0.8], "p_best": 0.2, "tied": False}]}
     >>> from matplotlib.figure import Figure
     >>> ax = plot_ranks(facts, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['gpt', 'bert']
+    >>> [text.get_text() for text in ax.get_yticklabels()], [text.get_text() for text in ax.texts]
+    (['gpt', 'bert'], ['80.0%', '20.0%', '20.0%', '80.0%', 'bold: tied for best'])
     """
     models = facts["models"]
-    ax = figure_style.new_axes(ax, purpose="plot()", height=_FRAME + _ROW * len(models))
-    shares = np.array([model["p_rank"] for model in models])
-    starts = np.cumsum(shares, axis=1) - shares
-    places = np.arange(len(models))
-    for rank in range(len(models)):
-        grey = str(_grey(rank, len(models)))
-        look: dict[str, Any] = {"color": grey, "edgecolor": "0.45", "lw": 0.4}
-        label = f"rank {rank + 1}"
-        ax.barh(places, shares[:, rank], 0.78, starts[:, rank], label=label, **look)
-    size = _text_size(ax, len(models))
-    _name_rows(ax, facts["names"], size, tied=set(facts["tied"]))
-    for place, model in enumerate(models):
-        _beside(ax, place, numbers.probability(model["p_best"], facts.get("n_draws")), size)
-    _finish_ranks(ax, len(models))
+    height = _FRAME + _ROW * len(models)
+    with figure_style.canvas(ax, purpose="plot()", height=height, size=size) as ax:
+        shares = np.array([model["p_rank"] for model in models])
+        ink = figure_style.ink(ax)
+        ax.pcolormesh(shares, cmap=_shades(ax), vmin=0, vmax=1.15, ec=figure_style.paper(ax), lw=1)
+        points = figure_style.row_size(ax, len(models))
+        for (row, column), share in np.ndenumerate(shares if len(models) <= _CELLS else shares[:0]):
+            how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": points}
+            how["color"] = figure_style.paper(ax) if share > 0.6 else ink
+            text = numbers.probability(share, facts.get("n_draws"))
+            ax.text(column + 0.5, row + 0.5, text, **how, **figure_style.LITERAL)
+        margin = _name_rows(ax, facts["names"], points, tied=set(facts["tied"]), shift=0.5)
+        ax.set_ylim(len(models), 0)
+        step = 1 + (len(models) - 1) // 20
+        ranks = range(0, len(models), step)
+        ax.set_xticks([rank + 0.5 for rank in ranks], [str(rank + 1) for rank in ranks])
+        ax.tick_params(axis="x", length=0, labelsize=figure_style.text_size())
+        ax.set_xlabel("rank", **figure_style.SMALL)
+        ax.spines[:].set_visible(False)
+        said = "The probability of each rank" if title is None else title
+        figure_style.write_title(ax, said, note="bold: tied for best", margin=margin)
     return ax
 
 
-def _grey(rank: int, n_models: int) -> float:
-    """Return a grey that is darkest for rank 1; the first ranks are the furthest apart."""
-    share = rank / max(n_models - 1, 1)
-    return _FIRST + (_LAST - _FIRST) * float(share**0.6)
+def _shades(ax: Axes) -> Any:
+    colours = require("matplotlib.colors", extra="plot", purpose="plot()")
+    ends = [figure_style.paper(ax), figure_style.ink(ax)]
+    return colours.LinearSegmentedColormap.from_list("outperform", ends)
 
 
-def _beside(ax: Axes, place: int, text: str, size: float) -> None:
-    ax.annotate(
-        text,
-        (1.0, place),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(4, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=size,
-        **figure_style.LITERAL,
-    )
-
-
-def _finish_ranks(ax: Axes, n_models: int) -> None:
-    ax.set_xlim(0.0, 1.0)
-    ax.set_ylim(n_models - 0.4, -0.6)
-    ax.set_xlabel("probability of each rank", **figure_style.SMALL)
-    ax.set_title(
-        f"darkest: rank 1, lightest: rank {n_models}; at the right P(best)\nbold: tied for best",
-        loc="left",
-        **figure_style.TINY,
-    )
-    figure_style.number_ticks(ax)
-    figure_style.bare(ax, sides=("top", "right"))
-    ax.spines["left"].set_visible(False)
-
-
-def plot_decisions(facts: Facts, *, ax: Axes | None = None) -> Axes:
+def plot_decisions(
+    facts: Facts, *, title: str | None = None, ax: Axes | None = None, size: FigureSize = "text"
+) -> Axes:
     """Draw the decision on row − column for every two models, the leader first.
 
-    Firm decisions have a grey ground; what the symbols mean stands below.
+    Firm decisions have their colour, those that lean a tint of it; what the symbols
+    mean stands below.
 
     Parameters
     ----------
     facts
         The facts of the ranking.
+    title
+        A sentence over the figure.
     ax
         The axes to draw in; a new figure as large as the models need if None.
+    size
+        How wide a new figure is.
 
     Examples
     --------
@@ -344,32 +338,47 @@ def plot_decisions(facts: Facts, *, ax: Axes | None = None) -> Axes:
     ...          "decisions": [[None, "≫"], ["≪", None]], "rope": {"low": -0.01, "high": 0.01}}
     >>> from matplotlib.figure import Figure
     >>> ax = plot_decisions(facts, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.texts]
+    >>> [text.get_text() for text in ax.texts[:2]]
     ['≫', '≪']
     """
     names, decisions = facts["names"], facts["decisions"]
     n_models = len(names)
-    side = min(_WIDEST, max(figure_style.COLUMN, 1.3 + 0.24 * n_models))
-    ax = figure_style.new_axes(ax, purpose="plot_matrix()", height=side, width=side)
-    greys = [[_FIRM.get(symbol, 1.0) for symbol in row] for row in decisions]
-    ax.imshow(np.array(greys), cmap="gray", vmin=0.0, vmax=1.0, alpha=0.6)
-    size = _text_size(ax, n_models)
-    for i, row in enumerate(decisions):
-        for j, symbol in enumerate(row):
-            if symbol is not None:
-                how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 1.1 * size}
-                ax.text(j, i, symbol, family=figure_style.family(ax), **how, **figure_style.LITERAL)
-    _name_rows(ax, names, size, tied=set(facts["tied"]))
     short = figure_style.names(names, limit=figure_style.SHORT_NAME)
-    for text in ax.set_xticks(range(n_models), short, rotation=90) and ax.get_xticklabels():
-        text.set(fontsize=size, **figure_style.LITERAL)
-    ax.tick_params(axis="x", length=0)
-    ax.set_xlabel(_legend(decisions), **figure_style.TINY)
-    rope = figure_style.minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
-    ax.set_title(f"row − column, ROPE {rope}; bold: tied for best", loc="left", **figure_style.TINY)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    height = _FRAME + 0.7 + _ROW * n_models
+    with figure_style.canvas(ax, purpose="plot_matrix()", height=height, size=size) as ax:
+        points = figure_style.row_size(ax, n_models)
+        for i, row in enumerate(decisions):
+            for j, symbol in enumerate(row):
+                if symbol is not None:
+                    _draw_decision(ax, i, j, symbol, points)
+        margin = _name_rows(ax, names, points, tied=set(facts["tied"]))
+        ax.set(xlim=(-0.5, n_models - 0.5), ylim=(n_models - 0.5, -0.5))
+        room = figure_style.points(ax)[0] / n_models
+        turn = 90 if 0.65 * points * max(map(len, short)) > room else 0
+        for text in ax.set_xticks(range(n_models), short, rotation=turn) and ax.get_xticklabels():
+            text.set(fontsize=min(points, 0.8 * room), **figure_style.LITERAL)
+        ax.tick_params(axis="x", length=0)
+        family = figure_style.family(ax)
+        ax.set_xlabel(_legend(decisions), family=family, **figure_style.TINY)
+        rope = true_minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
+        note = f"row − column, ROPE {rope}; bold: tied for best"
+        said = "The decision on every two models" if title is None else title
+        figure_style.write_title(ax, said, note=note, margin=margin)
+        ax.spines[:].set_visible(False)
     return ax
+
+
+def _draw_decision(ax: Axes, row: int, column: int, symbol: str, points: float) -> None:
+    """Draw one cell in the colour of its decision, or a tint of where it leans to."""
+    firm = TONES.get(symbol)
+    shade = figure_style.colour(ax, firm or _LEANING.get(symbol, OPEN))
+    strength = 1.0 if firm else 0.25 if symbol in _LEANING else 0.05
+    look: dict[str, Any] = {"color": shade, "alpha": strength, "lw": 0, "zorder": 1}
+    ax.bar(column, 0.92, 0.96, row - 0.46, **look)
+    how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 1.1 * points}
+    how |= {"family": figure_style.family(ax), **figure_style.LITERAL}
+    ink = figure_style.paper(ax) if firm else figure_style.ink(ax)
+    ax.text(column, row, symbol, color=ink, **how)
 
 
 def _legend(decisions: Sequence[Sequence[str | None]]) -> str:
@@ -379,16 +388,11 @@ def _legend(decisions: Sequence[Sequence[str | None]]) -> str:
     return "\n".join(lines)
 
 
-def _name_rows(ax: Axes, names: Sequence[object], size: float, *, tied: set[object]) -> None:
-    shown = figure_style.names(names)
-    for name, text in zip(
-        names, ax.set_yticks(range(len(names)), shown) and ax.get_yticklabels(), strict=True
-    ):
-        weight = "bold" if name in tied else "normal"
-        text.set(fontsize=size, fontweight=weight, **figure_style.LITERAL)
-    ax.tick_params(axis="y", length=0)
-
-
-def _text_size(ax: Axes, n_rows: int) -> float:
-    """Return the points that a row leaves for its text."""
-    return max(3.0, min(figure_style.text_size(), 0.85 * figure_style.points(ax)[1] / (n_rows + 1)))
+def _name_rows(
+    ax: Axes, names: Sequence[object], size: float, *, tied: set[object], shift: float = 0.0
+) -> float:
+    """Name the rows, those tied for best in bold, and return the points that this takes."""
+    texts = figure_style.name_rows(ax, names, size, shift=shift)
+    for name, text in zip(names, texts, strict=True):
+        text.set_fontweight("bold" if name in tied else "normal")
+    return 0.5 * size * max(len(text.get_text()) for text in texts)

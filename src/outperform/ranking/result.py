@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outperform._typing import Axes, FloatArray
+from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.cards import Card
+from outperform.display.figure_style import SHORT_NAME
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
 from outperform.display.layout import Line, Page, plain
@@ -412,41 +413,59 @@ class Ranking(Tabular):
     def _latex_label(self) -> str:
         return latex_label("rank", self.metric)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the probability of each rank, one row a model.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return plot_ranks(self.to_dict(), ax=ax)
+        return plot_ranks(self.to_dict(), title=self._title(), ax=ax, size=size)
 
-    def plot_matrix(self, ax: Axes | None = None) -> Axes:
+    def plot_matrix(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the decision on every difference row − column.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return plot_decisions(self.to_dict(), ax=ax)
+        return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
-    def plot_forest(self, ax: Axes | None = None) -> Axes:
+    def plot_forest(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the difference of every other model to the leader, with its decision.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         rope = {"low": self.rope.low, "high": self.rope.high}
         rows = [
             {**pair_facts(self.pair(name, self.leader.name)), "key": name, "rope": rope}
             for name in self.names[1:]
         ]
-        names = ("model", self.leader.name)
-        return draw_forest(rows, names=names, metric=self.spec.metric.label, ax=ax)
+        metric = self.spec.metric
+        return draw_forest(
+            rows,
+            names=("model", self.leader.name),
+            metric=metric.label,
+            greater_is_better=metric.greater_is_better,
+            title=self._title(),
+            ax=ax,
+            size=size,
+        )
+
+    def _title(self) -> str:
+        said = ranking_headline(self.to_dict(), limit=SHORT_NAME).partition(";")[0]
+        return said.rstrip(".").replace("(P ", "(P\N{NO-BREAK SPACE}")
 
     def __repr__(self) -> str:
         return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"

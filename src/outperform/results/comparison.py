@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from outperform._typing import AnyArray, Axes, Distribution, FloatArray, Label
+from outperform._typing import AnyArray, Axes, Distribution, FigureSize, FloatArray, Label
 from outperform.data.views import in_weights
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
@@ -26,7 +26,7 @@ from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, paragraph
-from outperform.display.posterior_figure import plot_posterior, plot_runs
+from outperform.display.posterior_figure import plot_posterior
 from outperform.display.screen import comparison_card, comparison_lines
 from outperform.display.sentences import (
     captioned,
@@ -317,59 +317,69 @@ class Comparison(AskAgain, Tabular):
     def _card(self) -> Card:
         return comparison_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the posterior with HDI, ROPE and the three percentages.
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         outline = facts.outline(self.draws, self.distribution)
-        return plot_posterior(outline, facts=self.to_dict(), ax=ax)
+        return plot_posterior(outline, facts=facts.figure_facts(self), ax=ax, size=size)
 
-    def plot_factor(self, ax: Axes | None = None) -> Axes:
+    def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw prior and posterior of the difference, and what that does to both nulls.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         self._refuse_factor_of_runs()
-        return facts.plot_factor(self, ax)
+        return facts.plot_factor(self, ax, size)
 
-    def plot_rope_curve(self, ax: Axes | None = None) -> Axes:
-        """Draw the decision for every half-width of the ROPE.
+    def plot_rope_curve(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the three probabilities and the decision for every half-width of the ROPE.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return facts.plot_rope_curve(self, ax)
+        return facts.plot_rope_curve(self, ax, size)
 
-    def plot_models(self, ax: Axes | None = None) -> Axes:
+    def plot_models(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw each classifier's own posterior with HDI and observed value.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return facts.plot_models(self, ax)
+        return facts.plot_models(self, ax, size)
 
-    def plot_runs(self, ax: Axes | None = None) -> Axes:
+    def plot_runs(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the observed value of each training run under the posterior of its model's mean.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         if not isinstance(self.details, RunDetails):
             raise UsageError("there are no training runs to draw, see compare_runs; use plot()")
-        return plot_runs(self.a.draws, self.b.draws, facts=self.to_dict(), ax=ax)
+        return facts.plot_models(self, ax, size)
 
     def plot_confusion(
         self,
@@ -377,6 +387,7 @@ class Comparison(AskAgain, Tabular):
         *,
         normalise: bool = False,
         labels: Sequence[Label] | None = None,
+        size: FigureSize = "text",
     ) -> Sequence[Axes]:
         """Draw both confusion matrices and, as a third panel, where they differ.
 
@@ -388,8 +399,10 @@ class Comparison(AskAgain, Tabular):
             Whether each row is shown as per cent of its sum over the classes shown.
         labels
             The classes to show; all if None.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        return facts.plot_confusion(self, axes, normalise=normalise, labels=labels)
+        return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
 
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import Axes, Distribution, FloatArray
+from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
@@ -217,16 +217,18 @@ class Estimate(Tabular):
     def _card(self) -> Card:
         return estimate_card(facts.outline(self.draws, self.distribution), self.to_dict())
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         outline = facts.outline(self.draws, self.distribution)
-        return plot_posterior(outline, facts=self.to_dict(), ax=ax)
+        return plot_posterior(outline, facts=self.to_dict(), ax=ax, size=size)
 
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"

@@ -13,6 +13,7 @@ from outperform._typing import (
     BoolArray,
     DataTree,
     Distribution,
+    FigureSize,
     FloatArray,
     Label,
     Seed,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from outperform.planning.result import Plan
     from outperform.posterior.registry import PriorLike
     from outperform.results.comparison import Comparison
-    from outperform.results.schemas import ComparisonFacts, OfNeeded
+    from outperform.results.schemas import ComparisonFacts, CurveFacts, OfNeeded
     from outperform.sensitivity.result import Sensitivity
 
 
@@ -86,15 +87,7 @@ def comparison_facts(c: Comparison) -> ComparisonFacts:
         **chain_facts(c.chain),
         "exact": c.exact,
         "decision": decision_facts(c.decision),
-        "rope_curve": [
-            {
-                "decision": step.decision.name,
-                "symbol": step.decision.symbol,
-                "from": step.start,
-                "to": step.stop,
-            }
-            for step in c.rope_curve()
-        ],
+        "rope_curve": curve_facts(c),
         **more,
         "bayes_factor": factor_facts(factor),
         "a": c.a.to_dict(),
@@ -103,6 +96,19 @@ def comparison_facts(c: Comparison) -> ComparisonFacts:
         "signature": c.signature,
         **comparison_details(c),
     }
+
+
+def curve_facts(c: Comparison) -> list[CurveFacts]:
+    """Return the decision for every half-width of the ROPE."""
+    return [
+        {
+            "decision": step.decision.name,
+            "symbol": step.decision.symbol,
+            "from": step.start,
+            "to": step.stop,
+        }
+        for step in c.rope_curve()
+    ]
 
 
 def headline_facts(c: Comparison) -> dict[str, Any]:
@@ -136,7 +142,22 @@ def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
     return _density(distribution, low, high) or draws
 
 
-def plot_factor(comparison: Comparison, ax: Axes | None) -> Axes:
+def figure_facts(c: Comparison) -> dict[str, Any]:
+    """Return what figures need: the line's facts, the probabilities, what was observed."""
+    return {
+        **headline_facts(c),
+        "observed": None if np.isnan(c.observed) else c.observed,
+        "p_worse": c.p_worse,
+        "p_equivalent": c.p_equivalent,
+        "p_better": c.p_better,
+        "n_draws": c.draws.size,
+        **chain_facts(c.chain),
+        "exact": c.exact,
+        "rope_curve": curve_facts(c),
+    }
+
+
+def plot_factor(comparison: Comparison, ax: Axes | None, size: FigureSize) -> Axes:
     """Draw prior and posterior of the difference, or say why there is no prior to draw."""
     rope, prior = comparison.rope, comparison.spec.prior
     if not prior.proper:
@@ -157,21 +178,24 @@ def plot_factor(comparison: Comparison, ax: Axes | None) -> Axes:
             **_point_null(comparison),
         },
         ax=ax,
+        size=size,
     )
 
 
-def plot_rope_curve(comparison: Comparison, ax: Axes | None) -> Axes:
-    """Draw the decision, and the mass inside, for every width of the ROPE."""
-    facts = comparison.to_dict()
+def plot_rope_curve(comparison: Comparison, ax: Axes | None, size: FigureSize) -> Axes:
+    """Draw the decision, and the three probabilities, for every width of the ROPE."""
+    facts = figure_facts(comparison)
     widths = np.linspace(0, widest_rope(facts), _POINTS)
-    shares = _inside(np.sort(comparison.draws), comparison.rope, widths)
-    return draw_rope_curve((widths, shares), facts=facts, ax=ax)
+    low, high = _outside(np.sort(comparison.draws), comparison.rope, widths)
+    worse, better = (low, high) if facts.get("greater_is_better", True) else (high, low)
+    return draw_rope_curve((widths, worse, better), facts=facts, ax=ax, size=size)
 
 
-def plot_models(comparison: Comparison, ax: Axes | None) -> Axes:
+def plot_models(comparison: Comparison, ax: Axes | None, size: FigureSize) -> Axes:
     """Draw each classifier's own posterior."""
     a, b = (outline(one.draws, one.distribution) for one in (comparison.a, comparison.b))
-    return draw_models(a, b, facts=comparison.to_dict(), ax=ax)
+    own = {"a": comparison.a.to_dict(), "b": comparison.b.to_dict()}
+    return draw_models(a, b, facts={**figure_facts(comparison), **own}, ax=ax, size=size)
 
 
 def plot_confusion(
@@ -180,6 +204,7 @@ def plot_confusion(
     *,
     normalise: bool,
     labels: Sequence[Label] | None,
+    size: FigureSize,
 ) -> Sequence[Axes]:
     """Draw both confusion matrices, of all classes or of some."""
     seen = counted(comparison.spec).data
@@ -193,18 +218,33 @@ def plot_confusion(
         names=comparison.names,
         normalise=normalise,
         axes=axes,
+        size=size,
     )
 
 
 def plot_forest(
-    what: str, keys: Sequence[Label], comparisons: Sequence[Comparison], ax: Axes | None
+    what: str,
+    keys: Sequence[Label],
+    comparisons: Sequence[Comparison],
+    ax: Axes | None,
+    *,
+    size: FigureSize,
+    title: str | None = None,
 ) -> Axes:
     """Draw one row for each comparison."""
     first = comparisons[0]
     rows = [{"key": key, **_row(one)} for key, one in zip(keys, comparisons, strict=True)]
     same = all(one.metric == first.metric for one in comparisons)
-    metric = first.spec.metric.label if same and what != "metric" else None
-    return draw_forest(rows, names=first.names, metric=metric, ax=ax)
+    ways = {one.spec.metric.greater_is_better for one in comparisons}
+    return draw_forest(
+        rows,
+        names=first.names,
+        metric=first.spec.metric.label if same and what != "metric" else None,
+        greater_is_better=ways.pop() if len(ways) == 1 else None,
+        title=title,
+        ax=ax,
+        size=size,
+    )
 
 
 def _row(comparison: Comparison) -> dict[str, Any]:
@@ -261,12 +301,12 @@ def _point_null(comparison: Comparison) -> PointNull:
     return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": factor_facts(factor)}
 
 
-def _inside(ordered: FloatArray, rope: Rope, widths: FloatArray) -> FloatArray:
+def _outside(ordered: FloatArray, rope: Rope, widths: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mass below and above each width."""
     low, high = (-1.0, 1.0) if rope.symmetric else (rope.low, rope.high)
-    above = np.searchsorted(ordered, high * widths, side="right")
-    below = np.searchsorted(ordered, low * widths, side="left")
-    share: FloatArray = (above - below) / ordered.size
-    return share
+    below = np.searchsorted(ordered, low * widths, side="left") / ordered.size
+    above = 1 - np.searchsorted(ordered, high * widths, side="right") / ordered.size
+    return below, above
 
 
 class AskAgain:

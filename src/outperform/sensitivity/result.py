@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from outperform._typing import Axes
+from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -218,12 +218,9 @@ def _legend(facts: SensitivityFacts) -> list[str]:
     shown = [decision for row in facts["rows"] for decision in row["decisions"]]
     known = dict.fromkeys((one["symbol"], one["words"]) for one in shown)
     marks = dict.fromkeys(mark for row in facts["rows"] for mark in _flags(facts, row))
-    meanings = [f"{mark}: {_FLAGS[mark]}" for mark in marks]
-    return [
-        "* the comparison's own",
-        "; ".join(f"{symbol} {meaning}" for symbol, meaning in known),
-        *(["; ".join(meanings)] if meanings else []),
-    ]
+    meanings = "; ".join(f"{mark}: {_FLAGS[mark]}" for mark in marks)
+    symbols = "; ".join(f"{symbol} {meaning}" for symbol, meaning in known)
+    return ["* the comparison's own", symbols, *([meanings] if meanings else [])]
 
 
 def _notes(facts: SensitivityFacts) -> list[str]:
@@ -235,10 +232,8 @@ def _notes(facts: SensitivityFacts) -> list[str]:
 def _reasons(facts: SensitivityFacts) -> list[str]:
     """Say what was left out and what changes more than the prior, one line for each reason."""
     found = []
-    for given, words in (
-        (facts["left_out"], "left out"),
-        (facts["apart"], "more than another prior"),
-    ):
+    why_not = {"left out": facts["left_out"], "more than another prior": facts["apart"]}
+    for words, given in why_not.items():
         together: dict[str, list[str]] = {}
         for name, reason in given.items():
             together.setdefault(reason, []).append(for_text(name, limit=_LONGEST_KEY))
@@ -451,16 +446,19 @@ class Sensitivity(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.own.names, self.own.metric, "sensitivity")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a prior before the ROPE, with its decision.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         names = [f"{name} (own)" if not place else name for place, name in enumerate(self.priors)]
-        return facts.plot_forest("prior", names, self.comparisons, ax)
+        title = sensitivity_headline(self.to_dict()).rstrip(".")
+        return facts.plot_forest("prior", names, self.comparisons, ax, size=size, title=title)
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"

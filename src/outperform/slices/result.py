@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from outperform._typing import Axes
+from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import MOST_ROWS, Card, with_interval
 from outperform.display.facts import Facts
+from outperform.display.figure_style import SHORT_NAME
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import (
     Column,
@@ -363,7 +364,9 @@ class SliceComparison(Tabular):
     def _row_facts(self, top: int | None) -> list[SliceFacts]:
         return [_facts_of(row) for row in self.rows[:top]]
 
-    def plot(self, ax: Axes | None = None, *, top: int = _IN_FOREST) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, top: int = _IN_FOREST, size: FigureSize = "text"
+    ) -> Axes:
         """Draw the intervals of the most concerning slices, one a row, with their decisions.
 
         Parameters
@@ -372,14 +375,27 @@ class SliceComparison(Tabular):
             Axes to draw into; new ones if None. They are returned.
         top
             How many slices.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         rope = {"low": self.rope.low, "high": self.rope.high}
         rows = [
             {**facts, "key": ", ".join(facts["key"]), "rope": rope}
             for facts in self._row_facts(top)
         ]
-        label = self.whole.spec.metric.label
-        return draw_forest(rows, names=self.names, metric=label, ax=ax)
+        metric = self.whole.spec.metric
+        return draw_forest(
+            rows,
+            names=self.names,
+            metric=metric.label,
+            greater_is_better=metric.greater_is_better,
+            title=slices_headline(self._facts(), limit=SHORT_NAME)
+            .partition("; ")[0]
+            .partition(". ")[0],
+            note="means are pulled toward the whole",
+            ax=ax,
+            size=size,
+        )
 
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric, "by", *self.by)

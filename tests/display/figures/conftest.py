@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 mpl.use("Agg")
@@ -12,7 +13,7 @@ mpl.use("Agg")
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-COLUMN = 3.3  # inches
+COLUMN = 3.4  # inches
 
 
 @pytest.fixture
@@ -109,6 +110,20 @@ def grey():
         return 1 - alpha + alpha * (0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
     return lightness
+
+
+@pytest.fixture(scope="session")
+def areas():
+    """Return the areas of the filled outlines, from left to right."""
+
+    def find(ax):
+        found = []
+        for filled in ax.collections:
+            x, y = filled.get_paths()[0].vertices.T
+            found.append(0.5 * abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))))
+        return found
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ def test_counts_are_written_and_differences_signed(three, texts):
     assert texts(axes[1]) == ["85", "15", "20", "80"]
     assert texts(axes[2]) == ["+5", "−5", "0", "0"]
     assert [ax.get_title() for ax in axes] == ["bert", "gpt", "bert − gpt"]
-    assert axes[2].get_xlabel() == "+ bert more\n− gpt more"
+    assert axes[2].get_xlabel() == "+ bert more, − gpt more\nblue: bert better, orange: worse"
     assert [text.get_text() for text in axes[0].get_yticklabels()] == ["ham", "spam"]
     assert axes[0].get_ylabel() == "true"
 
@@ -73,7 +73,19 @@ def test_many_classes_become_squares(three, grey):
     for cell, area in (more | less).items():
         assert area == pytest.approx(0.94**2 * abs(difference[cell]) / most)
     assert grey(hollow.get_facecolor()[0]) - grey(filled.get_facecolor()[0]) > 0.3
-    assert axes[2].get_xlabel() == "■ bert more\n□ gpt more"
+    assert axes[2].get_xlabel() == "■ bert more, □ gpt more\nblue: bert better, orange: worse"
+
+
+def test_more_is_better_on_the_diagonal_and_worse_off_it(three):
+    axes = draw_confusion([[9, 3], [1, 5]], [[7, 1], [2, 6]], labels=["x", "y"], axes=three)
+    signs = np.sign(np.asarray(axes[2].images[0].get_array()))
+    assert signs.tolist() == [[1, -1], [1, -1]]
+
+
+def test_a_new_figure_says_who_is_right_more_often():
+    axes = draw_confusion(A, B, labels=["ham", "spam"], names=("bert", "gpt"))
+    assert axes[0].figure.get_suptitle() == "bert is right on 5 more items than gpt"
+    pyplot.close(axes[0].figure)
 
 
 @pytest.mark.parametrize("n", [2, 5, 12, 30])
@@ -89,7 +101,7 @@ def test_new_figures_are_readable(n, crowded, outside, written):
 
 
 def test_two_classes_fit_one_column(crowded, outside, written):
-    axes = Figure(figsize=(3.3, 1.9), layout="compressed").subplots(1, 3)
+    axes = Figure(figsize=(3.4, 2.1), layout="compressed").subplots(1, 3)
     draw_confusion(A, B, labels=["ham", "spam"], names=("bert", "gpt"), axes=axes)
     for ax in axes:
         assert crowded(ax) == []

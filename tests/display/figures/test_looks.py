@@ -39,8 +39,9 @@ def test_a_wide_first_interval_runs_out_of_the_picture():
 
 def test_decisions_stand_where_they_changed_and_the_stop_is_marked():
     ax = drawn(facts(stopped=3))
-    assert [text.get_text() for text in ax.texts] == ["?", "≫", "stop, look 3"]
-    assert ax.get_ylabel() == "$a$ − b, f1"
+    assert [text.get_text() for text in ax.texts[:3]] == ["?", "≫", "stop, look 3"]
+    assert ax.get_ylabel() == "f1, $a$ − b ↑ $a$ better"
+    assert ax.get_title(loc="left") == "Stopped at look 3: $a$ − b"
     assert not ax.yaxis.label.get_parse_math()
 
 
@@ -49,7 +50,7 @@ def test_decisions_that_come_and_go_do_not_overprint():
     for look, symbol in zip(told["looks"], "?<?" + 20 * "<" + "?<?" + 34 * ">", strict=True):
         look["decision"]["symbol"] = symbol
     ax = drawn(told)
-    assert [(text.get_text(), text.xy[0]) for text in ax.texts[:-1]] == [("<", 400), (">", 2_700)]
+    assert [(text.get_text(), text.xy[0]) for text in ax.texts[:2]] == [("<", 400), (">", 2_700)]
 
 
 @pytest.mark.parametrize(("looks", "bars"), [(40, 40), (41, 21), (1_000, 40)])

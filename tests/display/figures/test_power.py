@@ -16,18 +16,31 @@ def test_points_and_errors_are_where_they_belong(ax):
     assert list(line.get_ydata()) == POWER
     ends = [segment[:, 1] for segment in bars.get_segments()]
     assert np.array(ends) == pytest.approx(np.array([(0.26, 0.34), (0.66, 0.74), (0.93, 0.97)]))
-    assert ax.get_title() == "how often the decision is ≫"
+    said = ax.get_title(loc="left").replace("\n", " ")
+    assert said == "With 3,000 items the decision is ≫ with a probability of 95%"
     assert ax.get_legend() is None
 
 
 def test_a_second_curve_differs_without_colours(ax):
     plot_power(SIZES, POWER, ERROR, goal="≫", label="paired", ax=ax)
     plot_power(SIZES, [0.2, 0.6, 0.9], ERROR, goal="≫", label="unpaired", ax=ax)
+    first, second = (line for line in ax.lines if len(line.get_xdata()) > 100)
+    assert not first.is_dashed()
+    assert second.is_dashed()
+    assert first.get_color() == second.get_color() == "#0072B2"
     one, two = (container[0] for container in ax.containers)
-    assert not one.is_dashed()
-    assert two.is_dashed()
     assert one.get_markerfacecolor() != two.get_markerfacecolor()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["paired", "unpaired"]
+    assert [text.get_text() for text in ax.texts] == ["paired", "unpaired"]
+    assert ax.get_legend() is None
+    assert ax.get_title(loc="left") == "How often the decision is ≫"
+
+
+def test_the_line_goes_through_the_points_and_not_beyond_them(ax):
+    plot_power(SIZES, POWER, ERROR, goal="decided", ax=ax)
+    line = next(line for line in ax.lines if len(line.get_xdata()) > 100)
+    assert np.interp(SIZES, *line.get_data()) == pytest.approx(POWER, abs=1e-3)
+    assert (np.diff(line.get_ydata()) >= 0).all()
+    assert line.get_color() == "black"
 
 
 def test_nothing_touches_or_leaves_one_column(ax, crowded, outside, written):
@@ -43,7 +56,7 @@ def test_one_size_without_errors(ax):
 
 def test_payloads_are_text(ax, payload):
     plot_power(SIZES, POWER, goal="≫", label=payload, ax=ax)
-    for text in ax.get_legend().get_texts():
+    for text in ax.texts:
         assert not text.get_parse_math()
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
+from outperform.display import numbers
 from outperform.ranking.pairs import plot_decisions, plot_ranks
 
 SYMBOLS = ("≫", ">", "≈", "<", "≪", "?")
@@ -33,38 +35,45 @@ def make(n, names=None):
     }
 
 
-def test_bars_are_the_probabilities_of_ranks(ax, grey):
+def test_cells_are_the_probabilities_of_ranks(ax, grey, texts):
     facts = make(4)
     assert plot_ranks(facts, ax=ax) is ax
     assert [text.get_text() for text in ax.get_yticklabels()] == facts["names"]
-    assert len(ax.containers) == 4
-    for rank, bars in enumerate(ax.containers):
-        assert bars.get_label() == f"rank {rank + 1}"
-        widths = [bar.get_width() for bar in bars]
-        assert widths == pytest.approx([model["p_rank"][rank] for model in facts["models"]])
-    last = ax.containers[-1]
-    assert [bar.get_x() + bar.get_width() for bar in last] == pytest.approx([1.0] * 4)
-    shades = [grey(bars[0].get_facecolor()) for bars in ax.containers]
-    assert shades == sorted(shades)
-    assert np.diff(shades).min() > 0.1
-    top, bottom = ax.get_ylim()[::-1]
-    assert top < 0 < 3 < bottom
+    (cells,) = ax.collections
+    shares = np.array([model["p_rank"] for model in facts["models"]])
+    assert np.asarray(cells.get_array()) == pytest.approx(shares)
+    darkness = [1 - grey(cells.cmap(cells.norm(share))) for share in (0.0, 0.5, 1.0)]
+    assert darkness == sorted(darkness)
+    assert darkness[0] == 0
+    assert texts(ax)[:16] == [numbers.probability(one, 1000) for one in shares.ravel()]
+    # Each number stands in the cell of its model and rank.
+    places = [text.get_position() for text in ax.texts[:16]]
+    assert places == [(rank + 0.5, model + 0.5) for model in range(4) for rank in range(4)]
+    bottom, top = ax.get_ylim()
+    assert (top, bottom) == (0, 4)
 
 
-def test_p_best_stands_at_the_right_and_tied_models_are_bold(ax, texts):
-    facts = make(3)
-    facts["models"][0]["p_best"] = 0.834
-    plot_ranks(facts, ax=ax)
-    assert texts(ax)[0] == "83.4%"
+def test_tied_models_are_bold(ax, texts):
+    plot_ranks(make(3), title="model 0 is best", ax=ax)
     weights = [text.get_fontweight() for text in ax.get_yticklabels()]
     assert weights == ["bold", "bold", "normal"]
+    assert ax.get_title(loc="left") == "model 0 is best"
+    assert texts(ax)[-1] == "bold: tied for best"
+
+
+def test_decisions_have_their_colours_and_leaning_ones_a_tint(ax):
+    facts = make(2) | {"decisions": [[None, "≫"], ["<", None]]}
+    plot_decisions(facts, ax=ax)
+    better, leaning = (bar.get_facecolor() for bar in ax.patches)
+    assert better == to_rgba("#0072B2")
+    assert leaning == to_rgba("#D55E00", 0.25)
 
 
 def test_symbols_stand_where_row_minus_column_is(ax):
     facts = make(5)
     plot_decisions(facts, ax=ax)
     found = {(round(text.get_position()[1]), round(text.get_position()[0])): text.get_text()
-             for text in ax.texts}  # fmt: skip
+             for text in ax.texts[:20]}  # fmt: skip
     assert found == {
         (i, j): symbol
         for i, row in enumerate(facts["decisions"])
@@ -74,7 +83,7 @@ def test_symbols_stand_where_row_minus_column_is(ax):
     assert [text.get_text() for text in ax.get_yticklabels()] == facts["names"]
     assert [text.get_text() for text in ax.get_xticklabels()] == facts["names"]
     assert "≫ better" in ax.get_xlabel()
-    assert "row − column, ROPE ±0.01" in ax.get_title("left")
+    assert "row − column, ROPE ±0.01" in ax.texts[-1].get_text()
 
 
 def test_only_the_symbols_that_occur_are_explained(ax):
@@ -102,5 +111,5 @@ def test_figures_of_their_own_have_room(draw, n, written, outside, crowded):
 
 @pytest.mark.parametrize("draw", [plot_ranks, plot_decisions])
 def test_given_axes_are_used(draw):
-    ax = Figure(figsize=(3.3, 2.5)).subplots()
+    ax = Figure(figsize=(3.4, 2.5)).subplots()
     assert draw(make(3), ax=ax) is ax

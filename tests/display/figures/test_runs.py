@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from outperform.display.posterior_figure import plot_runs
+from outperform.display.posterior_figure import draw_models
 
 A = [0.80, 0.83, 0.81]
 B = [0.79, 0.80]
@@ -32,7 +32,7 @@ FACTS = {
 def ax():
     generator = np.random.default_rng(1)
     a, b = (generator.normal(np.mean(one), 0.01, 2_000) for one in (A, B))
-    return plot_runs(a, b, facts=FACTS, ax=Figure().subplots())
+    return draw_models(a, b, facts=FACTS, ax=Figure().subplots())
 
 
 def dots(ax):
@@ -48,9 +48,9 @@ def test_every_run_is_a_dot_in_the_row_of_its_model(ax):
 
 
 def test_the_rows_say_whose_they_are(ax):
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["bert (3 runs)", "gpt (2 runs)"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["bert\n3 runs", "gpt\n2 runs"]
     assert ax.get_xlabel() == "F1"
-    assert any("○ runs" in text.get_text() for text in ax.texts)
+    assert any("○ run" in text.get_text() for text in ax.texts)
 
 
 def test_posteriors_stand_on_their_rows(ax):
@@ -62,7 +62,7 @@ def test_posteriors_stand_on_their_rows(ax):
 def test_a_single_run_and_one_that_is_undefined():
     one = {**FACTS, "b": facts_of("$x$", [0.8])}
     one["a"] = {**FACTS["a"], "runs": {"names": ["1", "2"], "observed": [None, 0.8], "sd": None}}
-    ax = plot_runs([0.7, 0.8, 0.9], [0.8, 0.8], facts=one, ax=Figure().subplots())
+    ax = draw_models([0.7, 0.8, 0.9], [0.8, 0.8], facts=one, ax=Figure().subplots())
     assert dots(ax)[0].get_xdata().tolist() == [0.8]
-    assert ax.get_yticklabels()[1].get_text() == "$x$ (1 run)"
+    assert ax.get_yticklabels()[1].get_text() == "$x$\n1 run"
     assert not ax.get_yticklabels()[1].get_parse_math()
