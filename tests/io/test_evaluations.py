@@ -591,7 +591,7 @@ def test_grades_that_are_missing_or_no_numbers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"groups": "task"}, {"truth": "target"}, {"dialect": {"header": False}}]
+    "asked", [{"id": "doc_id"}, {"truth": "target"}, {"dialect": {"header": False}}]
 )
 def test_columns_cannot_be_asked_of_logs_of_grades(tmp_path, asked):
     graded(tmp_path, [1, 2])

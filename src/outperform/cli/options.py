@@ -10,32 +10,11 @@ import typer
 
 PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
 # What -h shows, of those that a command has; --help shows all.
-FIRST = frozenset(
-    [
-        "--a",
-        "--b",
-        "--of",
-        "--baseline",
-        "--candidate",
-        "--truth",
-        "--by",
-        "--metric",
-        "--metrics",
-        "--by-class",
-        "--rope",
-        "--stop",
-        "--accuracies",
-        "--agreement",
-        "--theta-pos",
-        "--theta-neg",
-        "--sizes",
-        "--budget",
-        "--seed",
-        "--format",
-        "--output",
-        "--verbose",
-    ]
-)
+FIRST = frozenset({
+    "--a", "--b", "--of", "--baseline", "--candidate", "--truth", "--by", "--metric",
+    "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
+    "--theta-neg", "--sizes", "--budget", "--seed", "--format", "--output", "--verbose",
+})  # fmt: skip
 _MODELS, _DATA, _FILES, _WORLD, _QUESTION, _ANSWER, _OUTPUT = PANELS
 
 

@@ -334,11 +334,16 @@ def columns_of(
 
 
 def _logs(source: object, request: Request) -> Any:
-    told = request.format in LOGS
-    return source if told or (request.format is None and recognized(source)) else None
+    told = request.is_of_logs or (request.format is None and recognized(source))
+    return source if told else None
+
+
+def _long(source: object, request: Request) -> Any:
+    return source if request.format == LONG else None
 
 
 def _read_logs(source: object, request: Request) -> Outcomes:
+    long = {"id": request.id, "model": request.model, "dialect": request.dialect()}
     return read_evaluations(
         source,
         format=request.format,
@@ -350,27 +355,7 @@ def _read_logs(source: object, request: Request) -> Outcomes:
         on_missing=request.on_missing,
         on_null=request.on_null,
         skip_failed=request.skip_failed,
-    )
-
-
-def _long(source: object, request: Request) -> Any:
-    return source if request.format == LONG else None
-
-
-def _read_long(source: object, request: Request) -> Outcomes:
-    return read_evaluations(
-        source,
-        format=LONG,
-        id=request.id,
-        model=request.model,
-        score=request.score,
-        models=request.models,
-        where=request.where,
-        by=request.slice_names,
-        groups=request.groups,
-        on_missing=request.on_missing,
-        on_null=request.on_null,
-        dialect=request.dialect(),
+        **(long if request.format == LONG else {}),
     )
 
 
@@ -461,7 +446,7 @@ _OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
 DOORS = (
     Door(
         _long,
-        _read_long,
+        _read_logs,
         {"id", "model", *_OF_LOGS, *_FILES},
         lambda names: (
             f"{names} cannot be asked of a table with one row for each item and model, which says "
