@@ -53,7 +53,7 @@ def test_groups_rows_and_ids():
         ({"where": {"y": "7"}}, DataError, "no rows left after where"),
         ({"id": "item"}, DataError, "item"),
         ({"text": "a,b\n1,\n2,3\n"}, DataError, "scores of 'b' has 1 missing"),
-        ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; if it has one row .*format='long'"),
+        ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; .* one row .*format='long'"),
         ({"on_null": "drop"}, UsageError, "on_null= is for evaluation logs.*remove rows"),
         ({"format": "promptfoo"}, UsageError, "unknown format 'promptfoo'.*lm-eval, inspect"),
     ],
