@@ -188,7 +188,7 @@ def test_what_was_counted_before_has_its_groups(tmp_path):
     assert op.read(path) == expected()
     with pytest.raises(UsageError, match="groups= must be asked before outcomes are counted"):
         op.read(path, groups="user_id")
-    with pytest.raises(UsageError, match="groups= cannot be asked of logs"):
+    with pytest.raises(DataError, match="no 'doc_id', so it is no log of samples"):
         op.read(path, groups="user_id", format="lm-eval")
 
 
