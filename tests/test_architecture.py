@@ -582,7 +582,8 @@ def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
     assert len(gate_faults(package, {"plot": {"matplotlib"}})) == 1
 
 
-MOST_MODULES = 171
+# The house had 170 when it was folded; each room added since brings its own few.
+MOST_MODULES = 186
 MOST_LINES = 500
 
 
