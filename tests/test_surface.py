@@ -25,7 +25,7 @@ VERBS = """
 compare estimate rank scorecard compare_runs compare_slices cross_compare bcv_compare bcv_estimate
 gate plan power propose read read_scores read_conll write_report from_datatree
 """
-INPUTS = "Outcomes Scores Rope Prior PyMC BlockedTwoFold Monitor"
+INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor"
 ANSWERS = "Comparison Decision Finding"
 MODULES = "metrics nhst datasets testing results"
 

@@ -103,7 +103,7 @@ def compared(
     chosen = slice(None) if part is None else part
     truth = np.asarray(news.y_true)[chosen] == group
     a, b = (np.asarray(news.predictions[name])[chosen] == group for name in pair)
-    return op.compare(
+    found: op.Comparison = op.compare(
         truth,
         a,
         b,
@@ -113,6 +113,7 @@ def compared(
         random_state=SEED,
         n_jobs=1,
     )
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

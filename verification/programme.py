@@ -43,6 +43,7 @@ from verification import (
     slices,
     spans,
     stopping,
+    suites,
     weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
@@ -508,6 +509,22 @@ def _quarter(number: int) -> list[more_data.Predicted]:
     return more_data.quarters(number, number + 1)
 
 
+def run_suites(sizes: Sizes) -> Part:
+    """Draw suites of tasks: do both intervals hold, and is the gate as often wrong as it says?"""
+    worlds = dict.fromkeys(suites.WORLDS, sizes.repetitions)
+    held = spread_worlds("suites", suites.repeat, worlds, jobs=sizes.jobs)
+    rows = [suites.summarize(world, found) for world, found in held.items()]
+    cases = dict.fromkeys(suites.CASES, sizes.repetitions)
+    judged = spread_worlds("gates", suites.judge, cases, jobs=sizes.jobs)
+    return Part(
+        tables={
+            "suites.md": suites.coverage_table(rows),
+            "suite_gates.md": suites.gate_table(judged),
+        },
+        failures=suites.coverage_failures(rows) + suites.gate_failures(judged),
+    )
+
+
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "calibration": run_calibration,
     "plants": run_plants,
@@ -519,6 +536,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "slices": run_slices,
     "limits": run_limits,
     "best": run_best,
+    "suites": run_suites,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,
     "mass": run_mass,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from outperform.decision.rope import Decision, Rope
     from outperform.findings import Finding
     from outperform.gates.api import gate
+    from outperform.inference.suite import Suite
     from outperform.io.conll import read_conll
     from outperform.io.read import read, read_scores
     from outperform.labelling import propose
@@ -46,6 +47,7 @@ _HOMES = {
     "PyMC": "posterior.pymc.sampling",
     "Rope": "decision.rope",
     "Scores": "data.scores",
+    "Suite": "inference.suite",
     "bcv_compare": "crossval.api",
     "bcv_estimate": "crossval.api",
     "compare": "comparison.api",
@@ -82,6 +84,7 @@ __all__ = [
     "PyMC",
     "Rope",
     "Scores",
+    "Suite",
     "__version__",
     "bcv_compare",
     "bcv_estimate",

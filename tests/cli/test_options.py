@@ -62,6 +62,7 @@ TABLE = {
         "--metric": "NAME",
         "--metrics": "NAMES",
         "--most": "NUMBER",
+        "--policy": "FILE",
         "--pos-label": "CLASS",
         "--prevalence": "SHARE",
         "--prior": "PRIOR",
@@ -74,6 +75,7 @@ TABLE = {
         "--target": "SHARE",
         "--unit": "TEXT",
         "--unpaired": None,
+        "--weights": "WEIGHTS",
     },
     "Answer": {
         "--draws": "NUMBER",

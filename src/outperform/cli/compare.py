@@ -45,6 +45,7 @@ def compare(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
+    tasks: g.Tasks,
     pricing: g.Pricing,
     reading: g.ReadingTwo,
     asking: g.Asking,
@@ -52,10 +53,18 @@ def compare(
 ) -> None:
     """Say whether A really outperforms B.
 
-    The difference is A − B, in the metric's own units.
+    The difference is A − B, in the metric's own units. With --by on every task and on all of them.
 
     Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
+    suite = tasks.suite(files, [a, b], reading, metric, rope)
+    if suite is not None:
+        with shown("drawing"):
+            of_tasks = op.compare(
+                suite, *suite.models, paired=not unpaired, **asking.of_suite(suite)
+            )
+        write_result(of_tasks, writing)
+        return
     found = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
     write_result(found, writing)
 
@@ -151,6 +160,7 @@ def rank(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
+    tasks: g.Tasks,
     pricing: g.Pricing,
     reading: g.Reading,
     asking: g.Asking,
@@ -158,10 +168,16 @@ def rank(
 ) -> None:
     """Rank many models: who is best, and who is practically tied.
 
-    It also says what choosing each would cost.
+    It also says what choosing each would cost. With --by on every task and on all of them.
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
+    suite = tasks.suite(files, of, reading, metric, rope)
+    if suite is not None:
+        with shown("drawing"):
+            of_tasks = op.rank(suite, paired=not unpaired, **asking.of_suite(suite))
+        write_result(of_tasks, writing)
+        return
     seen = asking.at_prevalence(read_seen(files, of, reading, [metric]))
     with shown("drawing"):
         found = op.rank(

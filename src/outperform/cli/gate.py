@@ -119,6 +119,15 @@ Style = Annotated[
         rich_help_panel="Output",
     ),
 ]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        help="What is required on each task of --by: TOML with a table [tasks].",
+        metavar="FILE",
+        rich_help_panel="Question",
+    ),
+]
 JUnit = Annotated[
     Path | None,
     typer.Option("--junit", help="Also write JUnit XML.", metavar="FILE", rich_help_panel="Output"),
@@ -140,7 +149,9 @@ def gate(
     junit: JUnit = None,
     report: o.Page = None,
     verbose: o.Verbose = False,
+    policy: PolicyFile = None,
     *,
+    tasks: g.Tasks,
     pricing: g.Pricing,
     reading: g.ReadingTwo,
     asking: g.Asking,
@@ -156,6 +167,25 @@ def gate(
     """  # noqa: E501
     if style is GateFormat.GITHUB and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
+    allowed = allow is Allowed.UNDECIDED
+    suite = tasks.suite(files, [candidate, baseline], reading, metric, rope)
+    if policy is not None and suite is None:
+        raise UsageError("--policy is for the tasks of --by, which is not given")
+    if suite is not None:
+        _named(candidate, baseline, f"one of {', '.join(suite.models)}")
+        if guard:
+            raise UsageError("--guard is for one task; with --by give --policy")
+        with shown("drawing"):
+            judged = op.gate(
+                suite,
+                *suite.models,
+                policy=policy,
+                require=require.value,
+                paired=not unpaired,
+                **asking.of_suite(suite),
+            )
+        write_page(judged, report)
+        return _write(judged, style, output, junit, allowed, verbose)
     seen = _read(files, candidate, baseline, reading, metric)
     seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
     with shown("drawing"):
@@ -170,7 +200,6 @@ def gate(
             **arguments,
         )
     write_page(found, report)
-    allowed = allow is Allowed.UNDECIDED
     return _write(found, style, output, junit, allowed, verbose)
 
 

@@ -11,13 +11,26 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
 from outperform.cli.exit_codes import asked, shown
-from outperform.cli.inputs import label_of, labels_of, prevalence_of, priced, prior_of, where_of
+from outperform.cli.inputs import (
+    Models,
+    by_task,
+    label_of,
+    labels_of,
+    prevalence_of,
+    priced,
+    prior_of,
+    read_suite,
+    rope_of,
+    where_of,
+)
 from outperform.cli.options import Format, Missing
 from outperform.errors import ResourceError, UsageError
 
@@ -27,6 +40,7 @@ if TYPE_CHECKING:
     from outperform.data.scores import Scores
     from outperform.display.layout import Line, Page
     from outperform.gates.api import Gate
+    from outperform.inference.suite import Suite
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
@@ -34,8 +48,12 @@ if TYPE_CHECKING:
     from outperform.results.estimate import Estimate
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
+    from outperform.suite.result import SuiteComparison, SuiteRanking
 
-    Result = Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity
+    OfSuite = SuiteComparison | SuiteRanking
+    Result = (
+        Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity | OfSuite
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +179,12 @@ class AskingRuns:
             "n_jobs": -1,
         }
 
+    def of_suite(self, suite: Suite) -> dict[str, Any]:
+        """Return what the functions of the library take for a suite."""
+        if self.labels is not None or getattr(self, "prevalence", None) is not None:
+            raise UsageError("--labels and --prevalence are for one task; leave them out with --by")
+        return self.arguments(next(iter(suite.tasks.values())))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking(AskingRuns):
@@ -176,6 +200,56 @@ class Asking(AskingRuns):
             raise UsageError("--prevalence is for labels, and these are scores; leave it out")
         shares = prevalence_of(seen, self.prevalence)
         return seen.at_prevalence(shares, pos_label=label_of(seen, self.pos_label))
+
+
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        help="How tasks of --by are averaged: equal, size, or task=weight with commas.",
+        metavar="WEIGHTS",
+        rich_help_panel="Question",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks:
+    """Whether the items are of several tasks, and how these are averaged."""
+
+    by: o.By = None
+    weights: Weights = None
+
+    def suite(
+        self,
+        files: list[str],
+        models: Models,
+        reading: Joined,
+        metric: str | None,
+        rope: str | None,
+    ) -> Suite | None:
+        """Return the tasks as a suite; None if nothing divides the items."""
+        if not self.by:
+            if self.weights is not None:
+                raise UsageError("--weights is for the tasks of --by, which is not given")
+            return None
+        weights = by_task(self.weights, _weight) or "equal"
+        return read_suite(
+            files,
+            models,
+            reading,
+            self.by,
+            metrics=by_task(metric),
+            ropes=by_task(rope, rope_of),
+            weights=weights,
+        )
+
+
+def _weight(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from outperform.cli.groups import Joined, Ungrouped
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
+    from outperform.inference.suite import Suite
     from outperform.metrics.metric import Metric
 
-    Seen = TypeVar("Seen", Outcomes, Scores)
+    Seen = TypeVar("Seen", Outcomes, Scores, Suite)
 
 
 Models = Sequence[str | None] | None
@@ -82,6 +83,36 @@ def read_table(
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
     return _chosen(seen, models, source) if reading.correct else seen
+
+
+def read_suite(
+    sources: Sequence[str],
+    models: Models,
+    reading: Joined,
+    by: Sequence[str],
+    **asked: Any,
+) -> Suite:
+    """Read tasks: what a column, or the task of a log, divides the items into."""
+    if _are_logs(sources, reading):
+        seen = _read_logs(op.read, sources, None, reading, by=list(by))
+    elif len(sources) == 1:
+        seen = read_table(sources[0], models, reading, by)
+    else:
+        raise UsageError("--by divides the items of one table, or of evaluation logs")
+    return _chosen(op.Suite(seen, **asked), models, ", ".join(sources))
+
+
+def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
+    """Read one value for all tasks, or task=value with commas between."""
+    if text is None or "=" not in text:
+        return None if text is None else read(text)
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        task, sign, value = part.rpartition("=")  # a task may have = in its name
+        if not sign or not task or task in found:
+            raise UsageError(f"give task=value for each task once, with commas; got {text!r}")
+        found[task] = read(value)
+    return found
 
 
 def _are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:

@@ -215,7 +215,7 @@ By = Annotated[
     list[str] | None,
     typer.Option(
         "--by",
-        help="Divides the items into slices; again for another.",
+        help="Divides the items into slices or tasks; again for another.",
         metavar="COLUMN",
         rich_help_panel=_DATA,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 
@@ -41,13 +41,18 @@ from outperform.inference.spec import (
     rope_for,
     selected,
 )
+from outperform.inference.suite import Suite
 from outperform.inference.summary import chain_findings, seed_name, sign, summarize
 from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
+from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
 from outperform.results.estimate import Estimate
+
+if TYPE_CHECKING:
+    from outperform.suite.result import SuiteComparison
 
 
 class _OfOne(Question, total=False):
@@ -314,6 +319,10 @@ def summarize_comparison(
 
 
 @overload
+def compare(y_true: Suite, a: str, b: str, **asked: Unpack[_OfTwo]) -> SuiteComparison: ...
+
+
+@overload
 def compare(y_true: Outcomes | Scores, a: str, b: str, **asked: Unpack[_OfTwo]) -> Comparison: ...
 
 
@@ -324,7 +333,7 @@ def compare(
 
 
 def compare(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     a: str | LabelsLike,
     b: str | LabelsLike,
     *,
@@ -342,7 +351,7 @@ def compare(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
     engine: str | PyMC = "direct",
-) -> Comparison:
+) -> Comparison | SuiteComparison:
     """Compare two classifiers on the same items.
 
     The difference is always A − B, in the metric's own units. Series and frames with an index are
@@ -352,7 +361,8 @@ def compare(
     ----------
     y_true
         The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If
-        items have several labels, an indicator matrix, or a collection of labels for each.
+        items have several labels, an indicator matrix, or a collection of labels for each. A
+        :class:`Suite` has many tasks, each with its own metric and ROPE.
     a, b
         The predicted labels of A and of B, or the names of two models in the outcomes. For a
         metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; the columns of a
@@ -412,6 +422,27 @@ def compare(
     0.028 True
     """
     chosen = get_engine(engine)
+    if isinstance(y_true, Suite):
+        if chosen is not None:
+            raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
+        found: SuiteComparison = feature("compare_suite")(
+            y_true,
+            a,
+            b,
+            metric=metric,
+            rope=rope,
+            hdi_prob=hdi_prob,
+            prior=prior,
+            paired=paired,
+            n_draws=n_draws,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            labels=labels,
+            pos_label=pos_label,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
+        return found
     data = two_models(
         y_true, a, b, names, labels, groups, metric=metric, sample_weight=sample_weight
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
@@ -24,6 +25,7 @@ from outperform.gates.rule import (
     claim_of,
     draws_to_settle,
     edge_of,
+    fails_among,
     findings_of,
     items_to_judge,
     judge,
@@ -32,16 +34,18 @@ from outperform.gates.rule import (
 )
 from outperform.gates.text import gate_card, gate_lines, gate_markdown, gate_sentences
 from outperform.inference.spec import OfTwo
+from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
 from outperform.metrics.score_registry import MetricLike
 from outperform.planning.power import Needed
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
+from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CheckFacts, GateFacts
+    from outperform.results.feature_schemas import CheckFacts, GateFacts, TaskCheckFacts
 
 
 DEFAULT_SEED = 0
@@ -50,6 +54,7 @@ _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 _THIN = ("few_disagreements",)
 
 
+PolicyLike: TypeAlias = "Mapping[str, str | float] | str | os.PathLike[str]"
 GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
 
 
@@ -107,16 +112,30 @@ class Check:
         ``"not_worse"`` or ``"better"``.
     guard
         The guard that it answers; None for the main metric.
+    task
+        The task of a suite that it is about; None if the gate is not about a suite.
+    advisory
+        Whether it is only shown and never decides.
+    n_checks
+        How many tasks can fail the gate. A failure must hold at a level so much stricter, so that
+        many tasks do not bring many wrong failures.
     """
 
     comparison: Comparison
     require: Require
     guard: Guard | None = None
+    task: str | None = None
+    advisory: bool = False
+    n_checks: int = 1
 
     @property
     def judgement(self) -> Judgement:
         """Whether the requirement is met."""
-        return judge(self.comparison, require=self.require)
+        found = judge(self.comparison, require=self.require)
+        if found is Judgement.FAIL and self.n_checks > 1:
+            surely = fails_among(self.comparison, self.require, self.n_checks)
+            return found if surely else Judgement.UNDECIDED
+        return found
 
     @property
     def needed(self) -> Needed | None:
@@ -157,7 +176,13 @@ class Check:
             "near_edge": claim_of(self.comparison, self.require).near_edge is not None,
             "findings": finding_facts(self.findings),
             "comparison": self.comparison.to_dict(),
+            **self._of_suite(),
         }
+
+    def _of_suite(self) -> TaskCheckFacts:
+        if self.task is None:
+            return {}
+        return {"task": self.task, "advisory": self.advisory, "n_checks": self.n_checks}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -185,7 +210,7 @@ class Gate:
     @property
     def judgement(self) -> Judgement:
         """Fail if any check fails, else undecided if any is, else pass."""
-        found = [check.judgement for check in self.checks]
+        found = [check.judgement for check in self.checks if not check.advisory]
         for one in (Judgement.FAIL, Judgement.UNDECIDED):
             if one in found:
                 return one
@@ -203,7 +228,8 @@ class Gate:
         False where a serious finding withholds a judgement: something is wrong with the data, or
         there are none, or other draws might find the candidate worse.
         """
-        wrong = [name for check in self.checks for name in check.withheld if name not in _THIN]
+        deciding = (check for check in self.checks if not check.advisory)
+        wrong = [name for check in deciding for name in check.withheld if name not in _THIN]
         return self.judgement is Judgement.UNDECIDED and not wrong
 
     @property
@@ -248,7 +274,8 @@ class Gate:
 
     def __repr__(self) -> str:
         found = ", ".join(
-            f"{check.comparison.metric} {check.judgement.value}" for check in self.checks
+            f"{check.task or check.comparison.metric} {check.judgement.value}"
+            for check in self.checks
         )
         return f"Gate({self.judgement.value}: {found})"
 
@@ -257,6 +284,17 @@ class _Asked(OfTwo, total=False):
     metric: MetricLike | None
     require: Require
     guards: Sequence[GuardLike]
+
+
+@overload
+def gate(
+    y_true: Suite,
+    candidate: str,
+    baseline: str,
+    *,
+    policy: PolicyLike | None = None,
+    **asked: Unpack[_Asked],
+) -> Gate: ...
 
 
 @overload
@@ -275,7 +313,7 @@ def gate(
 
 
 def gate(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     candidate: str | LabelsLike,
     baseline: str | LabelsLike,
     *,
@@ -283,6 +321,7 @@ def gate(
     rope: RopeLike | None = None,
     require: Require = "not_worse",
     guards: Sequence[GuardLike] = (),
+    policy: PolicyLike | None = None,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
     paired: bool = True,
@@ -302,7 +341,7 @@ def gate(
     ----------
     y_true
         The true labels, or :class:`Outcomes` or :class:`Scores`, which know names, groups and
-        weights.
+        weights. A :class:`Suite` has one check for each task.
     candidate, baseline
         Their predicted labels, or the names of two models in the outcomes.
     metric
@@ -315,6 +354,11 @@ def gate(
     guards
         Other things that must not get worse: :class:`Guard`, or tuples of metric, class (or
         None) and ROPE. Each is a comparison of its own.
+    policy
+        Of a suite, what is required on each task: a mapping, or a TOML file with a table
+        ``[tasks]``. ``"not_worse"`` and ``"better"`` as for ``require``, which holds for tasks
+        that are not named; a number, by how much the candidate may be worse; or ``"advisory"``,
+        shown but never decisive.
     hdi_prob
         The mass of the interval.
     prior
@@ -349,6 +393,25 @@ def gate(
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
     """
+    shared: dict[str, Any] = {
+        "hdi_prob": hdi_prob,
+        "prior": prior,
+        "paired": paired,
+        "n_draws": n_draws,
+        "random_state": seed_sequence(random_state),
+        "n_jobs": n_jobs,
+    }
+    over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+    if isinstance(y_true, Suite):
+        if guards:
+            raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
+        asked_of_all = {"metric": metric, "rope": rope, "require": require, **over, **shared}
+        found: Gate = feature("gate_suite")(
+            y_true, candidate, baseline, policy=policy, **asked_of_all
+        )
+        return found
+    if policy is not None:
+        raise UsageError(f"{param('policy=')} is for a suite of tasks; use {param('guards=')}")
     outcomes = two_models(
         y_true,
         candidate,
@@ -358,31 +421,24 @@ def gate(
         metric=metric,
     )
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
-    shared: dict[str, Any] = {
-        "hdi_prob": hdi_prob,
-        "prior": prior,
-        "paired": paired,
-        "n_draws": n_draws,
-        "random_state": seed_sequence(random_state),
-        "n_jobs": n_jobs,
-    }
     check_requirement(require)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
     asked = [Guard.from_param(guard) for guard in guards]
     _refuse_twins([Guard(metric=metric), *asked])
-    over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
-    checks = [Check(comparison=_settled(first, require, n_jobs), require=require)]
+    checks = [Check(comparison=settled(first, require, n_jobs), require=require)]
     for guard in asked:
         about = over if guard.label is None else {"pos_label": _one_class(guard)}
-        found = compare(outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared)
-        found = _settled(found, "not_worse", n_jobs)
-        checks.append(Check(comparison=found, require="not_worse", guard=guard))
+        guarded = compare(
+            outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared
+        )
+        guarded = settled(guarded, "not_worse", n_jobs)
+        checks.append(Check(comparison=guarded, require="not_worse", guard=guard))
     return Gate(checks=tuple(checks))
 
 
-def _settled(found: Comparison, require: Require, n_jobs: int | None) -> Comparison:
+def settled(found: Comparison, require: Require, n_jobs: int | None) -> Comparison:
     """Draw more until no end of the HDI is too near to the edge that decides, up to a limit."""
     n_draws = found.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))

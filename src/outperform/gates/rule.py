@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
+
+import numpy as np
 
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import SAFE_ERRORS
+from outperform.inference.summary import summarize
 from outperform.planning.goals import judged_goal
 from outperform.planning.power import Needed, items_needed
 from outperform.results.comparison import Comparison
@@ -74,6 +78,26 @@ def _side(claim: Claim, require: Require) -> Judgement:
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
         return Judgement.FAIL
     return Judgement.UNDECIDED
+
+
+def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool:
+    """Return whether a failure holds where so many checks may each fail.
+
+    The HDI of mass 1 − (1 − prob) / n_checks must lie beyond the edge, clear of Monte Carlo error.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+    n_checks
+        How many checks there are.
+    """
+    prob = 1 - (1 - comparison.hdi.prob) / n_checks
+    hdi = summarize(np.sort(comparison.draws), comparison.distribution, prob).hdi
+    claim = claim_of(replace(comparison, hdi=hdi), require)
+    return claim.high + SAFE_ERRORS * claim.error_high < claim.edge
 
 
 def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -17,6 +17,7 @@ from outperform.display.numbers import for_json, for_markdown, for_text, true_mi
 from outperform.display.pictures import span, tone
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
+from outperform.findings import counted, listed
 
 if TYPE_CHECKING:
     from outperform.gates.api import Gate
@@ -49,6 +50,8 @@ def gate_headline(facts: GateFacts) -> str:
     'Gate passed: new is not worse than old in F1.'
     """
     judgement, checks = facts["judgement"], facts["checks"]
+    if "task" in checks[0]:
+        return for_text(f"{_HEADS[judgement]}: {_tasks_clause(facts)}.")
     if judgement == "pass":
         n_guards = len(checks) - 1
         hold = ", and the guard holds" if n_guards == 1 else f", and {n_guards} guards hold"
@@ -57,6 +60,19 @@ def gate_headline(facts: GateFacts) -> str:
         concerned = [check for check in checks if check["judgement"] == judgement]
         clauses = "; ".join(_clause(facts, check) for check in concerned)
     return for_text(f"{_HEADS[judgement]}: {clauses}.")
+
+
+def _tasks_clause(facts: GateFacts) -> str:
+    """Return on how many tasks of a suite each judgement fell, and which decide."""
+    a, b = read.names(facts, limit=_LIMIT)
+    deciding = [check for check in facts["checks"] if not check.get("advisory")]
+    n, judgement = counted(len(deciding), "tasks"), facts["judgement"]
+    if judgement == "pass":
+        return f"{a} holds against {b} on {'all ' if len(deciding) > 1 else ''}{n}"
+    concerned = [str(check["task"]) for check in deciding if check["judgement"] == judgement]
+    named = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
+    what = "fails" if judgement == "fail" else "is undecided"
+    return f"{a} against {b} {what} on {len(concerned)} of {n}: {named}"
 
 
 def check_name(check: CheckFacts) -> str:
@@ -70,7 +86,12 @@ def check_name(check: CheckFacts) -> str:
     comparison, label = check["comparison"], check["class"]
     if label is None and str(comparison.get("pos_label")) not in ("1", "True"):
         label = comparison.get("pos_label")
-    return read.metric(comparison, of=None if label is None else for_text(label, limit=_LIMIT))
+    name = read.metric(comparison, of=None if label is None else for_text(label, limit=_LIMIT))
+    if "task" not in check:
+        return name
+    return f"{name} on {for_text(check['task'], limit=_LIMIT)}" + (
+        ", advisory" if check["advisory"] else ""
+    )
 
 
 def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
@@ -140,10 +161,13 @@ def gate_lines(facts: GateFacts, page: Page) -> list[Line]:
     )
     shown = page.table(replace(table, rows=rows), first=_FIRST, labels=["check"])
     said = page.text(f"The difference is {_difference(facts)}.")
-    for check in checks:
+    said += page.text(_rates(facts)) if "task" in checks[0] else []
+    for check in checks if "task" not in checks[0] or page.verbose else _deciding(facts):
         said += page.text(check_sentence(facts, check), indent=2)
     methods = [check["comparison"]["signature"] for check in checks[: None if page.verbose else 1]]
     seen = ", ".join(read.seen(checks[0]["comparison"])[:2])
+    if "task" in checks[0]:
+        seen = counted(len(checks), "tasks")
     drawn = read.method(checks[0]["comparison"])[-1:]
     end = [line for one in methods for line in page.method(seen, *drawn, signature=one)]
     return stacked(
@@ -155,12 +179,30 @@ def gate_lines(facts: GateFacts, page: Page) -> list[Line]:
     )
 
 
+def _deciding(facts: GateFacts) -> list[CheckFacts]:
+    """Return the checks of a suite that keep it from passing."""
+    found = [check for check in facts["checks"] if check["judgement"] == facts["judgement"]]
+    return [] if facts["judgement"] == "pass" else [one for one in found if not one["advisory"]]
+
+
+def _rates(facts: GateFacts) -> str:
+    """Return how often a policy over several tasks is wrong, at most."""
+    first = facts["checks"][0]
+    share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
+    return (
+        f"Where the candidate is beyond the margin of a task, it passes wrongly with probability "
+        f"{share} at most; where it is beyond none, it fails wrongly with {share} at most, over "
+        f"all {counted(first['n_checks'], 'tasks that decide')}."
+    )
+
+
 def gate_markdown(facts: GateFacts) -> str:
     """Return a gate in GitHub's Markdown; nothing in it that came from data is markup."""
     parts = [
         f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
         f"The difference is {for_markdown(_difference(facts), inline=True)}.",
+        *([_rates(facts)] if "task" in facts["checks"][0] else []),
         _bullets(check_sentence(facts, check) for check in facts["checks"]),
     ]
     found = [
@@ -190,6 +232,7 @@ def gate_card(facts: GateFacts) -> Card:
         ],
         notes=(
             f"The difference is {_difference(facts)}.",
+            *([_rates(facts)] if "task" in checks[0] else []),
             *(check_sentence(facts, check) for check in checks),
         ),
         findings=gate_findings(checks),
@@ -240,10 +283,24 @@ def _reason(check: CheckFacts) -> str:
     edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
     if check.get("near_edge"):
         return f"an end of the {name} is too near to {edge}, for so many draws"
+    if judgement == "undecided" and _beyond(check):
+        n_checks = check["n_checks"]
+        level = numbers.percent(1 - (1 - hdi["prob"]) / n_checks)
+        return (
+            f"the {name} lies {'below' if greater else 'above'} {edge}, but the {level} HDI, which "
+            f"{n_checks} tasks need for a failure, does not"
+        )
     if judgement == "undecided":
         return f"the {name} reaches over {edge}"
     side = "above" if (judgement == "pass") is greater else "below"
     return f"the whole {name} lies {side} {edge}"
+
+
+def _beyond(check: CheckFacts) -> bool:
+    """Return whether one task alone would fail."""
+    hdi, greater = check["comparison"]["hdi"], check["comparison"].get("greater_is_better", True)
+    beyond = hdi["high"] < check["edge"] if greater else hdi["low"] > check["edge"]
+    return "task" in check and beyond
 
 
 def _edge(value: float) -> str:
@@ -313,7 +370,7 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     facts = gate.to_dict()
     skipped = allow_undecided and (gate.allowable or gate.judgement.value == "fail")
     marks = {"fail": "failure", "undecided": "skipped" if skipped else "error"}
-    tags = [marks.get(check["judgement"]) for check in facts["checks"]]
+    tags = [_tag(check, marks) for check in facts["checks"]]
     totals = {
         "tests": str(len(tags)),
         "failures": str(tags.count("failure")),
@@ -327,6 +384,11 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
         _test_case(suite, facts, check, tag)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode")
+
+
+def _tag(check: CheckFacts, marks: Mapping[str, str]) -> str | None:
+    tag = marks.get(check["judgement"])
+    return "skipped" if tag is not None and check.get("advisory") else tag
 
 
 def _test_case(

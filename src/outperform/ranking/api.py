@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from outperform.inference.spec import (
     refuse_counted,
     rope_for,
 )
+from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name, sign
 from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.hierarchical import pool_models
@@ -38,7 +39,11 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.pairs import Matrix, all_pairs, in_order, ranking_findings
 from outperform.ranking.result import RankedModel, Ranking
+from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.suite.result import SuiteRanking
 
 _POOLING_STREAM = 1 << 31  # beyond the blocks of draws
 
@@ -184,6 +189,12 @@ class _OfManyArrays(_OfMany, OfRows, total=False):
 
 @overload
 def rank(
+    y_true: Suite, predictions: Iterable[str] | None = None, **asked: Unpack[_OfMany]
+) -> SuiteRanking: ...
+
+
+@overload
+def rank(
     y_true: Outcomes | Scores, predictions: Iterable[str] | None = None, **asked: Unpack[_OfMany]
 ) -> Ranking: ...
 
@@ -195,7 +206,7 @@ def rank(
 
 
 def rank(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     predictions: Iterable[str] | ModelsLike | None = None,
     *,
     metric: MetricLike | None = None,
@@ -210,7 +221,7 @@ def rank(
     pos_label: Label | None = None,
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
-) -> Ranking:
+) -> Ranking | SuiteRanking:
     """Rank many classifiers from one set of weights of the same items.
 
     Every draw gives all models a value at once, so what they share cancels in their
@@ -222,7 +233,8 @@ def rank(
     Parameters
     ----------
     y_true
-        The true labels, :class:`Outcomes` or :class:`Scores`; None where grades have no truth.
+        The true labels, :class:`Outcomes` or :class:`Scores`; None where grades have no truth. Or
+        a :class:`Suite` of many tasks, each with its own metric and ROPE.
     predictions
         The predicted labels, or scores, of each model: a mapping from names, or a frame with a
         column for each model. Of outcomes the names of the models to rank; all if None.
@@ -269,6 +281,24 @@ def rank(
     >>> ranking.tied
     ('nb_mult',)
     """
+    if isinstance(y_true, Suite):
+        found: SuiteRanking = feature("rank_suite")(
+            y_true,
+            predictions,
+            metric=metric,
+            rope=rope,
+            hdi_prob=hdi_prob,
+            prior=prior,
+            paired=paired,
+            n_draws=n_draws,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            labels=labels,
+            pos_label=pos_label,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
+        return found
     seen = _models(
         y_true,
         predictions,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
     from outperform.slices.summary import SliceRow
+    from outperform.suite.result import Difference, SuiteComparison, SuiteModel, SuiteRanking
 
 
 _HOMES = {
@@ -47,6 +48,7 @@ _HOMES = {
     "Correlation": "crossval.api",
     "CrossDetails": "results.base",
     "CurveStep": "decision.rope",
+    "Difference": "suite.result",
     "Estimate": "results.estimate",
     "FoldDetails": "results.base",
     "Gate": "gates.api",
@@ -70,6 +72,9 @@ _HOMES = {
     "SliceRow": "slices.summary",
     "Stop": "monitor.result",
     "Stratum": "labelling",
+    "SuiteComparison": "suite.result",
+    "SuiteModel": "suite.result",
+    "SuiteRanking": "suite.result",
     "VarianceFrom": "results.base",
     "json_schema": "results.schemas",
 }
@@ -82,6 +87,7 @@ __all__ = [
     "Correlation",
     "CrossDetails",
     "CurveStep",
+    "Difference",
     "Estimate",
     "FoldDetails",
     "Gate",
@@ -105,6 +111,9 @@ __all__ = [
     "SliceRow",
     "Stop",
     "Stratum",
+    "SuiteComparison",
+    "SuiteModel",
+    "SuiteRanking",
     "VarianceFrom",
     "json_schema",
 ]

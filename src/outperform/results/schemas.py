@@ -23,6 +23,8 @@ Kind = Literal[
     "ranking",
     "sensitivity",
     "slices",
+    "suite",
+    "suite_ranking",
 ]
 
 

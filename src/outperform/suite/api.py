@@ -1,0 +1,413 @@
+"""``compare`` and ``rank`` of a suite of tasks.
+
+Tasks have different items, so their posteriors are independent, and a draw of the mean over tasks
+is the mean of one draw of each. That answers the fixed question: which model is better on these
+tasks? The random question, on tasks like these, takes the tasks as a sample: the difference of a
+task is its posterior mean, whose spread over tasks holds both how far tasks differ and how well
+each is known. So the mean over the population has a Student t distribution around their mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from outperform import __version__
+from outperform._typing import FloatArray, Seed, SeedSequence
+from outperform.comparison.api import summarize_comparison
+from outperform.decision.hdi import narrowest
+from outperform.decision.intervals import Interval, check_prob
+from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
+from outperform.decision.rope import (
+    Decision,
+    Masses,
+    Rope,
+    decide,
+    margin,
+    masses_from_draws,
+    mean_error,
+)
+from outperform.errors import UsageError, param
+from outperform.findings import Finding, clauses, counted, finding, listed
+from outperform.inference import engine
+from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
+from outperform.inference.spec import make_spec
+from outperform.inference.suite import Average, Question, Suite, average
+from outperform.inference.summary import seed_name, summarize
+from outperform.posterior.hierarchical import learn_spread, pool_models
+from outperform.posterior.rng import child, seed_sequence
+from outperform.ranking.api import check_many_draws, joint_draws, make_joint_spec, summarize_ranking
+from outperform.ranking.result import Ranking
+from outperform.results.comparison import Comparison
+from outperform.suite.result import (
+    Difference,
+    SuiteComparison,
+    SuiteModel,
+    SuiteRanking,
+)
+
+FEWEST_TASKS = 4
+_FEWEST_POOLED, _TYPICAL = 3, 1 / 8  # the spread between tasks, in sds of one item
+_POOLING_STREAM, _TASKS_STREAM = 1 << 31, (1 << 31) + 1  # beyond the tasks
+_LEAST_SCALE = 1e-12
+
+
+def compare_suite(
+    suite: Suite,
+    a: str,
+    b: str,
+    *,
+    hdi_prob: float,
+    n_draws: int | None,
+    random_state: Seed,
+    n_jobs: int | None,
+    **asked: Any,
+) -> SuiteComparison:
+    """Compare two models on every task, on the tasks together, and on tasks like these."""
+    if a == b or not (isinstance(a, str) and isinstance(b, str)):
+        raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
+    questions = suite.select([a, b]).specs(make_spec, **_without(asked))
+    how, prob = average(suite, questions), check_prob(hdi_prob)
+    draws, seed = engine.check_draws(n_draws), seed_sequence(random_state)
+    tasks: dict[str, Comparison] = {}
+    for one, stream in zip(questions, _streams(questions, seed), strict=True):
+        (answer,) = engine.answer([one.spec], n_draws=draws, seed=stream, n_jobs=n_jobs)
+        tasks[one.task] = summarize_comparison(
+            one.spec, answer, rope=one.rope, prob=prob, seed=stream
+        )
+    means = np.array([task.mean for task in tasks.values()]) / how.units
+    sds = np.array([task.sd for task in tasks.values()]) / np.abs(how.units)
+    draws_of_mean = how.mean([task.draws for task in tasks.values()])
+    whole = of_draws(draws_of_mean, how, prob)
+    findings = tuple(_findings(tasks, whole, how))
+    if any(one.level == "serious" for one in findings):
+        whole = replace(whole, decision=Decision.UNDECIDED)
+    return SuiteComparison(
+        **{one.name: getattr(whole, one.name) for one in fields(whole)},
+        draws=draws_of_mean,
+        names=(a, b),
+        observed=float(how.mean([np.array(task.observed) for task in tasks.values()])),
+        scale=how.scale,
+        weights=dict(zip(tasks, how.weights.tolist(), strict=True)),
+        tasks=tasks,
+        pooled=_pooled(tasks, how, prob, seed),
+        new_tasks=new_tasks(means, sds, how, prob),
+        findings=findings,
+        signature=_sign("compare", suite, how, prob, draws, seed),
+        seed=seed,
+    )
+
+
+def rank_suite(
+    suite: Suite,
+    models: Sequence[str] | None,
+    *,
+    hdi_prob: float,
+    n_draws: int | None,
+    random_state: Seed,
+    n_jobs: int | None,
+    **asked: Any,
+) -> SuiteRanking:
+    """Rank many models on the tasks together, and on each."""
+    names = sorted(suite.models if models is None else models)
+    if len(names) < 2 or isinstance(models, (str, Mapping)):
+        raise UsageError(f"a ranking needs the names of at least two models; got {models!r}")
+    questions = suite.select(names).specs(make_joint_spec, **_without(asked))
+    how, prob = average(suite, questions), check_prob(hdi_prob)
+    draws, seed = check_many_draws(n_draws, len(names)), seed_sequence(random_state)
+    tasks: dict[str, Ranking] = {}
+    raw: list[FloatArray] = []
+    for one, stream in zip(questions, _streams(questions, seed), strict=True):
+        pooled, alone = joint_draws(one.spec, n_draws=draws, seed=stream, n_jobs=n_jobs)
+        raw.append(alone)
+        tasks[one.task] = summarize_ranking(
+            one.spec, pooled, alone, rope=one.rope, prob=prob, seed=stream, n_jobs=n_jobs
+        )
+    together = how.mean(raw)
+    if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
+        together = together - together.mean(axis=0)
+    sign = 1.0 if how.greater_is_better else -1.0
+    low, high = sorted(sign * bound for bound in how.bounds)
+    values = sign * pool_models(
+        sign * together,
+        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
+        bounds=(low, high),
+        n_items=float(suite.n),
+    )
+    observed = how.mean([np.array(engine.observed(one.spec)) for one in questions])
+    rows = _rows(names, values, raw, observed, tasks, how, prob, seed)
+    firsts = {name: rank.findings for name, rank in tasks.items()}
+    return SuiteRanking(
+        rows=rows,
+        rope=how.rope,
+        scale=how.scale,
+        weights=dict(zip(tasks, how.weights.tolist(), strict=True)),
+        greater_is_better=how.greater_is_better,
+        tasks=tasks,
+        draws=values[[names.index(row.name) for row in rows]],
+        findings=(*rope_findings(how.rope), *_of_tasks(firsts), *_few(how)),
+        signature=_sign("rank", suite, how, prob, draws, seed) + f" | models={len(names)}",
+        seed=seed,
+    )
+
+
+def _rows(
+    names: Sequence[str],
+    values: FloatArray,
+    raw: Sequence[FloatArray],
+    observed: FloatArray,
+    tasks: Mapping[str, Ranking],
+    how: Average,
+    prob: float,
+    seed: SeedSequence,
+) -> tuple[SuiteModel, ...]:
+    better, n_draws = how.greater_is_better, values.shape[1]
+    p_rank = rank_probabilities(values, greater_is_better=better)
+    expected = expected_ranks(p_rank, n_draws)
+    lost = losses(values, greater_is_better=better)
+    allowed = -how.rope.low if better else how.rope.high
+    ranks = _mean_ranks(tasks, names, how)
+    sign = -1.0 if better else 1.0
+    order = sorted(range(len(names)), key=lambda place: (sign * values[place].mean(), names[place]))
+    means = np.stack([one.mean(axis=1) for one in raw]) / how.units[:, None]  # task by model
+    errors = np.stack([np.cov(one) / unit**2 for one, unit in zip(raw, how.units, strict=True)])
+    elsewhere = _p_best_elsewhere(means, how, n_draws, child(seed, _TASKS_STREAM))
+    leader, rows = order[0], []
+    for model in order:
+        against = None if model == leader else of_draws(values[model] - values[leader], how, prob)
+        new = None
+        if against is not None:
+            var = errors[:, model, model] + errors[:, leader, leader]
+            sds = np.sqrt(np.maximum(var - 2 * errors[:, model, leader], 0.0))
+            new = new_tasks(means[:, model] - means[:, leader], sds, how, prob)
+        ordered = np.sort(values[model])
+        sd = float(ordered.std(ddof=1))
+        rows.append(
+            SuiteModel(
+                name=names[model],
+                observed=float(observed[model]),
+                mean=float(ordered.mean()),
+                sd=sd,
+                mcse=mean_error(sd, n_draws),
+                hdi=narrowest(ordered, prob),
+                p_rank=p_rank[model],
+                expected_rank=float(expected.mean[model]),
+                mean_rank=float(ranks[model].mean()),
+                mean_rank_hdi=narrowest(np.sort(ranks[model]), prob),
+                n_models=len(names),
+                regret=float(lost[model].mean()),
+                p_practically_best=float((lost[model] <= allowed).mean()),
+                p_best_new_tasks=None if elsewhere is None else float(elsewhere[model]),
+                against_leader=against,
+                new_tasks=new,
+                tied=against is None or against.decision is not Decision.WORSE,
+            )
+        )
+    return tuple(rows)
+
+
+def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average) -> FloatArray:
+    """Return each model's rank averaged over the tasks, draw by draw, ``(n_models, n_draws)``."""
+    total = 0.0
+    for weight, one in zip(how.weights, tasks.values(), strict=True):
+        values = one.draws[[one.names.index(name) for name in names]]
+        turned = -values if one.spec.metric.greater_is_better else values
+        total = total + weight * stats.rankdata(turned, axis=0)
+    return np.asarray(total)
+
+
+def _p_best_elsewhere(
+    means: FloatArray, how: Average, n_draws: int, seed: SeedSequence
+) -> FloatArray | None:
+    """Return the probability that each model is the best on tasks like these, None for few tasks.
+
+    Normal weights on the deviations of the tasks, and one χ for all models, give every difference
+    of models the Student t distribution of :func:`new_tasks`.
+    """
+    weights, freedom = how.weights, _freedom(how.weights)
+    if not _enough(weights):
+        return None
+    rng = np.random.Generator(np.random.SFC64(seed))
+    centre = weights @ means
+    pull = (weights * math.sqrt((freedom + 1) / freedom))[:, None] * (means - centre)
+    scale = np.sqrt(freedom / rng.chisquare(freedom, size=n_draws))
+    draws = centre[:, None] + (pull.T @ rng.normal(size=(len(weights), n_draws))) * scale
+    return rank_probabilities(draws, greater_is_better=how.greater_is_better)[:, 0]
+
+
+def _freedom(weights: FloatArray) -> float:
+    """Return the degrees of freedom that so many tasks leave, unequal weights being worth fewer."""
+    return float(1 / (weights @ weights)) - 1
+
+
+def _enough(weights: FloatArray) -> bool:
+    """Return whether so many tasks show how far tasks differ; the sd must exist."""
+    return _freedom(weights) > FEWEST_TASKS - 1 - 1e-9
+
+
+def new_tasks(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> Difference | None:
+    """Return the posterior of the mean difference over tasks like these; None for few tasks.
+
+    The scale is never less than the error of the mean over these very tasks, so that tasks that
+    agree by luck do not make the wider question the surer one.
+    """
+    weights, freedom = how.weights, _freedom(how.weights)
+    if not _enough(weights):
+        return None
+    centre = float(weights @ means)
+    off = weights * (means - centre)
+    between = math.sqrt((freedom + 1) / freedom * float(off @ off))
+    within = math.sqrt(float((weights * sds) @ (weights * sds)))
+    law = stats.t(freedom, centre, max(between, within, _LEAST_SCALE))
+    low, high = (float(end) for end in law.interval(prob))
+    ends = Interval(low=low, high=high, prob=prob, kind="ETI", signed=True)
+    rope, better = how.rope, how.greater_is_better
+    masses = Masses(
+        below=float(law.cdf(rope.low)),
+        inside=float(law.cdf(rope.high) - law.cdf(rope.low)),
+        above=float(law.sf(rope.high)),
+        greater=float(law.sf(0.0)),
+    )
+    hdi = replace(ends, kind="HDI")
+    return Difference(
+        mean=centre,
+        sd=float(law.std()),
+        mcse=0.0,
+        hdi=hdi,
+        eti=ends,
+        rope=rope,
+        **_chances(masses, better),
+        decision=decide(hdi, rope, greater_is_better=better),
+    )
+
+
+def of_draws(draws: FloatArray, how: Average, prob: float) -> Difference:
+    """Return what draws of a difference on the suite's scale say."""
+    return _difference(draws, how.rope, how.greater_is_better, prob)
+
+
+def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Difference:
+    ordered = np.sort(draws)
+    found = summarize(ordered, None, prob, signed=True)
+    return Difference(
+        mean=found.mean,
+        sd=found.sd,
+        mcse=found.mcse,
+        hdi=found.hdi,
+        eti=found.eti,
+        rope=rope,
+        **_chances(masses_from_draws(ordered, rope), better),
+        decision=decide(found.hdi, rope, greater_is_better=better),
+    )
+
+
+def _chances(masses: Masses, better: bool) -> dict[str, Any]:
+    return {
+        "p_worse": masses.below if better else masses.above,
+        "p_equivalent": masses.inside,
+        "p_better": masses.above if better else masses.below,
+        "p_greater": masses.greater,
+    }
+
+
+def _pooled(
+    tasks: Mapping[str, Comparison], how: Average, prob: float, seed: SeedSequence
+) -> dict[str, Difference]:
+    """Return each task's difference pulled toward the others, as far as they are alike.
+
+    The true differences are normal around a centre with a spread that is learned, on the suite's
+    scale; a few tasks may stand apart. A task's decision is its own where its own interval leaves
+    out the pooled mean.
+    """
+    units = how.units[:, None]
+    own = np.stack([task.draws for task in tasks.values()]) / units
+    if len(tasks) >= _FEWEST_POOLED:
+        errors = own.std(axis=1, ddof=1)
+        sizes = np.array([task.spec.n for task in tasks.values()])
+        typical = _TYPICAL * float(np.median(errors * np.sqrt(sizes)))
+        covariance = np.diag(np.maximum(errors, _LEAST_SCALE) ** 2)
+        spread = learn_spread(own.mean(axis=1), covariance, typical=max(typical, _LEAST_SCALE))
+        rng = np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM)))
+        own = spread.pool(own, covariance, rng)
+    found = {}
+    for (name, task), values in zip(tasks.items(), own * units, strict=True):
+        one = _difference(values, task.rope, task.spec.metric.greater_is_better, prob)
+        apart = not task.hdi.low <= one.mean <= task.hdi.high
+        found[name] = replace(one, decision=task.decision) if apart else one
+    return found
+
+
+def _streams(questions: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
+    """Return a random stream for each task, whatever the order of the tasks."""
+    order = sorted(one.task for one in questions)
+    return [child(seed, order.index(one.task)) for one in questions]
+
+
+def _without(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all tasks share; metric and ROPE are the suite's own."""
+    for name in ("metric", "rope", "labels", "groups", "sample_weight"):
+        if asked.get(name) is not None:
+            where = {"metric": "metrics=", "rope": "ropes="}.get(name)
+            how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
+            raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
+    return {**dict.fromkeys(("labels",)), **{k: asked[k] for k in ("prior", "paired", "pos_label")}}
+
+
+def _findings(
+    tasks: Mapping[str, Comparison], whole: Difference, how: Average
+) -> Iterator[Finding]:
+    yield from rope_findings(how.rope)
+    gap, error = margin(whole.hdi, how.rope)
+    if gap < SAFE_ERRORS * error:
+        yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)
+    yield from _of_tasks({name: task.findings for name, task in tasks.items()})
+    yield from _few(how)
+
+
+def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
+    """Yield which tasks have warnings of their own; serious if every task has a serious one."""
+    names: dict[str, list[str]] = {}
+    for task, findings in found.items():
+        for one in findings:
+            if one.level != "note":
+                names.setdefault(one.name, []).append(task)
+    grave = all(any(one.level == "serious" for one in findings) for findings in found.values())
+    if names:
+        told = [f"{name} in {listed(tasks, most=3)}" for name, tasks in names.items()]
+        tasks = {task for some in names.values() for task in some}
+        yield finding(
+            "task_findings",
+            level="serious" if grave else "warning",
+            found=len(tasks),
+            n=len(found),
+            told=clauses(told, most=4),
+        )
+
+
+def _few(how: Average) -> Iterator[Finding]:
+    if not _enough(how.weights):
+        yield finding("few_tasks", tasks=counted(len(how.weights), "tasks"), least=FEWEST_TASKS)
+
+
+def _sign(
+    verb: str, suite: Suite, how: Average, prob: float, n_draws: int, seed: SeedSequence
+) -> str:
+    """Return the line that makes a result repeatable."""
+    parts = [
+        f"outperform {__version__}",
+        f"{verb} suite",
+        f"tasks={len(suite)}",
+        f"scale={how.scale}",
+        f"rope={how.rope}",
+        f"n={suite.n}",
+        f"hdi={prob:g}",
+        f"draws={n_draws}",
+        f"seed={seed_name(seed)}",
+        f"numpy={np.__version__}",
+    ]
+    return " | ".join(parts)

@@ -1,0 +1,497 @@
+"""``SuiteComparison`` and ``SuiteRanking``: the tasks together, and each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from outperform._typing import Axes, FigureSize, FloatArray
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope
+from outperform.display.cards import Card
+from outperform.display.forest_figure import draw_forest
+from outperform.display.formats import latex_label
+from outperform.display.layout import Line, Page
+from outperform.display.sentences import headline
+from outperform.display.table import Table
+from outperform.errors import UsageError, unknown_name
+from outperform.findings import Finding
+from outperform.inference.suite import Scale
+from outperform.inference.summary import (
+    SCHEMA,
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+)
+from outperform.ranking.result import Ranking
+from outperform.results.base import Tabular
+from outperform.results.comparison import Comparison
+from outperform.suite.text import (
+    comparison_card,
+    comparison_lines,
+    rank_card,
+    rank_headline,
+    rank_lines,
+    rank_table,
+    task_table,
+)
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import (
+        DifferenceFacts,
+        SuiteFacts,
+        SuiteModelFacts,
+        SuiteRankingFacts,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Difference:
+    """What a posterior of a difference says.
+
+    Parameters
+    ----------
+    mean, sd, mcse
+        Of A − B, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    rope
+        The region of practical equivalence.
+    p_worse, p_equivalent, p_better
+        The probabilities that A is worse than B by more than the ROPE, that the difference lies
+        in it, and that A is better.
+    p_greater
+        The probability that A − B is above zero.
+    decision
+        The decision.
+    """
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    rope: Rope
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    p_greater: float
+    decision: Decision
+
+    def __repr__(self) -> str:
+        return f"Difference({self.decision.symbol} {self.mean:+.4f}, {self.hdi})"
+
+
+def _facts(one: Difference) -> DifferenceFacts:
+    return {
+        "mean": one.mean,
+        "sd": one.sd,
+        "mcse": one.mcse,
+        "hdi": interval_facts(one.hdi),
+        "rope": rope_facts(one.rope),
+        "p_worse": one.p_worse,
+        "p_equivalent": one.p_equivalent,
+        "p_better": one.p_better,
+        "p_greater": one.p_greater,
+        "decision": decision_facts(one.decision),
+    }
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SuiteComparison(Difference, Tabular):
+    """A − B on the tasks of a suite; its own numbers are those of the mean over these tasks.
+
+    Parameters
+    ----------
+    names
+        A and B.
+    observed
+        The plug-in value of the mean over tasks.
+    scale
+        What the mean is a mean of: ``"metric"`` or ``"rope"``.
+    weights
+        The weight of each task; they sum to 1.
+    tasks
+        The comparison on each task alone.
+    pooled
+        Each task's difference, pulled toward the others as far as the tasks are alike.
+    new_tasks
+        The mean over tasks like these, of which these are taken for a sample; None where they
+        are too few to tell.
+    draws
+        Draws of the mean over these tasks.
+    findings
+        Findings.
+    signature
+        What makes the result repeatable.
+    seed
+        The seed of the draws.
+    """
+
+    names: tuple[str, str]
+    observed: float
+    scale: Scale
+    weights: Mapping[str, float]
+    tasks: Mapping[str, Comparison]
+    pooled: Mapping[str, Difference]
+    new_tasks: Difference | None
+    draws: FloatArray = field(repr=False)
+    findings: tuple[Finding, ...]
+    signature: str
+    seed: np.random.SeedSequence
+
+    @property
+    def n(self) -> int:
+        """The number of items of all tasks."""
+        return sum(task.spec.n for task in self.tasks.values())
+
+    @property
+    def win_rate(self) -> float:
+        """The probability that A is ahead on a task, averaged over the tasks by their weights."""
+        better = {
+            name: task.p_greater if task.spec.metric.greater_is_better else 1 - task.p_greater
+            for name, task in self.tasks.items()
+        }
+        return sum(self.weights[name] * share for name, share in better.items())
+
+    def to_dict(self) -> SuiteFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        metrics = {task.spec.metric.label for task in self.tasks.values()}
+        return {
+            "schema": SCHEMA,
+            "kind": "suite",
+            "names": list(self.names),
+            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "greater_is_better": _greater(self.scale, self.tasks),
+            "scale": self.scale,
+            "n": self.n,
+            "n_draws": self.draws.size,
+            "observed": self.observed,
+            **_facts(self),
+            "win_rate": self.win_rate,
+            "new_tasks": None if self.new_tasks is None else _facts(self.new_tasks),
+            "tasks": [
+                {
+                    "task": name,
+                    "weight": self.weights[name],
+                    "metric": task.spec.metric.name,
+                    "n": task.spec.n,
+                    "observed": task.observed,
+                    "mean": task.mean,
+                    "sd": task.sd,
+                    "hdi": interval_facts(task.hdi),
+                    "rope": rope_facts(task.rope),
+                    "p_worse": task.p_worse,
+                    "p_equivalent": task.p_equivalent,
+                    "p_better": task.p_better,
+                    "decision": decision_facts(task.decision),
+                    "pooled": _facts(self.pooled[name]),
+                    "findings": finding_facts(task.findings),
+                }
+                for name, task in self.tasks.items()
+            ],
+            "findings": finding_facts(self.findings),
+            "signature": self.signature,
+        }
+
+    def table(self) -> Table:
+        """Return one row a task, then the mean over them, then tasks like these."""
+        return task_table(self.to_dict())
+
+    def _lines(self, page: Page) -> list[Line]:
+        return comparison_lines(self.to_dict(), page, self.draws)
+
+    def _card(self) -> Card:
+        return comparison_card(self.to_dict(), self.draws)
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.names, "suite")
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the interval of every task, of the mean over them, and of tasks like these.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        facts = self.to_dict()
+        units = {one["task"]: one for one in facts["tasks"]} if self.scale == "metric" else {}
+        rows = [{**one, "key": name} for name, one in units.items()]
+        rows.append({**facts, "key": f"mean of {len(self.tasks)} tasks"})
+        if facts["new_tasks"] is not None:
+            rows.append({**facts["new_tasks"], "observed": None, "key": "tasks like these"})
+        return draw_forest(
+            rows,
+            names=self.names,
+            metric=facts["metric"],
+            greater_is_better=facts["greater_is_better"],
+            title=headline(facts, limit=24).partition(" (")[0],
+            ax=ax,
+            size=size,
+        )
+
+    def __repr__(self) -> str:
+        return f"SuiteComparison({self.decision.symbol} {headline(self.to_dict())})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SuiteModel:
+    """One model among the others on a suite.
+
+    Parameters
+    ----------
+    name
+        The model.
+    observed
+        The plug-in value of its mean over tasks.
+    mean, sd, mcse, hdi
+        Its mean over tasks, pooled with the other models as in :class:`Ranking`; on the scale of
+        ROPEs how far it is above the average model.
+    p_rank
+        The probability of each rank by that mean, the best first.
+    expected_rank
+        The mean of that rank.
+    mean_rank, mean_rank_hdi
+        Its rank on a task, averaged over the tasks, and the interval.
+    n_models
+        The number of models.
+    regret
+        What choosing it loses, on average, against the best of each draw.
+    p_practically_best
+        The probability that it is not worse than the best by more than the ROPE.
+    p_best_new_tasks
+        The probability that it is the best on tasks like these; None where tasks are few.
+    against_leader, new_tasks
+        Its difference to the leader on these tasks, and on tasks like these; None for the leader.
+    tied
+        Whether it is the leader or not shown to be worse on these tasks.
+    """
+
+    name: str
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    p_rank: FloatArray = field(repr=False)
+    expected_rank: float
+    mean_rank: float
+    mean_rank_hdi: Interval
+    n_models: int
+    regret: float
+    p_practically_best: float
+    p_best_new_tasks: float | None
+    against_leader: Difference | None
+    new_tasks: Difference | None
+    tied: bool
+
+    @property
+    def p_best(self) -> float:
+        """The probability that it has the best mean over these tasks."""
+        return float(self.p_rank[0])
+
+    @property
+    def decision(self) -> Decision | None:
+        """The decision on its difference to the leader; None for the leader."""
+        return None if self.against_leader is None else self.against_leader.decision
+
+    @property
+    def win_rate(self) -> float:
+        """The expected share of the other models that it beats on a task."""
+        return (self.n_models - self.mean_rank) / (self.n_models - 1)
+
+    @property
+    def borda(self) -> float:
+        """The expected number of the other models that it beats on a task."""
+        return self.n_models - self.mean_rank
+
+    def __repr__(self) -> str:
+        return f"SuiteModel({self.name}: P(best) {self.p_best:.3f}, win rate {self.win_rate:.3f})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SuiteRanking(Tabular):
+    """The joint posterior of many models on the tasks of a suite; the leader comes first.
+
+    Parameters
+    ----------
+    rows
+        One for each model, the best mean over these tasks first.
+    rope
+        The region of practical equivalence of the mean.
+    scale
+        What the mean is a mean of: ``"metric"`` or ``"rope"``.
+    weights
+        The weight of each task; they sum to 1.
+    greater_is_better
+        Whether greater means are better.
+    tasks
+        The ranking on each task alone.
+    draws
+        Joint draws of the means, ``(n_models, n_draws)``, pooled.
+    findings
+        Findings.
+    signature
+        What makes the result repeatable.
+    seed
+        The seed of the draws.
+    """
+
+    rows: tuple[SuiteModel, ...]
+    rope: Rope
+    scale: Scale
+    weights: Mapping[str, float]
+    greater_is_better: bool
+    tasks: Mapping[str, Ranking]
+    draws: FloatArray = field(repr=False)
+    findings: tuple[Finding, ...]
+    signature: str
+    seed: np.random.SeedSequence
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SuiteModel]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> SuiteModel:
+        if name not in self.names:
+            raise UsageError(unknown_name("model", name, self.names))
+        return self.rows[self.names.index(name)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, the leader first."""
+        return tuple(row.name for row in self.rows)
+
+    @property
+    def leader(self) -> SuiteModel:
+        """The model of the best mean over these tasks."""
+        return self.rows[0]
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The leader, and all models not shown to be worse on these tasks."""
+        return tuple(row.name for row in self.rows if row.tied)
+
+    @property
+    def n(self) -> int:
+        """The number of items of all tasks."""
+        return sum(task.n for task in self.tasks.values())
+
+    def to_dict(self) -> SuiteRankingFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        metrics = {task.spec.metric.label for task in self.tasks.values()}
+        return {
+            "schema": SCHEMA,
+            "kind": "suite_ranking",
+            "names": list(self.names),
+            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "greater_is_better": self.greater_is_better,
+            "scale": self.scale,
+            "n": self.n,
+            "n_draws": self.draws.shape[1],
+            "hdi_prob": self.leader.hdi.prob,
+            "rope": rope_facts(self.rope),
+            "tied": list(self.tied),
+            "models": [_model_facts(row) for row in self.rows],
+            "tasks": [
+                {
+                    "task": name,
+                    "weight": self.weights[name],
+                    "metric": task.metric,
+                    "n": task.n,
+                    "leader": task.leader.name,
+                    "tied": list(task.tied),
+                    "means": {row.name: row.raw.mean for row in task.rows},
+                    "observed": {row.name: row.observed for row in task.rows},
+                }
+                for name, task in self.tasks.items()
+            ],
+            "findings": finding_facts(self.findings),
+            "signature": self.signature,
+        }
+
+    def table(self) -> Table:
+        """Return one row a model, the leader first."""
+        return rank_table(self.to_dict())
+
+    def _lines(self, page: Page) -> list[Line]:
+        return rank_lines(self.to_dict(), page)
+
+    def _card(self) -> Card:
+        return rank_card(self.to_dict())
+
+    def _latex_label(self) -> str:
+        return latex_label("rank", "suite")
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the difference of every other model to the leader, with its decision.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        facts = self.to_dict()
+        return draw_forest(
+            [
+                {**row["against_leader"], "observed": None, "key": row["name"]}
+                for row in facts["models"]
+                if row["against_leader"] is not None
+            ],
+            names=("model", self.leader.name),
+            metric=facts["metric"],
+            greater_is_better=self.greater_is_better,
+            title=rank_headline(facts, limit=24).partition(";")[0].rstrip("."),
+            ax=ax,
+            size=size,
+        )
+
+    def __repr__(self) -> str:
+        return f"SuiteRanking({rank_headline(self.to_dict())})"
+
+
+def _model_facts(row: SuiteModel) -> SuiteModelFacts:
+    return {
+        "name": row.name,
+        "observed": row.observed,
+        "mean": row.mean,
+        "sd": row.sd,
+        "mcse": row.mcse,
+        "hdi": interval_facts(row.hdi),
+        "p_best": row.p_best,
+        "p_rank": row.p_rank.tolist(),
+        "p_practically_best": row.p_practically_best,
+        "p_best_new_tasks": row.p_best_new_tasks,
+        "expected_rank": row.expected_rank,
+        "mean_rank": row.mean_rank,
+        "mean_rank_hdi": interval_facts(row.mean_rank_hdi),
+        "win_rate": row.win_rate,
+        "regret": row.regret,
+        "against_leader": None if row.against_leader is None else _facts(row.against_leader),
+        "new_tasks": None if row.new_tasks is None else _facts(row.new_tasks),
+        "tied": row.tied,
+    }
+
+
+def _measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean is of, in words."""
+    what = metrics.pop() if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"
+
+
+def _greater(scale: Scale, tasks: Mapping[str, Comparison]) -> bool:
+    first = next(iter(tasks.values()))
+    return scale == "rope" or first.spec.metric.greater_is_better

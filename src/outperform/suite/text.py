@@ -1,0 +1,296 @@
+"""A suite in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from outperform._typing import FloatArray
+from outperform.display import facts as read
+from outperform.display import numbers
+from outperform.display.cards import Card, with_interval
+from outperform.display.formats import (
+    count_column,
+    number_column,
+    probability_column,
+    signed_column,
+    text_column,
+)
+from outperform.display.layout import Line, Page, joined_hdi, picture, stacked, with_places
+from outperform.display.numbers import for_text
+from outperform.display.pictures import density, span, tone
+from outperform.display.sentences import headline
+from outperform.display.table import Table
+from outperform.findings import counted, listed
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import SuiteFacts, SuiteRankingFacts
+
+_LIMIT = 24
+_PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high", "pooled")
+_TASK_FIRST = ("task", "decision", "mean", "hdi", "n", "observed", "metric", "pooled")
+_TASK_TEXT = ("task", "metric", "n", "observed", "mean", "pooled", "hdi", "decision")
+_RANK_FIRST = ("model", "mean", "hdi", "p_best", "decision", "p_best_new_tasks", "win_rate")
+_RANK_TEXT = (
+    "model", "observed", "mean", "hdi", "p_best", "p_best_new_tasks", "mean_rank", "win_rate",
+    "regret", "decision",
+)  # fmt: skip
+_CARD_TASK = ("task", "decision", "mean", "hdi", "observed", "n")
+_CARD_RANK = ("model", "decision", "p_best", "mean", "hdi", "observed")
+
+
+def task_table(facts: SuiteFacts) -> Table:
+    """Return one row a task, then the mean over these tasks, then tasks like these."""
+    prob = f"{numbers.percent(facts['hdi']['prob'])} HDI"
+    columns = (
+        text_column("task"),
+        text_column("metric"),
+        count_column("n"),
+        number_column("weight"),
+        signed_column("observed"),
+        signed_column("mean"),
+        number_column("sd"),
+        signed_column("hdi_low", f"{prob} low"),
+        signed_column("hdi_high", "high"),
+        signed_column("pooled", "pooled mean"),
+        probability_column("p_worse", "P(worse)", facts["n_draws"]),
+        probability_column("p_equivalent", "P(ROPE)", facts["n_draws"]),
+        probability_column("p_better", "P(better)", facts["n_draws"]),
+        text_column("rope", "ROPE"),
+        text_column("decision"),
+    )
+    rows = [_task_row(one["task"], one, pooled=one["pooled"]["mean"]) for one in facts["tasks"]]
+    rows.append(_task_row(f"mean of these {len(rows)}", {**facts, "metric": None}))
+    if facts["new_tasks"] is not None:
+        rows.append(_task_row("tasks like these", facts["new_tasks"]))
+    return Table(columns, tuple(rows), title=_caption(facts))
+
+
+def _task_row(name: str, one: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    rope, decision = one["rope"], one["decision"]
+    shared = ("metric", "n", "weight", "observed", "mean", "sd")
+    chances = ("p_worse", "p_equivalent", "p_better")
+    return {
+        "task": name,
+        **{key: one.get(key) for key in (*shared, *chances)},
+        "hdi_low": one["hdi"]["low"],
+        "hdi_high": one["hdi"]["high"],
+        "pooled": None,
+        "rope": numbers.rope(rope["low"], rope["high"]),
+        "decision": f"{decision['symbol']} {decision['words']}",
+        **more,
+    }
+
+
+def _caption(facts: SuiteFacts) -> str:
+    return (
+        f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
+        f"{numbers.percent(facts['hdi']['prob'])} HDI, ROPE {read.rope_text(facts)}, "
+        f"{numbers.count(facts['n'])} items); pooled: pulled toward the other tasks"
+    )
+
+
+def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
+    """Return the answer to the wider question.
+
+    Examples
+    --------
+    >>> facts = {"decision": {"name": "LEANING_BETTER", "words": "leaning better, not decided"},
+    ...          "mean": 0.02, "sd": 0.01, "hdi": {"low": -0.002, "high": 0.042, "prob": 0.95}}
+    >>> new_tasks_sentence(facts, ("gpt", "bert"))
+    'On tasks like these: gpt leaning better, not decided; mean +0.0200 (95% HDI -0.0020 to +0.0420).'
+    """  # noqa: E501
+    ends = numbers.interval(facts["hdi"]["low"], facts["hdi"]["high"], sign=True)
+    return (
+        f"On tasks like these: {names[0]} {facts['decision']['words']}; mean "
+        f"{numbers.signed(facts['mean'])} ({read.hdi_label(facts)} {ends})."
+    )
+
+
+def comparison_lines(facts: SuiteFacts, page: Page, draws: FloatArray) -> list[Line]:
+    """Return the answer on these tasks, on tasks like these, and the tasks."""
+    full, names = task_table(facts), read.names(facts, limit=_LIMIT)
+    places = max(numbers.decimals(one["sd"], least=2) for one in (facts, *facts["tasks"]))
+    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
+    table = with_places(replace(full, rows=short), _PLACES, places)
+    table = joined_hdi(table, heading=read.hdi_label(facts))
+    head = page.text(f"On these tasks: {headline(facts, limit=_LIMIT)}", style="strong")
+    if facts["new_tasks"] is not None:
+        head += page.text(new_tasks_sentence(facts["new_tasks"], names))
+    shown = page.table(table.only(_TASK_TEXT), first=_TASK_FIRST, labels=["task"])
+    end = page.text(_caption(facts), style="dim")
+    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
+    end += page.hint("rope", "hdi", found=read.findings(facts))
+    legend = page.text(_legend(one["decision"] for one in (*facts["tasks"], facts)))
+    drawn = picture(page, draws, facts, places)
+    return stacked(head, drawn, shown, legend, page.findings(facts), end)
+
+
+def _legend(decisions: Any) -> str:
+    known = dict.fromkeys((one["symbol"], one["words"]) for one in decisions if one)
+    return "; ".join(f"{symbol} {words}" for symbol, words in known)
+
+
+def comparison_card(facts: SuiteFacts, draws: FloatArray) -> Card:
+    """Return a comparison on a suite as a card."""
+    full, names = task_table(facts), read.names(facts, limit=_LIMIT)
+    new, said = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
+    rows = [*facts["tasks"], facts, *([new] if new is not None else [])]
+    chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
+    worse, equivalent, better = chances
+    subject = f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}"
+    return Card(
+        headline=said,
+        tone=tone(facts["decision"]["symbol"]),
+        shares=(worse, equivalent, better),
+        picture=(density(draws, facts, label=said), subject),
+        table=with_interval(full).only(_CARD_TASK),
+        spans=[span(row, rope=row["rope"]) for row in rows] if facts["scale"] == "metric" else (),
+        notes=() if new is None else (new_tasks_sentence(new, names),),
+        more=full,
+        findings=read.findings(facts),
+        method=_caption(facts),
+        signature=for_text(facts["signature"]),
+    )
+
+
+# Many models
+
+
+def rank_table(facts: SuiteRankingFacts) -> Table:
+    """Return one row a model, the leader first."""
+    n_draws, prob = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
+    columns = (
+        text_column("model"),
+        number_column("observed"),
+        number_column("mean"),
+        number_column("sd"),
+        number_column("hdi_low", f"{prob} low"),
+        number_column("hdi_high", "high"),
+        probability_column("p_best", "P(best)", n_draws),
+        probability_column("p_practically_best", "P(within ROPE of best)", n_draws),
+        probability_column("p_best_new_tasks", "P(best, new tasks)", n_draws),
+        number_column("mean_rank", "mean rank", 2),
+        number_column("win_rate", "win rate", 2),
+        number_column("regret"),
+        text_column("decision", "against the leader"),
+        text_column("decision_new_tasks", "on new tasks"),
+    )
+    own = (
+        "observed", "mean", "sd", "p_best", "p_practically_best", "p_best_new_tasks", "mean_rank",
+        "win_rate", "regret",
+    )  # fmt: skip
+    rows = tuple(
+        {
+            "model": row["name"],
+            **{key: row[key] for key in own},  # type: ignore[literal-required]
+            "hdi_low": row["hdi"]["low"],
+            "hdi_high": row["hdi"]["high"],
+            "decision": _said(row["against_leader"]),
+            "decision_new_tasks": _said(row["new_tasks"], "–"),
+        }
+        for row in facts["models"]
+    )
+    return Table(columns, rows, title=_rank_caption(facts))
+
+
+def _said(one: Mapping[str, Any] | None, otherwise: str = "leader") -> str:
+    return otherwise if one is None else f"{one['decision']['symbol']} {one['decision']['words']}"
+
+
+def _rank_caption(facts: SuiteRankingFacts) -> str:
+    return (
+        f"{len(facts['models'])} models, {facts['metric']} ({numbers.count(facts['n'])} items, "
+        f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
+    )
+
+
+def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
+    """Return who is best on these tasks, who is not shown to be worse, and who is best elsewhere.
+
+    Examples
+    --------
+    >>> rows = [{"name": "gpt", "p_best": 0.97, "tied": True, "p_best_new_tasks": 0.8},
+    ...         {"name": "bert", "p_best": 0.03, "tied": False, "p_best_new_tasks": 0.2}]
+    >>> rank_headline({"models": rows, "tasks": [1, 2, 3, 4], "n_draws": 4000})
+    'gpt is best on these 4 tasks (P 97.0%); the other is worse. On tasks like these: P(best) 80.0%.'
+    """  # noqa: E501
+    first, *others = facts["models"]
+    name = for_text(first["name"], limit=limit)
+    share = numbers.probability(first["p_best"], facts["n_draws"])
+    sure = "is best" if first["p_best"] >= 0.95 else "is probably best"
+    sure = "looks best" if first["p_best"] < 0.5 else sure
+    line = f"{name} {sure} on these {len(facts['tasks'])} tasks (P {share})"
+    tied = [for_text(one["name"], limit=limit) for one in others if one["tied"]]
+    if tied:
+        line += f"; not shown to be worse: {listed(tied, most=4)}"
+    worse = len(others) - len(tied)
+    if worse and tied:
+        line += f"; {'one is' if worse == 1 else f'{worse} are'} worse"
+    elif worse:
+        line += f"; {'the other is' if worse == 1 else 'all others are'} worse"
+    new = first["p_best_new_tasks"]
+    if new is None:
+        return f"{line}."
+    return f"{line}. On tasks like these: P(best) {numbers.probability(new, facts['n_draws'])}."
+
+
+def rank_lines(facts: SuiteRankingFacts, page: Page) -> list[Line]:
+    """Return the headline, the models, and who leads on each task."""
+    full = rank_table(facts)
+    places = max(numbers.decimals(one["sd"], least=2) for one in facts["models"])
+    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
+    table = with_places(replace(full, rows=short, title=None), _PLACES, places)
+    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
+    columns = tuple(
+        replace(one, heading="vs 1") if one.key == "decision" else one for one in table.columns
+    )
+    models = page.table(
+        replace(table, columns=columns).only(_RANK_TEXT), first=_RANK_FIRST, labels=["model"]
+    )
+    tasks = page.table(_leaders(facts), labels=["task"])
+    said = page.text(_legend(row["against_leader"] and row["against_leader"]["decision"]
+                             for row in facts["models"]))  # fmt: skip
+    end = page.text(_rank_caption(facts), style="dim")
+    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
+    end += page.hint("rope", "hdi", "regret", found=read.findings(facts))
+    head = page.text(rank_headline(facts, limit=_LIMIT), style="strong")
+    return stacked(head, models, said, tasks, page.findings(facts), end)
+
+
+def _leaders(facts: SuiteRankingFacts) -> Table:
+    """Return who leads on each task, and who is tied with it there."""
+    columns = (
+        text_column("task"),
+        text_column("metric"),
+        count_column("n"),
+        text_column("leader"),
+        text_column("tied", "not shown to be worse"),
+    )
+    rows = tuple(
+        {
+            "task": for_text(one["task"], limit=_LIMIT),
+            "metric": one["metric"],
+            "n": one["n"],
+            "leader": for_text(one["leader"], limit=_LIMIT),
+            "tied": listed([for_text(t, limit=_LIMIT) for t in one["tied"][1:]], most=3) or "none",
+        }
+        for one in facts["tasks"]
+    )
+    return Table(columns, rows)
+
+
+def rank_card(facts: SuiteRankingFacts) -> Card:
+    """Return a ranking on a suite as a card."""
+    full = rank_table(facts)
+    return Card(
+        headline=rank_headline(facts),
+        table=with_interval(full).only(_CARD_RANK),
+        spans=[span(row) for row in facts["models"]],
+        zero=facts["scale"] == "rope",
+        more=full,
+        findings=read.findings(facts),
+        method=_rank_caption(facts),
+        signature=for_text(facts["signature"]),
+    )
