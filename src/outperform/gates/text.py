@@ -328,7 +328,7 @@ def _row(check: CheckFacts) -> dict[str, object]:
     places, hdi, rope = read.digits(comparison), comparison["hdi"], comparison["rope"]
     observed, decision = comparison["observed"], comparison["decision"]
     return {
-        "check": check_name(check),
+        "check": _short_name(check),
         "judgement": check["judgement"],
         "observed": None if observed is None else numbers.signed(observed, places),
         "difference": numbers.signed(comparison["mean"], places),
@@ -337,6 +337,13 @@ def _row(check: CheckFacts) -> dict[str, object]:
         # Without ", not decided": the gate may pass all the same.
         "decision": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
     }
+
+
+def _short_name(check: CheckFacts) -> str:
+    """Return the name of a check in a table; of a suite that of its task."""
+    if "task" not in check:
+        return check_name(check)
+    return for_text(check["task"], limit=_LIMIT) + (", advisory" if check["advisory"] else "")
 
 
 def _bullets(lines: Iterable[str]) -> str:

@@ -1,0 +1,309 @@
+"""Suites: the mean over tasks, tasks like these, pooling, ranks, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import outperform as op
+from outperform.errors import UsageError
+from outperform.inference.spec import make_spec
+from outperform.inference.suite import average
+from outperform.results import json_schema
+from outperform.suite.api import new_tasks
+
+SHARES = {"arc": (0.7, 0.8), "gsm": (0.5, 0.52), "hella": (0.9, 0.85), "mmlu": (0.6, 0.66)}
+
+
+def task(n: int, shares: tuple[float, ...], seed: int) -> op.Outcomes:
+    rng = np.random.default_rng(seed)
+    hard = rng.random(n)
+    bits = {
+        f"m{place}": np.where(rng.random(n) < 0.7, hard, rng.random(n)) < share
+        for place, share in enumerate(shares)
+    }
+    return op.Outcomes.from_correct(bits)
+
+
+def some_tasks() -> dict[str, op.Outcomes]:
+    return {
+        name: task(200 + 100 * seed, shares, seed)
+        for seed, (name, shares) in enumerate(SHARES.items())
+    }
+
+
+def suite(**asked) -> op.Suite:
+    return op.Suite(some_tasks(), **({"metrics": "accuracy", "ropes": 0.01} | asked))
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return op.compare(suite(), "m1", "m0", random_state=1, n_draws=4_000)
+
+
+def test_the_mean_is_the_mean_of_the_tasks_draws(compared):
+    draws = np.mean([one.draws for one in compared.tasks.values()], axis=0)
+    np.testing.assert_allclose(compared.draws, draws)
+    means = [one.mean for one in compared.tasks.values()]
+    assert compared.mean == pytest.approx(np.mean(means), abs=5 * compared.mcse)
+    # Tasks have other items, so their variances add up.
+    sds = np.array([one.sd for one in compared.tasks.values()])
+    assert compared.sd == pytest.approx(np.sqrt(sds @ sds) / 4, rel=0.06)
+    assert compared.observed == pytest.approx(
+        np.mean([one.observed for one in compared.tasks.values()])
+    )
+    assert compared.p_worse + compared.p_equivalent + compared.p_better == pytest.approx(1)
+
+
+def test_a_task_is_what_compare_says_of_it(compared):
+    for name, seen in some_tasks().items():
+        alone = op.compare(seen, "m1", "m0", metric="accuracy", rope=0.01)
+        assert compared.tasks[name].hdi.low == pytest.approx(alone.hdi.low, abs=1e-9)
+        assert compared.tasks[name].decision is alone.decision
+
+
+def test_the_order_of_tasks_changes_nothing(compared):
+    turned = op.Suite(dict(reversed(some_tasks().items())), metrics="accuracy", ropes=0.01)
+    again = op.compare(turned, "m1", "m0", random_state=1, n_draws=4_000)
+    assert again.mean == pytest.approx(compared.mean, abs=1e-12)
+    assert list(again.tasks) == list(reversed(compared.tasks))
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ("size", {"arc": 200, "gsm": 300, "hella": 400, "mmlu": 500}),
+        ({"arc": 2, "gsm": 1, "hella": 1, "mmlu": 1}, {"arc": 2, "gsm": 1, "hella": 1, "mmlu": 1}),
+    ],
+)
+def test_weights(weights, expected):
+    found = op.compare(suite(weights=weights), "m1", "m0", random_state=1, n_draws=2_000)
+    total = sum(expected.values())
+    assert found.weights == pytest.approx({k: v / total for k, v in expected.items()})
+    by_hand = sum(found.weights[name] * one.draws for name, one in found.tasks.items())
+    np.testing.assert_allclose(found.draws, by_hand)
+
+
+def test_tasks_like_these_are_a_t_test_over_tasks(compared):
+    means = np.array([one.mean for one in compared.tasks.values()])
+    law = stats.t(3, means.mean(), means.std(ddof=1) / 2)
+    found = compared.new_tasks
+    assert (found.hdi.low, found.hdi.high) == pytest.approx(law.interval(0.95))
+    assert found.mean == pytest.approx(means.mean())
+    assert found.p_better == pytest.approx(law.sf(0.01))
+    assert found.p_worse == pytest.approx(law.cdf(-0.01))
+    assert found.p_worse + found.p_equivalent + found.p_better == pytest.approx(1)
+
+
+def test_tasks_that_agree_by_luck_are_no_surer_than_these_very_tasks():
+    asked = (
+        suite()
+        .select(["m0", "m1"])
+        .specs(make_spec, prior=None, paired=True, labels=None, pos_label=None)
+    )
+    how = average(suite(), asked)
+    found = new_tasks(np.full(4, 0.02), np.full(4, 0.04), how, 0.95)
+    assert found.hdi.high - found.mean == pytest.approx(stats.t.ppf(0.975, 3) * 0.02)
+
+
+@pytest.mark.parametrize("names", [["arc"], ["arc", "gsm"], ["arc", "gsm", "mmlu"]])
+def test_few_tasks_say_nothing_of_others(names):
+    few = op.Suite({name: some_tasks()[name] for name in names}, metrics="accuracy", ropes=0.01)
+    found = op.compare(few, "m1", "m0", random_state=1, n_draws=1_000)
+    assert found.new_tasks is None
+    assert "few_tasks" in {one.name for one in found.findings}
+    assert "like these" not in str(found)
+
+
+def test_unequal_weights_are_worth_fewer_tasks():
+    lopsided = suite(weights={"arc": 50, "gsm": 1, "hella": 1, "mmlu": 1})
+    found = op.compare(lopsided, "m1", "m0", random_state=1, n_draws=1_000)
+    assert found.new_tasks is None
+
+
+def graded(seed: int) -> op.Scores:
+    rng = np.random.default_rng(seed)
+    base = rng.normal(6, 2, size=300)
+    noise = rng.normal(size=(2, 300))
+    return op.Scores.from_values({"m0": base + noise[0], "m1": base + 0.5 + noise[1]})
+
+
+def test_mixed_metrics_are_averaged_in_ropes():
+    tasks = {**some_tasks(), "notes": graded(1)}
+    metrics = {name: "mean" if name == "notes" else "accuracy" for name in tasks}
+    ropes = {name: 0.25 if name == "notes" else 0.02 for name in tasks}
+    found = op.compare(
+        op.Suite(tasks, metrics=metrics, ropes=ropes), "m1", "m0", random_state=1, n_draws=2_000
+    )
+    assert found.scale == "rope"
+    by_hand = sum(one.draws / ropes[name] for name, one in found.tasks.items()) / 5
+    np.testing.assert_allclose(found.draws, by_hand)
+    assert (found.rope.low, found.rope.high) == (-1, 1)
+
+
+def test_less_is_better_turns_round_in_ropes_and_is_refused_as_a_plain_mean():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=400)
+    good, bad = (np.clip(y * s + (1 - y) * (1 - s), 0.01, 0.99) for s in (0.9, 0.6))
+    losses = op.Scores.from_arrays(y, {"m1": good, "m0": bad})
+    tasks = {"arc": some_tasks()["arc"], "loss": losses}
+    asked = {"metrics": {"arc": "accuracy", "loss": "log_loss"}, "ropes": 0.01}
+    found = op.compare(op.Suite(tasks, **asked), "m1", "m0", random_state=1, n_draws=1_000)
+    assert found.tasks["loss"].mean < 0 < found.mean
+    assert found.decision is op.Decision.BETTER
+    with pytest.raises(UsageError, match="scale='rope'"):
+        op.compare(op.Suite(tasks, scale="metric", **asked), "m1", "m0", n_draws=1_000)
+
+
+def test_pooling_pulls_tasks_that_are_alike_together():
+    shares = [(0.7, 0.73)] * 8
+    alike = {f"t{seed}": task(200, one, seed) for seed, one in enumerate(shares)}
+    found = op.compare(
+        op.Suite(alike, metrics="accuracy", ropes=0.01), "m1", "m0", random_state=1, n_draws=4_000
+    )
+    own = np.array([one.mean for one in found.tasks.values()])
+    pooled = np.array([one.mean for one in found.pooled.values()])
+    assert pooled.std() < 0.6 * own.std()
+    assert pooled.mean() == pytest.approx(own.mean(), abs=0.3 * own.std())
+    assert all(one.sd < found.tasks[name].sd for name, one in found.pooled.items())
+
+
+def test_a_task_that_stands_apart_keeps_its_own_decision():
+    tasks = {f"t{seed}": task(1_000, (0.7, 0.7), seed) for seed in range(9)}
+    tasks["apart"] = task(1_000, (0.8, 0.5), 9)
+    found = op.compare(
+        op.Suite(tasks, metrics="accuracy", ropes=0.01), "m1", "m0", random_state=1, n_draws=2_000
+    )
+    assert found.pooled["apart"].decision is op.Decision.WORSE
+    assert found.pooled["apart"].mean == pytest.approx(found.tasks["apart"].mean, abs=0.02)
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    tasks = {f"t{seed}": task(300 + 50 * seed, (0.60, 0.62, 0.66, 0.67), seed) for seed in range(5)}
+    return op.rank(op.Suite(tasks, metrics="accuracy", ropes=0.01), random_state=1, n_draws=4_000)
+
+
+def test_ranks_are_read_off_the_draws(ranked):
+    best = ranked.draws.argmax(axis=0)
+    for place, row in enumerate(ranked.rows):
+        assert row.p_best == pytest.approx((best == place).mean())
+        assert row.regret == pytest.approx((ranked.draws.max(axis=0) - ranked.draws[place]).mean())
+    assert sum(row.p_best for row in ranked) == pytest.approx(1)
+    assert sum(row.p_best_new_tasks for row in ranked) == pytest.approx(1)
+    assert ranked.leader.tied
+    assert ranked.leader.name == ranked.names[0]
+
+
+def test_win_rate_and_mean_rank_are_those_of_the_tasks(ranked):
+    for row in ranked.rows:
+        ranks, wins = [], []
+        for one in ranked.tasks.values():
+            place = one.names.index(row.name)
+            others = np.delete(one.draws, place, axis=0)
+            ahead = (one.draws[place] > others) + 0.5 * (one.draws[place] == others)
+            wins.append(ahead.mean())
+            ranks.append(1 + (4 - 1) * (1 - ahead.mean()))
+        assert row.mean_rank == pytest.approx(np.mean(ranks))
+        assert row.win_rate == pytest.approx(np.mean(wins))
+        assert row.borda == pytest.approx(3 * np.mean(wins))
+
+
+def test_differences_to_the_leader_on_new_tasks_are_those_of_compare(ranked):
+    other = ranked.rows[-1].name
+    tasks = {f"t{seed}": task(300 + 50 * seed, (0.60, 0.62, 0.66, 0.67), seed) for seed in range(5)}
+    two = op.compare(
+        op.Suite(tasks, metrics="accuracy", ropes=0.01),
+        other,
+        ranked.leader.name,
+        random_state=1,
+        n_draws=4_000,
+    )
+    # The means of draws differ from exact ones by their Monte Carlo error.
+    error = 5 * max(one.sd for one in two.tasks.values()) / np.sqrt(4_000)
+    assert ranked[other].new_tasks.hdi.low == pytest.approx(two.new_tasks.hdi.low, abs=3 * error)
+
+
+def test_slices_are_tasks():
+    rng = np.random.default_rng(0)
+    bits = {name: rng.integers(0, 2, 400) for name in ("m0", "m1")}
+    by = {"task": np.repeat(["a", "b", "c", "d"], 100)}
+    seen = op.Outcomes.from_correct(bits, by=by)
+    found = op.Suite(seen, metrics="accuracy", ropes=0.01)
+    assert list(found) == ["a", "b", "c", "d"]
+    assert found["b"].n == 100
+    assert found.n == 400
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: op.Suite({}), "at least one task"),
+        (lambda: op.Suite([1]), "mapping from tasks"),
+        (lambda: op.Suite({"a": 3}), "Outcomes or Scores"),
+        (lambda: op.Suite(some_tasks()["arc"]), "no slices"),
+        (lambda: suite(metrics={"arc": "accuracy"}), "must name every task"),
+        (lambda: suite(ropes={"nope": 0.01}), "unknown task 'nope'"),
+        (lambda: suite(weights="heavy"), "unknown weighting 'heavy'"),
+        (lambda: suite(weights=dict.fromkeys(SHARES, 0.0)), "positive numbers"),
+        (lambda: suite(scale="log"), "unknown scale 'log'"),
+        (lambda: suite()["nope"], "unknown task 'nope'"),
+        (lambda: op.compare(suite(), "m0", "m0"), "two models"),
+        (lambda: op.compare(suite(), "m0", "m1", metric="f1"), "metrics= to Suite"),
+        (lambda: op.compare(suite(), "m0", "m1", rope=0.1), "ropes= to Suite"),
+        (lambda: op.compare(suite(), "m0", "m1", engine="pymc"), "one task at a time"),
+        (lambda: op.compare(suite(metrics="nope"), "m0", "m1"), "task 'arc'"),
+        (lambda: op.rank(suite(), ["m0"]), "at least two models"),
+        (lambda: op.compare(suite(scale="rope", ropes=0.0), "m0", "m1"), "no width"),
+        (
+            lambda: op.Suite({"a": task(9, (0.5, 0.5), 0), "b": task(9, (0.5, 0.5, 0.5), 0)}),
+            "'m2' is in only one of 'a' and 'b'",
+        ),
+    ],
+)
+def test_what_is_refused(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
+def test_every_task_in_serious_doubt_leaves_the_suite_undecided():
+    y, never = ["a", "b"] * 50, ["A", "B"] * 50
+    wrong = op.Outcomes.from_labels(y, {"m0": y, "m1": never})
+    right = op.Outcomes.from_labels(y, {"m0": y, "m1": ["a"] * 100})
+    both = op.Suite({"x": wrong, "y": wrong}, metrics="f1_macro", ropes=0.01)
+    found = op.compare(both, "m0", "m1", n_draws=500)
+    assert {one.name: one.level for one in found.findings}["task_findings"] == "serious"
+    assert found.decision is op.Decision.UNDECIDED
+    one = op.Suite({"x": wrong, "y": right}, metrics="f1_macro", ropes=0.01)
+    found = op.compare(one, "m0", "m1", n_draws=500)
+    assert {one.name: one.level for one in found.findings}["task_findings"] == "warning"
+
+
+def test_facts_follow_their_schema(compared, ranked):
+    jsonschema = pytest.importorskip("jsonschema")
+    for one in (compared, ranked):
+        facts = one.to_dict()
+        jsonschema.validate(facts, json_schema(facts["kind"]))
+
+
+def test_both_questions_are_told_apart(compared, ranked):
+    text = str(compared)
+    assert text.startswith("On these tasks: ")
+    assert "On tasks like these: " in text
+    assert "mean of these 4" in text
+    assert repr(compared).startswith(f"SuiteComparison({compared.decision.symbol} ")
+    assert "on these 5 tasks" in repr(ranked)
+    assert "On tasks like these: P(best)" in repr(ranked)
+
+
+def test_tables_pages_and_figures(compared, ranked, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert compared.to_frame()["task"].tolist()[-1] == "tasks like these"
+    assert len(ranked.to_frame()) == 4
+    for place, one in enumerate((compared, ranked)):
+        assert "<table" in one.to_html()
+        assert "\\begin{tabular}" in one.to_latex()
+        assert one.plot().figure is not None
+        path = op.write_report(one, tmp_path / f"{place}.html")
+        assert "tasks" in path.read_text(encoding="utf-8")
