@@ -33,7 +33,8 @@ TOOLS = {"metrics", "decision", "nhst", "display"}
 ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}
 # One folder or module a feature; what a feature shares with another it imports from there.
 FEATURES = {
-    "comparison", "ranking", "runs", "crossval", "planning", "labelling", "sensitivity", "gates",
+    "comparison", "ranking", "suite", "runs", "crossval", "planning", "labelling", "sensitivity",
+    "gates",
 }  # fmt: skip
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
 PUBLIC = {"outperform"}

@@ -27,7 +27,7 @@ from outperform.decision.intervals import Interval
 from outperform.gates.api import Check, Gate
 from outperform.inference import engine
 from outperform.inference.spec import make_spec
-from outperform.inference.suite import average
+from outperform.inference.suite import average, questions
 from outperform.suite.api import new_tasks, of_draws
 from verification import markdown
 
@@ -155,7 +155,7 @@ def _repeat(world: World, number: int) -> Held:
 
 def intervals(suite: op.Suite, *, seed: int) -> tuple[Interval, Interval]:
     """Return both intervals as ``op.compare`` has them, without those of each task, which cost."""
-    asked = suite.specs(make_spec, prior=None, paired=True, labels=None, pos_label=None)
+    asked = questions(suite, make_spec, prior=None, paired=True, labels=None, pos_label=None)
     how, draws, means, sds = average(suite, asked), [], [], []
     for place, one in enumerate(asked):
         stream = np.random.SeedSequence([seed, place])
@@ -278,7 +278,7 @@ def _judge(case: str, number: int, *, rope: float = 0.03) -> Judged:
 
 def gated(suite: op.Suite, *, seed: int) -> Gate:
     """Judge every task as ``op.gate`` does, by draws instead of closed forms, which cost."""
-    asked = suite.specs(make_spec, prior=None, paired=True, labels=None, pos_label=None)
+    asked = questions(suite, make_spec, prior=None, paired=True, labels=None, pos_label=None)
     checks = []
     for place, one in enumerate(asked):
         stream = np.random.SeedSequence([seed, place])

@@ -70,6 +70,8 @@ def monitor(folder):
     return found
 
 
+SUITE = op.Suite({"one": BINARY, "two": BINARY}, metrics="accuracy", ropes=0.01)
+
 RESULTS = {
     "comparison of two classes": lambda: compare(BINARY, "a", "b"),
     "comparison of classes": lambda: compare(CLASSES, X, Y),
@@ -93,6 +95,9 @@ RESULTS = {
     "comparisons by metric": lambda: op.scorecard(TRUTH, A, B, metrics=["f1", "accuracy"], **FEW),
     "comparisons by class": lambda: compare(CLASSES, X, Y).by_class(),
     "ranking": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW),
+    "suite": lambda: op.compare(SUITE, "a", "b", n_draws=500),
+    "suite_ranking": lambda: op.rank(SUITE, n_draws=500),
+    "gate of a suite": lambda: op.gate(SUITE, "a", "b", n_draws=500),
     "ranking of scores": lambda: op.rank(
         TRUTH, {"a": A * 0.8, "b": B * 0.6}, metric="roc_auc", **FEW
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 import numpy as np
 
 from outperform._typing import Axes, ColumnLike, FigureSize, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.api import summarize_comparison, two_models
+from outperform.comparison.api import answer_one, summarize_comparison, two_models
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
 from outperform.data.outcomes import Outcomes
@@ -43,6 +43,7 @@ from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows
 from outperform.results.base import CrossDetails, RunDetails, Tabular, verb_of
 from outperform.results.comparison import Comparison
+from outperform.results.estimate import Estimate
 from outperform.runs import draw_runs, summarize_runs
 
 if TYPE_CHECKING:
@@ -451,3 +452,16 @@ def _answer_together(
         answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         answers.update(zip(places, answered, strict=True))
     return [answers[place] for place in range(len(specs))]
+
+
+def estimate_at_prevalence(own: Estimate, shares: PrevalenceLike) -> Estimate:
+    """Ask the same at other class proportions."""
+    assert own.seed is not None  # an estimate of a comparison has refused
+    return answer_one(
+        elsewhere(counted(own.spec), shares),
+        verb="estimate",
+        prob=own.hdi.prob,
+        n_draws=own.draws.size,
+        seed=own.seed,
+        n_jobs=-1,
+    )

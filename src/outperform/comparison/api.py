@@ -9,7 +9,6 @@ import numpy as np
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
 from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
@@ -31,10 +30,8 @@ from outperform.inference.spec import (
     OfTwo,
     Question,
     Spec,
-    counted,
     data_of,
     draws_of,
-    elsewhere,
     get_engine,
     make_spec,
     refuse_counted,
@@ -241,19 +238,6 @@ def _one_model(
         labels=labels,
         sample_weight=weights,
         groups=groups,
-    )
-
-
-def estimate_at_prevalence(own: Estimate, shares: PrevalenceLike) -> Estimate:
-    """Ask the same at other class proportions."""
-    assert own.seed is not None  # an estimate of a comparison has refused
-    return answer_one(
-        elsewhere(counted(own.spec), shares),
-        verb="estimate",
-        prob=own.hdi.prob,
-        n_draws=own.draws.size,
-        seed=own.seed,
-        n_jobs=-1,
     )
 
 

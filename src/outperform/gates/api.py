@@ -45,7 +45,8 @@ from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CheckFacts, GateFacts, TaskCheckFacts
+    from outperform.results.feature_schemas import CheckFacts, GateFacts
+    from outperform.results.suite_schemas import TaskCheckFacts
 
 
 DEFAULT_SEED = 0

@@ -127,26 +127,6 @@ class Suite:
             "scale": self.scale,
         }
 
-    def specs(self, make: Callable[..., Spec], **asked: Any) -> tuple[Question, ...]:
-        """Check what is asked of every task.
-
-        Parameters
-        ----------
-        make
-            What makes the spec of one task.
-        **asked
-            What it takes besides the data and the metric.
-        """
-        found = []
-        for name, data in self.tasks.items():
-            try:
-                spec = make(data, metric=self.metrics[name], **asked)
-                rope = rope_for(spec, self.ropes[name])
-            except UsageError as error:
-                raise UsageError(f"task {name!r}: {error}") from error
-            found.append(Question(name, spec, rope))
-        return tuple(found)
-
     def __repr__(self) -> str:
         many = f"{len(self.models)} models: {', '.join(self.models)}"
         return f"Suite({len(self)} task{'s' * (len(self) > 1)}, {many})"
@@ -158,6 +138,19 @@ class Question(NamedTuple):
     task: str
     spec: Spec
     rope: Rope
+
+
+def questions(suite: Suite, make: Callable[..., Spec], **asked: Any) -> tuple[Question, ...]:
+    """Check what is asked of every task; ``make`` makes the spec of one."""
+    found = []
+    for name, data in suite.tasks.items():
+        try:
+            spec = make(data, metric=suite.metrics[name], **asked)
+            rope = rope_for(spec, suite.ropes[name])
+        except UsageError as error:
+            raise UsageError(f"task {name!r}: {error}") from error
+        found.append(Question(name, spec, rope))
+    return tuple(found)
 
 
 class Average(NamedTuple):

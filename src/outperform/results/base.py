@@ -42,7 +42,7 @@ _HOMES = {
     "compare_ranked": "ranking.api",
     "compare_suite": "suite.api",
     "gate_suite": "gates.policy",
-    "estimate_at_prevalence": "comparison.api",
+    "estimate_at_prevalence": "comparison.again",
     "more_data": "planning.power",
     "needed_to_decide": "planning.power",
     "rank_suite": "suite.api",

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from outperform import __version__
 from outperform._typing import FloatArray, Seed, SeedSequence
@@ -37,7 +37,7 @@ from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
 from outperform.inference.spec import make_spec
-from outperform.inference.suite import Average, Question, Suite, average
+from outperform.inference.suite import Average, Question, Suite, average, questions
 from outperform.inference.summary import seed_name, summarize
 from outperform.posterior.hierarchical import learn_spread, pool_models
 from outperform.posterior.rng import child, seed_sequence
@@ -71,11 +71,11 @@ def compare_suite(
     """Compare two models on every task, on the tasks together, and on tasks like these."""
     if a == b or not (isinstance(a, str) and isinstance(b, str)):
         raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
-    questions = suite.select([a, b]).specs(make_spec, **_without(asked))
-    how, prob = average(suite, questions), check_prob(hdi_prob)
+    asked_of = questions(suite.select([a, b]), make_spec, **_without(asked))
+    how, prob = average(suite, asked_of), check_prob(hdi_prob)
     draws, seed = engine.check_draws(n_draws), seed_sequence(random_state)
     tasks: dict[str, Comparison] = {}
-    for one, stream in zip(questions, _streams(questions, seed), strict=True):
+    for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
         (answer,) = engine.answer([one.spec], n_draws=draws, seed=stream, n_jobs=n_jobs)
         tasks[one.task] = summarize_comparison(
             one.spec, answer, rope=one.rope, prob=prob, seed=stream
@@ -117,12 +117,12 @@ def rank_suite(
     names = sorted(suite.models if models is None else models)
     if len(names) < 2 or isinstance(models, (str, Mapping)):
         raise UsageError(f"a ranking needs the names of at least two models; got {models!r}")
-    questions = suite.select(names).specs(make_joint_spec, **_without(asked))
-    how, prob = average(suite, questions), check_prob(hdi_prob)
+    asked_of = questions(suite.select(names), make_joint_spec, **_without(asked))
+    how, prob = average(suite, asked_of), check_prob(hdi_prob)
     draws, seed = check_many_draws(n_draws, len(names)), seed_sequence(random_state)
     tasks: dict[str, Ranking] = {}
     raw: list[FloatArray] = []
-    for one, stream in zip(questions, _streams(questions, seed), strict=True):
+    for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
         pooled, alone = joint_draws(one.spec, n_draws=draws, seed=stream, n_jobs=n_jobs)
         raw.append(alone)
         tasks[one.task] = summarize_ranking(
@@ -139,7 +139,7 @@ def rank_suite(
         bounds=(low, high),
         n_items=float(suite.n),
     )
-    observed = how.mean([np.array(engine.observed(one.spec)) for one in questions])
+    observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
     rows = _rows(names, values, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
     return SuiteRanking(
@@ -213,12 +213,13 @@ def _rows(
 
 def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average) -> FloatArray:
     """Return each model's rank averaged over the tasks, draw by draw, ``(n_models, n_draws)``."""
-    total = 0.0
+    total = np.zeros(())
     for weight, one in zip(how.weights, tasks.values(), strict=True):
         values = one.draws[[one.names.index(name) for name in names]]
         turned = -values if one.spec.metric.greater_is_better else values
-        total = total + weight * stats.rankdata(turned, axis=0)
-    return np.asarray(total)
+        ahead = [(turned < row).sum(axis=0) + 0.5 * (turned == row).sum(axis=0) for row in turned]
+        total = total + weight * (np.stack(ahead) + 0.5)
+    return np.asarray(total, dtype=np.float64)
 
 
 def _p_best_elsewhere(
@@ -250,11 +251,37 @@ def _enough(weights: FloatArray) -> bool:
     return _freedom(weights) > FEWEST_TASKS - 1 - 1e-9
 
 
+class _Law(NamedTuple):
+    """A Student t distribution; a normal one where the degrees of freedom are infinite."""
+
+    centre: float
+    scale: float
+    freedom: float
+
+    @property
+    def sd(self) -> float:
+        wide = self.freedom / (self.freedom - 2) if math.isfinite(self.freedom) else 1.0
+        return self.scale * math.sqrt(wide)
+
+    def quantile(self, p: float) -> float:
+        normal = math.isinf(self.freedom)
+        unit = special.ndtri(p) if normal else special.stdtrit(self.freedom, p)
+        return self.centre + self.scale * float(unit)
+
+    def cdf(self, value: float) -> float:
+        off = (value - self.centre) / max(self.scale, _LEAST_SCALE)
+        found = special.ndtr(off) if math.isinf(self.freedom) else special.stdtr(self.freedom, off)
+        return float(found)
+
+    def sf(self, value: float) -> float:
+        return self._replace(centre=-self.centre).cdf(-value)
+
+
 def new_tasks(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> Difference | None:
     """Return the posterior of the mean difference over tasks like these; None for few tasks.
 
-    The scale is never less than the error of the mean over these very tasks, so that tasks that
-    agree by luck do not make the wider question the surer one.
+    It is never narrower than the mean over these very tasks, so that tasks that agree by luck do
+    not make the wider question the surer one.
     """
     weights, freedom = how.weights, _freedom(how.weights)
     if not _enough(weights):
@@ -263,20 +290,18 @@ def new_tasks(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> 
     off = weights * (means - centre)
     between = math.sqrt((freedom + 1) / freedom * float(off @ off))
     within = math.sqrt(float((weights * sds) @ (weights * sds)))
-    law = stats.t(freedom, centre, max(between, within, _LEAST_SCALE))
-    low, high = (float(end) for end in law.interval(prob))
-    ends = Interval(low=low, high=high, prob=prob, kind="ETI", signed=True)
+    # Student's t over the tasks, or the normal of these very tasks, whichever is wider.
+    laws = (_Law(centre, between, freedom), _Law(centre, within, math.inf))
+    law = max(laws, key=lambda one: one.quantile((1 + prob) / 2))
+    reach = law.quantile((1 + prob) / 2) - centre
+    ends = Interval(low=centre - reach, high=centre + reach, prob=prob, kind="ETI", signed=True)
     rope, better = how.rope, how.greater_is_better
-    masses = Masses(
-        below=float(law.cdf(rope.low)),
-        inside=float(law.cdf(rope.high) - law.cdf(rope.low)),
-        above=float(law.sf(rope.high)),
-        greater=float(law.sf(0.0)),
-    )
+    below, above = law.cdf(rope.low), law.sf(rope.high)
+    masses = Masses(below=below, inside=1 - below - above, above=above, greater=law.sf(0.0))
     hdi = replace(ends, kind="HDI")
     return Difference(
         mean=centre,
-        sd=float(law.std()),
+        sd=law.sd,
         mcse=0.0,
         hdi=hdi,
         eti=ends,
@@ -342,10 +367,10 @@ def _pooled(
     return found
 
 
-def _streams(questions: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
+def _streams(asked: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
     """Return a random stream for each task, whatever the order of the tasks."""
-    order = sorted(one.task for one in questions)
-    return [child(seed, order.index(one.task)) for one in questions]
+    order = sorted(one.task for one in asked)
+    return [child(seed, order.index(one.task)) for one in asked]
 
 
 def _without(asked: Mapping[str, Any]) -> dict[str, Any]:

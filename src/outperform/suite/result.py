@@ -41,7 +41,7 @@ from outperform.suite.text import (
 )
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import (
+    from outperform.results.suite_schemas import (
         DifferenceFacts,
         SuiteFacts,
         SuiteModelFacts,

@@ -25,7 +25,7 @@ from outperform.display.table import Table
 from outperform.findings import counted, listed
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import SuiteFacts, SuiteRankingFacts
+    from outperform.results.suite_schemas import SuiteFacts, SuiteRankingFacts
 
 _LIMIT = 24
 _PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high", "pooled")

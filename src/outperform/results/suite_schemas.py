@@ -1,0 +1,130 @@
+"""What ``to_dict`` returns of suites."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from outperform.results.schemas import (
+    DecisionFacts,
+    FindingFacts,
+    IntervalFacts,
+    RopeFacts,
+)
+
+
+class DifferenceFacts(TypedDict):
+    """One difference on a suite."""
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+    rope: RopeFacts
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    p_greater: float
+    decision: DecisionFacts
+
+
+class TaskFacts(TypedDict):
+    """The comparison on one task of a suite."""
+
+    task: str
+    weight: float
+    metric: str
+    n: int
+    observed: float
+    mean: float
+    sd: float
+    hdi: IntervalFacts
+    rope: RopeFacts
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    decision: DecisionFacts
+    pooled: DifferenceFacts
+    findings: list[FindingFacts]
+
+
+class SuiteFacts(DifferenceFacts):
+    """``SuiteComparison.to_dict()``."""
+
+    schema: int
+    kind: Literal["suite"]
+    names: list[str]
+    metric: str
+    greater_is_better: bool
+    scale: Literal["metric", "rope"]
+    n: int
+    n_draws: int
+    observed: float
+    win_rate: float
+    new_tasks: DifferenceFacts | None
+    tasks: list[TaskFacts]
+    findings: list[FindingFacts]
+    signature: str
+
+
+class SuiteModelFacts(TypedDict):
+    """One model of a ranking on a suite."""
+
+    name: str
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+    p_best: float
+    p_rank: list[float]
+    p_practically_best: float
+    p_best_new_tasks: float | None
+    expected_rank: float
+    mean_rank: float
+    mean_rank_hdi: IntervalFacts
+    win_rate: float
+    regret: float
+    against_leader: DifferenceFacts | None
+    new_tasks: DifferenceFacts | None
+    tied: bool
+
+
+class RankedTaskFacts(TypedDict):
+    """The ranking on one task of a suite, in short."""
+
+    task: str
+    weight: float
+    metric: str
+    n: int
+    leader: str
+    tied: list[str]
+    means: dict[str, float]
+    observed: dict[str, float]
+
+
+class SuiteRankingFacts(TypedDict):
+    """``SuiteRanking.to_dict()``."""
+
+    schema: int
+    kind: Literal["suite_ranking"]
+    names: list[str]
+    metric: str
+    greater_is_better: bool
+    scale: Literal["metric", "rope"]
+    n: int
+    n_draws: int
+    hdi_prob: float
+    rope: RopeFacts
+    tied: list[str]
+    models: list[SuiteModelFacts]
+    tasks: list[RankedTaskFacts]
+    findings: list[FindingFacts]
+    signature: str
+
+
+class TaskCheckFacts(TypedDict, total=False):
+    """What a check of a suite knows more."""
+
+    task: str
+    advisory: bool
+    n_checks: int
