@@ -97,11 +97,8 @@ def test_tasks_like_these_are_a_t_test_over_tasks(compared):
 
 
 def test_tasks_that_agree_by_luck_are_no_surer_than_these_very_tasks():
-    asked = (
-        suite()
-        .select(["m0", "m1"])
-        .specs(make_spec, prior=None, paired=True, labels=None, pos_label=None)
-    )
+    two = suite().select(["m0", "m1"])
+    asked = questions(two, make_spec, prior=None, paired=True, labels=None, pos_label=None)
     how = average(suite(), asked)
     found = new_tasks(np.full(4, 0.02), np.full(4, 0.04), how, 0.95)
     assert found.hdi.high - found.mean == pytest.approx(stats.norm.ppf(0.975) * 0.02)
