@@ -196,9 +196,11 @@ unmatched_ids_dropped/files: warning; on_missing
 unmatched_ids_dropped/logs: warning; on_missing
     {common:,} {nouns} are counted; {faults}. What not all models answered is left out.
 logs_recognized: note; format
-    By their names, these are logs of {format}, and were read as such.
+    By their names or first bytes, these are logs of {format}, and were read as such.
 failed_logs_skipped: warning; skip_failed
     {failed:,} of {n:,} logs are left out: {reasons}.
+older_logs_skipped: note; latest
+    {n:,} older logs of the same model and task are left out: {names}.
 right_or_wrong_as_gold: note or warning; correct
     The true labels in {column!r} of {table} are {labels}. If they say whether a model was right,
     this file is no gold: name {column!r} as the column that says right or wrong.

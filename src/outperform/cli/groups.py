@@ -17,7 +17,15 @@ import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
 from outperform.cli.exit_codes import asked, shown
-from outperform.cli.inputs import label_of, labels_of, prevalence_of, priced, prior_of, where_of
+from outperform.cli.inputs import (
+    label_of,
+    labels_of,
+    prevalence_of,
+    priced,
+    prior_of,
+    score_of,
+    where_of,
+)
 from outperform.cli.options import Format, Missing
 from outperform.errors import ResourceError, UsageError
 
@@ -48,6 +56,7 @@ class Ungrouped:
     model: o.ModelColumn = None
     score: o.Score = None
     skip_failed: o.SkipFailed = False
+    latest: o.Latest = False
     count: o.Count = None
     where: o.Where = None
     table: o.TableName = None
@@ -62,8 +71,9 @@ class Ungrouped:
         return {
             "id": self.id,
             "model": self.model,
-            "score": self.score,
+            "score": score_of(self.score),
             "skip_failed": self.skip_failed,
+            "latest": self.latest,
             "correct": self.correct,
             "count": self.count,
             "where": where_of(self.where),
