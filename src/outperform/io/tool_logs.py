@@ -274,8 +274,10 @@ def _read_deepeval(path: Path) -> Log:
     if not any(field_of(case, "trace") for case in cases):  # whose parts are scored too
         for one in held(found, "metricsScores", list, place=name):
             called = held(one, "metric", str, place=name)
-            told = [float(value) for value in held(one, "scores", list, place=name)]
-            refuse_other_total(name, f"as the sum of {called!r}", sum(told), sum(scores[called]))
+            told = dict(enumerate(held(one, "scores", list, place=name)))
+            total = sum(held(told, key, float, place=f"{name}, {called!r}") for key in told)
+            found_again = sum(scores.get(called, ()))
+            refuse_other_total(name, f"as the sum of {called!r}", total, found_again)
     stamp = _STAMP.match(path.name)
     return Log(rows, stamp and stamp[1])
 

@@ -13,6 +13,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -210,7 +211,11 @@ def openai_evals(folder):
         out.write_text("".join(json.dumps(one) + "\n" for one in kept))
         return report
 
-    reported = {model: run(model, N, folder / f"{model}.jsonl") for model in SHARES}
+    reported = {
+        f"{name}/{model}": run(model, n, folder / name / f"{model}.jsonl")
+        for name, n in (("two", N), ("few", 24))
+        for model in SHARES
+    }
     write(folder.parent / "openai_evals.json", {"evals": version("evals"), **reported}, indent=1)
 
 
@@ -319,7 +324,7 @@ def deepeval(folder):
             return "Length"
 
     reported = {}
-    for name, n, lost in (("two", N, None), ("lost", 12, 3)):
+    for name, n, lost in (("two", N, None), ("few", 24, None), ("lost", 12, 3)):
         for model in SHARES:
             cases = [
                 LLMTestCase(
@@ -346,6 +351,118 @@ def deepeval(folder):
             passed = [one.success for one in found.test_results]
             reported[f"{name}/{model}"] = {"passed": sum(passed), "n": len(passed)}
     write(folder.parent / "deepeval.json", {"deepeval": version("deepeval")} | reported, indent=1)
+
+
+# HELM: `pip install crfm-helm`. A run needs a server of models, so what it writes is written here
+# with its own classes and metrics, in the way of its runner.
+
+
+def helm(folder):
+    from helm.benchmark.adaptation.adapter_spec import AdapterSpec
+    from helm.benchmark.adaptation.request_state import RequestState
+    from helm.benchmark.adaptation.scenario_state import ScenarioState
+    from helm.benchmark.augmentations.perturbation_description import PerturbationDescription
+    from helm.benchmark.metrics.metric import Metric, MetricSpec
+    from helm.benchmark.metrics.metric_name import MetricName
+    from helm.benchmark.metrics.statistic import Stat
+    from helm.benchmark.run_spec import RunSpec
+    from helm.benchmark.scenarios.scenario import (
+        CORRECT_TAG,
+        Input,
+        Instance,
+        Output,
+        Reference,
+        ScenarioSpec,
+    )
+    from helm.common.general import asdict_without_nones
+    from helm.common.request import GeneratedOutput, Request, RequestResult
+
+    class Exact(Metric):
+        def evaluate_generation(self, adapter_spec, request_state, *args):
+            said = request_state.result.completions[0].text
+            right = said == request_state.instance.first_correct_reference.output.text
+            return [
+                Stat(MetricName("exact_match")).add(right),
+                Stat(MetricName("num_output_characters")).add(len(said)),
+            ]
+
+    def state(model, k, trial, perturbation):
+        one = QUESTIONS[k]
+        text = one["question"].lower() if perturbation else one["question"]
+        instance = Instance(
+            input=Input(text),
+            references=[Reference(Output(one["answer"]), tags=[CORRECT_TAG])],
+            split="test",
+            id=f"id{k}",
+            perturbation=perturbation,
+            extra_data={"topic": one["topic"]},
+        )
+        said = GeneratedOutput(answer(model, k, 3 * trial + bool(perturbation)), 0.0, [])
+        return RequestState(
+            instance=instance,
+            reference_index=None,
+            request_mode=None,
+            train_trial_index=trial,
+            output_mapping=None,
+            request=Request(model=f"made/{model}", prompt=text),
+            result=RequestResult(success=True, embedding=[], completions=[said], cached=False),
+            num_train_instances=0,
+            prompt_truncated=False,
+        )
+
+    reported = {}
+    lower = PerturbationDescription(name="lowercase", robustness=True)
+    for name, n, trials, perturbations in (
+        ("two", N, 1, [None]),
+        ("again", 12, 2, [None]),
+        ("perturbed", 12, 1, [None, lower]),
+    ):
+        for model in SHARES:
+            states = [
+                state(model, k, trial, how)
+                for trial in range(trials)
+                for how in perturbations
+                for k in range(n)
+            ]
+            if trials > 1:  # the trials ask the same instances
+                first = {one.instance.id: one.instance for one in states[:n]}
+                states = [replace(one, instance=first[one.instance.id]) for one in states]
+            adapter = AdapterSpec(
+                method="generation",
+                model=f"made/{model}",
+                model_deployment=f"made/{model}",
+                num_train_trials=trials,
+            )
+            found = ScenarioState(adapter, states)
+            spec = RunSpec(
+                name=f"sums:kind=plus,model=made_{model}",
+                scenario_spec=ScenarioSpec(class_name="sums", args={"kind": "plus"}),
+                adapter_spec=adapter,
+                metric_specs=[MetricSpec(class_name="exact", args={})],
+                groups=["sums"],
+            )
+            result = Exact().evaluate(found, None, "", 1)
+            place = folder / name / spec.name.replace(":", "-")
+            short = {"separators": (",", ":")}
+            write(place / "run_spec.json", asdict_without_nones(spec), **short)
+            per_instance = [asdict_without_nones(one) for one in result.per_instance_stats]
+            write(place / "per_instance_stats.json", per_instance, **short)
+            stats = [asdict_without_nones(one) for one in result.aggregated_stats]
+            write(place / "stats.json", stats, **short)
+            kept = asdict_without_nones(found)
+            for one in kept["request_states"]:
+                one.pop("request")
+                one.pop("result")
+            write(place / "scenario_state.json", kept, **short)
+            means = {
+                (one.name.name, one.name.perturbation): one.mean for one in result.aggregated_stats
+            }
+            reported[f"{name}/{model}"] = {
+                "none": means["exact_match", None],
+                "lowercase": means.get(("exact_match", lower)),
+                "characters": means["num_output_characters", None],
+            }
+    write(folder.parent / "helm.json", {"crfm-helm": version("crfm-helm")} | reported, indent=1)
 
 
 if __name__ == "__main__":
