@@ -75,9 +75,8 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
     >>> finding("few_groups/size", n=12.0, least=30).message
     'Effective number of groups: 12 (below 30); the interval may be too narrow.'
     """
-    if key not in TEMPLATES:
+    if (template := TEMPLATES.get(key)) is None:
         raise KeyError(unknown_name("finding", key, TEMPLATES))
-    template = TEMPLATES[key]
     if odd := fields.keys() ^ template.fields:
         raise TypeError(f"finding {key!r} must get its template's fields; see {sorted(odd)}")
     if level is not None and level not in template.levels:
@@ -148,9 +147,8 @@ def quoted(labels: Iterable[object], *, most: int | None = 5, escaped: bool = Fa
 
 def _with_rest(words: Iterable[str], most: int | None) -> list[str]:
     shown = list(words)
-    if most is None or len(shown) <= most:
-        return shown
-    return [*shown[:most], f"{len(shown) - most:,} more"]
+    rest = 0 if most is None else len(shown) - most
+    return [*shown[:most], f"{rest:,} more"] if rest > 0 else shown
 
 
 # Each row: the name, a variant if there are several, the levels, the usual one first, and after a

@@ -114,7 +114,7 @@ def _read(
 ) -> Paired:
     told: tuple[Finding, ...] = ()
     if format is None:
-        format = recognized(source)
+        format = recognized(source) or ""
         told = (finding("logs_recognized", format=format),)
     parts = parts_of(source)
     asked = [one for one in dict.fromkeys((*by, groups)) if one is not None]
@@ -159,7 +159,7 @@ def _read(
     return paired._replace(findings=told + findings + paired.findings)
 
 
-def _called(score: Score, format: str | None) -> Score:
+def _called(score: Score, format: str) -> Score:
     """Return scores as they are called in the logs of a format."""
     if score is None:
         return None

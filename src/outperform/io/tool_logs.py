@@ -274,7 +274,7 @@ def _read_deepeval(path: Path) -> Log:
     if not any(field_of(case, "trace") for case in cases):  # whose parts are scored too
         for one in held(found, "metricsScores", list, place=name):
             called = held(one, "metric", str, place=name)
-            told = dict(enumerate(held(one, "scores", list, place=name)))
+            told = {str(k): value for k, value in enumerate(held(one, "scores", list, place=name))}
             total = sum(held(told, key, float, place=f"{name}, {called!r}") for key in told)
             found_again = sum(scores.get(called, ()))
             refuse_other_total(name, f"as the sum of {called!r}", total, found_again)
