@@ -102,6 +102,8 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
         return f"{name} has no samples"
     if not all(isinstance(one, dict) for one in samples):
         return f"{name} is damaged: every sample must be an object"
+    if not all(isinstance(one.get("scores") or {}, dict) for one in samples):
+        return f"{name} is damaged: 'scores' of every sample must be an object"
     return None
 
 
