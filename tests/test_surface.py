@@ -18,8 +18,9 @@ from outperform._typing import AnyArray
 
 MOST_NAMES = 36
 MOST_PARAMETERS = 14
-# How many items to label, and where rows come from, have many answers.
-MORE_PARAMETERS = {"plan": 18, "read": 19}
+# How many items to label, and where rows come from, have many answers; of logs also which of
+# several runs counts.
+MORE_PARAMETERS = {"plan": 18, "read": 20}
 
 VERBS = """
 compare estimate rank scorecard compare_runs compare_slices cross_compare bcv_compare bcv_estimate

@@ -133,6 +133,7 @@ TRIED = {
     "--model": ["plain: --model label", "long: --model model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
     "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
+    "--latest": ["plain: --latest", "logs: --latest"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--ropes": ["plain: --ropes 0.01,0.05"],
     "--seed": ["plain: --seed 3", "folds: --seed 3"],

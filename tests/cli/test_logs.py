@@ -129,3 +129,56 @@ def test_a_folder_of_both_kinds_is_not_guessed(answers, tmp_path):
     shutil.copy(next((LOGS / "inspect" / "chat" / "eval").iterdir()), Path("logs", "one.eval"))
     with pytest.raises(op.errors.OutperformError):
         op.read("logs")
+
+
+TOOLS = {
+    "promptfoo": "promptfoo/two",
+    "openai-evals": "openai_evals/two",
+    "pydantic-evals": "pydantic_evals/two",
+    "deepeval": "deepeval/two",
+    "helm": "helm/two",
+}
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_logs_of_every_tool_are_read_as_what_they_are(capsys, kind):
+    score = ("--score", "exact_match") if kind == "helm" else ()
+    words = ("--read-as", kind, *score, "--draws", "200", "--format", "json")
+    code, text = asked(capsys, "rank", LOGS / TOOLS[kind], *words)
+    assert code == 0
+    found = {
+        one["name"].removeprefix("made/"): one["observed"] for one in json.loads(text)["models"]
+    }
+    assert found == {"large": pytest.approx(185 / 210), "small": pytest.approx(144 / 210)}
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_every_command_reads_logs_of_other_tools(capsys, command):
+    words = [word.replace("tiny", "small") for word in ASKED[command]]
+    words = ["topic" if word == "task" else word for word in words]
+    code, _ = asked(capsys, command, LOGS / "promptfoo" / "two", "--read-as", "promptfoo", *words)
+    assert code in (0, 4)
+
+
+def test_other_tools_in_counts_and_pages(tmp_path, capsys):
+    source = (LOGS / "deepeval" / "two", "--read-as", "deepeval")
+    assert asked(capsys, "count", *source, "-o", tmp_path / "counts.json")[0] == 0
+    assert op.read(tmp_path / "counts.json").n == 210
+    assert asked(capsys, "report", *source, *TWO, "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_a_score_for_each_task_and_the_newest_logs(answers, capsys):
+    words = ("--draws", "200", "--format", "json")
+    _, one = asked(capsys, "rank", "logs", "--score", "arc=acc,gsm8k=acc", *words)
+    _, other = asked(capsys, "rank", "logs", "--score", "acc", *words)
+    assert one == other
+    older = Path("logs", "tiny", "samples_arc_2020-01-01T00-00-00.000001.jsonl")
+    shutil.copy(next(Path("logs", "tiny").glob("samples_arc_*")), older)
+    assert main(["rank", "logs", "--draws", "200"]) == 3
+    assert "the newest with --latest" in capsys.readouterr().err
+    code, text = asked(capsys, "rank", "logs", "--latest", *words)
+    assert code == 0
+    assert json.loads(text)["models"] == json.loads(other)["models"]
+    assert "older_logs_skipped" in text
+    assert main(["rank", "logs", "--score", "arc=acc,gsm8k"]) == 2
+    assert "--score must be a name, or one for each task" in capsys.readouterr().err

@@ -25,6 +25,7 @@ TABLE = {
         "--id": "COLUMN",
         "--label": "COLUMN",
         "--label-separator": "TEXT",
+        "--latest": None,
         "--model": "COLUMN",
         "--on-missing": "CHOICE",
         "--on-null": "CHOICE",

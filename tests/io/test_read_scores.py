@@ -55,7 +55,7 @@ def test_groups_rows_and_ids():
         ({"text": "a,b\n1,\n2,3\n"}, DataError, "scores of 'b' has 1 missing"),
         ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; .* one row .*format='long'"),
         ({"on_null": "drop"}, UsageError, "on_null= is for evaluation logs.*remove rows"),
-        ({"format": "promptfoo"}, UsageError, "unknown format 'promptfoo'.*lm-eval, inspect"),
+        ({"format": "promptfu"}, UsageError, "unknown format 'promptfu'; did you mean 'promptfoo'"),
     ],
 )
 def test_what_cannot_be_read_is_refused(asked, error, complaint):

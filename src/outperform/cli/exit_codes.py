@@ -90,6 +90,7 @@ _OPTIONS = {
     "id": "--id",
     "label": "--label",
     "labels": "--labels",
+    "latest": "--latest",
     "metric": "--metric",
     "most": "--most",
     "model": "--model",
@@ -139,7 +140,7 @@ def option(name: str, values: tuple[object, ...] = ()) -> str:
             return "--unpaired"
         case "overwrite", (True,):
             return "--force"
-        case "skip_failed", (True,):
+        case "skip_failed" | "latest", (True,):
             return word
         case "dialect", (dict() as pairs,):
             return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())

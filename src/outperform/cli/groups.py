@@ -29,6 +29,7 @@ from outperform.cli.inputs import (
     prior_of,
     read_suite,
     rope_of,
+    score_of,
     where_of,
 )
 from outperform.cli.options import Format, Missing
@@ -66,6 +67,7 @@ class Ungrouped:
     model: o.ModelColumn = None
     score: o.Score = None
     skip_failed: o.SkipFailed = False
+    latest: o.Latest = False
     count: o.Count = None
     where: o.Where = None
     table: o.TableName = None
@@ -80,8 +82,9 @@ class Ungrouped:
         return {
             "id": self.id,
             "model": self.model,
-            "score": self.score,
+            "score": score_of(self.score),
             "skip_failed": self.skip_failed,
+            "latest": self.latest,
             "correct": self.correct,
             "count": self.count,
             "where": where_of(self.where),

@@ -117,10 +117,11 @@ def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
 
 def _are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
-    from outperform.io.logs import FORMATS, recognized
+    from outperform.io.formats import LOGS
+    from outperform.io.logs import recognized
 
     if reading.read_as is not None:
-        return reading.read_as.value in FORMATS
+        return reading.read_as.value in LOGS
     return recognized(list(sources)) is not None
 
 
@@ -345,6 +346,22 @@ def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
             raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
         found.setdefault(column, []).append(value)
     return found or None
+
+
+def score_of(text: str | None) -> str | dict[str, str] | None:
+    """Read the name of a score, or one for each task: arc=acc,gsm8k=exact_match."""
+    if text is None or "=" not in text:
+        return text
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        task, sign, score = part.partition("=")
+        if not sign or not task or not score or task in found:
+            raise UsageError(
+                "--score must be a name, or one for each task, arc=acc,gsm8k=exact_match; got "
+                f"{text!r}"
+            )
+        found[task] = score
+    return found
 
 
 def prior_of(text: str | None) -> Any:

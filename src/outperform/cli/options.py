@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from outperform.io.formats import FORMATS, LOGS, FileFormat
+
 PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
 # What -h shows, of those that a command has; --help shows all.
 FIRST = frozenset({
@@ -34,19 +36,6 @@ class Missing(StrEnum):
 
     RAISE = "raise"
     DROP = "drop"
-
-
-class FileFormat(StrEnum):
-    """What a file is, whatever its name says."""
-
-    CSV = "csv"
-    TSV = "tsv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    LM_EVAL = "lm-eval"
-    INSPECT = "inspect"
-    LONG = "long"
 
 
 def whole(text: str) -> int:
@@ -183,7 +172,8 @@ Score = Annotated[
     str | None,
     typer.Option(
         "--score",
-        help="The score to read in evaluation logs, or its column with --read-as long.",
+        help="The score to read in evaluation logs, or one per task, arc=acc,gsm8k=exact; its "
+        "column with --read-as long.",
         metavar="NAME",
         rich_help_panel=_DATA,
     ),
@@ -193,6 +183,14 @@ SkipFailed = Annotated[
     typer.Option(
         "--skip-failed",
         help="Leave out logs of evaluations that failed.",
+        rich_help_panel=_DATA,
+    ),
+]
+Latest = Annotated[
+    bool,
+    typer.Option(
+        "--latest",
+        help="Keep the newest log of the same model and task.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -278,8 +276,8 @@ OnMissing = Annotated[
 ReadAs = Annotated[
     FileFormat | None,
     typer.Option(
-        help="csv, tsv, jsonl, parquet or arrow, if names do not say it; lm-eval or inspect for "
-        "evaluation logs; long for one row per item and model.",
+        help=f"{', '.join(FORMATS)}, if names do not say it; for evaluation logs "
+        f"{', '.join(LOGS[:-1])}; long for one row per item and model.",
         metavar="KIND",
         rich_help_panel=_FILES,
     ),

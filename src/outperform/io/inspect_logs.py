@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,19 @@ def read_log(
     found = _samples(part, name, "eval" if is_archive else "json", told, task, samples)
     metadata = [one.get("metadata") for one in samples]
     return replace(
-        found, fields={name: [field_of(one, name) for one in metadata] for name in fields}
+        found,
+        fields={name: [field_of(one, name) for one in metadata] for name in fields},
+        when=_when(told.get("created")),
     )
+
+
+def _when(created: object) -> str | None:
+    """Return a time as text that sorts, whatever its zone."""
+    try:
+        found = datetime.fromisoformat(str(created)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return found.isoformat(timespec="microseconds")
 
 
 def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
@@ -90,6 +102,8 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
         return f"{name} has no samples"
     if not all(isinstance(one, dict) for one in samples):
         return f"{name} is damaged: every sample must be an object"
+    if not all(isinstance(one.get("scores") or {}, dict) for one in samples):
+        return f"{name} is damaged: 'scores' of every sample must be an object"
     return None
 
 

@@ -27,7 +27,7 @@ from outperform.io.paths import stem
 from outperform.io.tables import SEVERAL, Table, Where, opened
 
 _NAME = re.compile(
-    r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)?\.jsonl(?:\.gz|\.zst)?"
+    r"samples_(?P<task>.+?)(?:_(?P<when>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl(?:\.gz|\.zst)?"
 )
 # What every line has besides its scores; older versions have no list of these.
 _FIELDS = {
@@ -44,6 +44,7 @@ class Log(NamedTuple):
     task: str
     source: Any
     name: str
+    when: str | None = None
 
 
 class _Lines(NamedTuple):
@@ -174,6 +175,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         epochs=[1] * len(ids),
         versions=lines.hashes or [None] * len(ids),
         scores=lines.scores,
+        when=log.when,
         fields={name: values or [None] * len(ids) for name, values in lines.fields.items()},
     )
 
@@ -237,7 +239,8 @@ def _log(part: Part, path: Path) -> Log:
     folder = path.resolve().parent.name
     own = stem(path) if found is None else folder
     task = "" if found is None else found["task"]
-    return Log(part.model or own, part.turn, task, os.fspath(path), os.fspath(path))
+    when = None if found is None else found["when"]
+    return Log(part.model or own, part.turn, task, os.fspath(path), os.fspath(path), when)
 
 
 def _refuse_list(log: Log) -> None:

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +49,8 @@ class Samples:
         The values of each score, by name.
     fields
         What else is known of each sample and was asked for, by name.
+    when
+        When the log was written, as a text that sorts, if it says so.
     """
 
     model: str
@@ -60,6 +62,27 @@ class Samples:
     versions: list[str | None]
     scores: dict[str, list[Any]]
     fields: dict[str, list[Any]] = field(default_factory=dict)
+    when: str | None = None
+
+    def by_task(self) -> dict[str, Samples]:
+        """Return the samples of each task."""
+        tasks = dict.fromkeys(item.task for item in self.items)
+        return {task: self._of(task) if len(tasks) > 1 else self for task in tasks}
+
+    def _of(self, task: str) -> Samples:
+        rows = [k for k, item in enumerate(self.items) if item.task == task]
+
+        def only(values: list[Any]) -> list[Any]:
+            return [values[k] for k in rows]
+
+        return replace(
+            self,
+            items=only(self.items),
+            epochs=only(self.epochs),
+            versions=only(self.versions),
+            scores={name: only(values) for name, values in self.scores.items()},
+            fields={name: only(values) for name, values in self.fields.items()},
+        )
 
 
 class FailedLog(NamedTuple):
@@ -295,6 +318,8 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         return score
     shared = [name for name in every[0].scores if all(name in one.scores for one in every)]
     fitting = [name for name in shared if all(_is_of(one, name, kind) for one in every)]
+    if kind is GRADE and len(fitting) > 1:  # right or wrong is a grade only where there is no other
+        fitting = [one for one in fitting if not _is_of_truth(every, one)] or fitting
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -309,6 +334,29 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         f"{known or 'none'}. Name one with {param('score=')}, or read tasks with different scores "
         "apart"
     )
+
+
+def choose_by_task(
+    every: Sequence[Samples], scores: Mapping[str, str], kind: Kind
+) -> tuple[list[Samples], str]:
+    """Return the samples of all tasks, each with the score that was asked of it, as one score."""
+    parts = [(task, one) for samples in every for task, one in samples.by_task().items()]
+    known = dict.fromkeys(task for task, _ in parts)
+    for task in scores:
+        if task not in known:
+            raise UsageError(unknown_name("task", task, known))
+    lacking = [task for task in known if task not in scores]
+    if lacking:
+        raise UsageError(
+            f"{param('score=')} names no score of {', '.join(map(repr, lacking))}; name one for "
+            f"each task, or leave tasks out with {param('where=')}"
+        )
+    chosen = {
+        task: choose_score([one for of, one in parts if of == task], score, kind)
+        for task, score in scores.items()
+    }
+    name = ", ".join(dict.fromkeys(chosen.values()))
+    return [replace(one, scores={name: one.scores[chosen[task]]}) for task, one in parts], name
 
 
 def _full_name(every: Sequence[Samples], score: str) -> str:
@@ -334,6 +382,11 @@ def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
     except ValueError:
         return False
     return found != {None}
+
+
+def _is_of_truth(every: Sequence[Samples], score: str) -> bool:
+    values = (value for samples in every for value in samples.scores[score])
+    return all(value is None or isinstance(value, bool) for value in values)
 
 
 def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:

@@ -16,12 +16,11 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io import group_by
 from outperform.io.count import refuse_repeated_ids
 from outperform.io.engine import Engine
-from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.formats import FORMATS, LOGS, OPTIONS, Dialect, DialectOptions, check_options
 from outperform.io.frames import known_frame
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
 from outperform.io.log_samples import LONG
-from outperform.io.logs import FORMATS as LOGS
 from outperform.io.logs import read_grades, recognized
 from outperform.io.sources import Request, read_by_door
 from outperform.io.tables import Table, check_family, check_where, opened
@@ -35,11 +34,12 @@ def read_scores(
     id: str | None = None,
     model: str | None = None,
     groups: str | None = None,
-    score: str | None = None,
+    score: str | Mapping[str, str] | None = None,
     where: Where | None = None,
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
     skip_failed: bool = False,
+    latest: bool = False,
     format: str | None = None,
     dialect: DialectOptions | None = None,
 ) -> Scores:
@@ -63,7 +63,8 @@ def read_scores(
         ``"task"``, or a field of their metadata.
     score
         Of logs the score to read; the only one whose values are numbers by default. A key of a
-        score that is a dictionary is ``"scorer.key"``. With ``format="long"``, its column.
+        score that is a dictionary is ``"scorer.key"``; a mapping names one for each task. With
+        ``format="long"``, its column.
     where
         The rows to keep: a value, or a list of them, for each column.
     on_missing, on_null
@@ -72,10 +73,13 @@ def read_scores(
     skip_failed
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
+    latest
+        Whether the newest of several logs of the same model and task is kept, with a finding;
+        they are refused otherwise.
     format
-        What the file is, whatever its name says; ``"lm-eval"`` or ``"inspect"`` for logs, whose
-        grades are paired on the item, several answers to one item being a group; ``"long"`` for a
-        table with one row for each item and model.
+        What the file is, whatever its name says; of logs as for :func:`read`, whose grades are
+        paired on the item, several answers to one item being a group; ``"long"`` for a table with
+        one row for each item and model.
     dialect
         How text files are written, as for :func:`read`.
 
@@ -99,7 +103,7 @@ def read_scores(
         columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
         if format == LONG:
             columns["dialect"] = Dialect(**check_options(dialect))
-            _refuse_of_logs(truth=truth, skip_failed=skip_failed or None)
+            _refuse_of_logs(truth=truth, skip_failed=skip_failed or None, latest=latest or None)
         else:
             _refuse_of_logs(truth=truth, **columns)
             columns = {}
@@ -114,6 +118,7 @@ def read_scores(
             on_missing=on_missing,
             on_null=on_null,
             skip_failed=skip_failed,
+            latest=latest,
         )
     _refuse_of_tables(
         source,
@@ -123,6 +128,7 @@ def read_scores(
         on_missing=on_missing,
         on_null=on_null,
         skip_failed=skip_failed,
+        latest=latest,
     )
     named = _named(models)
     names = [*named.values(), *(one for one in (truth, groups) if one is not None)]
@@ -162,11 +168,12 @@ def _refuse_of_tables(
     source: object,
     *,
     format: str | None,
-    score: str | None,
+    score: str | Mapping[str, str] | None,
     model: str | None,
     on_missing: str,
     on_null: str,
     skip_failed: bool,
+    latest: bool,
 ) -> None:
     """Refuse what only logs have, and say what to do with a table."""
     if format is not None and format not in FORMATS:
@@ -202,11 +209,12 @@ def _refuse_of_tables(
                 f"{param('format=', 'lm-eval', 'inspect')}; in a table remove rows that lack a "
                 "score first, e.g. with dropna()"
             )
-    if skip_failed:
-        raise UsageError(
-            f"{param('skip_failed=')} is for evaluation logs, read with "
-            f"{param('format=', 'lm-eval', 'inspect')}"
-        )
+    for name, asked in (("skip_failed", skip_failed), ("latest", latest)):
+        if asked:
+            raise UsageError(
+                f"{param(f'{name}=')} is for evaluation logs, read with "
+                f"{param('format=', 'lm-eval', 'inspect')}"
+            )
 
 
 def _named(models: object) -> dict[str, str]:
@@ -256,7 +264,7 @@ class Reading(TypedDict, total=False):
     id: str | None
     model: str | None
     label: str | None
-    score: str | None
+    score: str | Mapping[str, str] | None
     where: Where | None
     count: str | None
     weight: str | None
@@ -266,6 +274,7 @@ class Reading(TypedDict, total=False):
     on_missing: OnMissing
     on_null: OnNull
     skip_failed: bool
+    latest: bool
     format: str | None
     dialect: DialectOptions | None
 
@@ -279,7 +288,7 @@ def read(
     id: str | None = None,
     model: str | None = None,
     label: str | None = None,
-    score: str | None = None,
+    score: str | Mapping[str, str] | None = None,
     by: str | Sequence[str] | None = None,
     where: Where | None = None,
     count: str | None = None,
@@ -290,6 +299,7 @@ def read(
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
     skip_failed: bool = False,
+    latest: bool = False,
     format: str | None = None,
     dialect: DialectOptions | None = None,
 ) -> Outcomes:
@@ -334,11 +344,13 @@ def read(
         has both columns is a model, and all that have the truth must agree on it.
     score
         In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
-        the only one that does. A key of a score that is a dictionary is ``"scorer.key"``. With
-        ``format="long"``, the column that says so.
+        the only one that does, or the tool's own. A key of a score that is a dictionary is
+        ``"scorer.key"``; a mapping names one for each task, ``{"arc": "acc", "gsm8k": "exact"}``.
+        With ``format="long"``, the column that says so.
     by
         The columns that divide the items into slices; see ``Outcomes.slices``. Of logs ``"task"``,
-        or fields of the metadata (inspect_ai) or of the document (lm-evaluation-harness).
+        or what they know of the items: fields of the metadata, of the document
+        (lm-evaluation-harness), or variables (promptfoo).
     where
         The rows to keep: a value, or a list of them, for each column.
     count
@@ -362,11 +374,15 @@ def read(
     skip_failed
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
+    latest
+        Whether the newest of several logs of the same model and task is kept, with a finding;
+        they are refused otherwise.
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
         it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
-        sample tables of inspect_ai; ``"long"`` for a table with one row for each item and model.
-        Logs are recognized by their names, ``*.eval`` and ``samples_<task>_<time>.jsonl``, with a
+        sample tables of inspect_ai, ``"promptfoo"``, ``"openai-evals"``, ``"pydantic-evals"``,
+        ``"deepeval"`` or ``"helm"`` for what these write; ``"long"`` for a table with one row for
+        each item and model. Logs whose names or first bytes leave no doubt are recognized, with a
         finding.
     dialect
         How text files are written, where it is not as usual: ``separator``, what stands between
@@ -403,6 +419,7 @@ def read(
         on_missing=on_missing,
         on_null=on_null,
         skip_failed=skip_failed,
+        latest=latest,
         format=format,
         **check_options(dialect),
     )

@@ -15,12 +15,11 @@ from outperform.io.columnar import listed
 from outperform.io.count import count
 from outperform.io.count_tables import holds_outcomes, read_shards
 from outperform.io.databases import Database, count_database, known_database
-from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.formats import FORMATS, LOGS, OPTIONS, Dialect, DialectOptions, check_options
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.log_samples import LONG
-from outperform.io.logs import FORMATS as LOGS
 from outperform.io.logs import read_evaluations, recognized
 from outperform.io.paths import stem
 from outperform.io.tables import Table, Where, check_where, opened
@@ -39,7 +38,7 @@ class Request:
     id: str | None = None
     model: str | None = None
     label: str | None = None
-    score: str | None = None
+    score: str | Mapping[str, str] | None = None
     by: str | Sequence[str] | None = None
     where: Where = None
     count: str | None = None
@@ -50,6 +49,7 @@ class Request:
     on_missing: OnMissing = "raise"
     on_null: OnNull = "raise"
     skip_failed: bool = False
+    latest: bool = False
     format: str | None = None
     separator: str | None = None
     quote: str | None = '"'
@@ -355,6 +355,7 @@ def _read_logs(source: object, request: Request) -> Outcomes:
         on_missing=request.on_missing,
         on_null=request.on_null,
         skip_failed=request.skip_failed,
+        latest=request.latest,
         **(long if request.format == LONG else {}),
     )
 
@@ -457,7 +458,7 @@ DOORS = (
     Door(
         _logs,
         _read_logs,
-        {"format", "skip_failed", *_OF_LOGS},
+        {"format", "skip_failed", "latest", *_OF_LOGS},
         lambda names: (
             f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
             f"with {param('score=')}, {param('models=')} and {param('where=')}"
@@ -493,8 +494,7 @@ DOORS = (
         _TABLE | _FILES,
         lambda names: (
             f"{names} is for joins or logs, not for one table; files are joined with "
-            f"{param('id=')} and {param('label=')}, and logs read with "
-            f"{param('format=', 'lm-eval', 'inspect')}"
+            f"{param('id=')} and {param('label=')}, and logs read with {param('format=')}"
         ),
     ),
 )
