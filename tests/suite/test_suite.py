@@ -9,7 +9,7 @@ from scipy import stats
 import outperform as op
 from outperform.errors import UsageError
 from outperform.inference.spec import make_spec
-from outperform.inference.suite import average
+from outperform.inference.suite import average, questions
 from outperform.results import json_schema
 from outperform.suite.api import new_tasks
 

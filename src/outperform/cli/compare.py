@@ -20,6 +20,7 @@ from outperform.cli.inputs import (
     read_table,
     rope_of,
 )
+from outperform.cli.tasks import Tasks
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def compare(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    tasks: g.Tasks,
+    tasks: Tasks,
     pricing: g.Pricing,
     reading: g.ReadingTwo,
     asking: g.Asking,
@@ -160,7 +161,7 @@ def rank(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     *,
-    tasks: g.Tasks,
+    tasks: Tasks,
     pricing: g.Pricing,
     reading: g.Reading,
     asking: g.Asking,

@@ -29,6 +29,7 @@ from outperform.cli.inputs import (
     read_seen,
     rope_of,
 )
+from outperform.cli.tasks import Tasks
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def gate(
     verbose: o.Verbose = False,
     policy: PolicyFile = None,
     *,
-    tasks: g.Tasks,
+    tasks: Tasks,
     pricing: g.Pricing,
     reading: g.ReadingTwo,
     asking: g.Asking,

@@ -11,24 +11,18 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
 from outperform.cli.exit_codes import asked, shown
 from outperform.cli.inputs import (
-    Models,
-    by_task,
     label_of,
     labels_of,
     prevalence_of,
     priced,
     prior_of,
-    read_suite,
-    rope_of,
     score_of,
     where_of,
 )
@@ -203,56 +197,6 @@ class Asking(AskingRuns):
             raise UsageError("--prevalence is for labels, and these are scores; leave it out")
         shares = prevalence_of(seen, self.prevalence)
         return seen.at_prevalence(shares, pos_label=label_of(seen, self.pos_label))
-
-
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        "--weights",
-        help="How tasks of --by are averaged: equal, size, or task=weight with commas.",
-        metavar="WEIGHTS",
-        rich_help_panel="Question",
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tasks:
-    """Whether the items are of several tasks, and how these are averaged."""
-
-    by: o.By = None
-    weights: Weights = None
-
-    def suite(
-        self,
-        files: list[str],
-        models: Models,
-        reading: Joined,
-        metric: str | None,
-        rope: str | None,
-    ) -> Suite | None:
-        """Return the tasks as a suite; None if nothing divides the items."""
-        if not self.by:
-            if self.weights is not None:
-                raise UsageError("--weights is for the tasks of --by, which is not given")
-            return None
-        weights = by_task(self.weights, _weight) or "equal"
-        return read_suite(
-            files,
-            models,
-            reading,
-            self.by,
-            metrics=by_task(metric),
-            ropes=by_task(rope, rope_of),
-            weights=weights,
-        )
-
-
-def _weight(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

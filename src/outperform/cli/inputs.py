@@ -52,13 +52,13 @@ def _read(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
         if reading.groups is not None:
             raise UsageError("confusion matrices have added up their groups; leave --groups out")
         return _confusions(sources, models, encoding=reading.encoding)
-    if _are_logs(sources, reading):
-        return _read_logs(op.read, sources, models, reading)
+    if are_logs(sources, reading):
+        return read_logs(op.read, sources, models, reading)
     if len(sources) == 1:
         return read_table(sources[0], models, reading)
     beside = _read_counts(sources, reading)
     if beside is not None:
-        return _chosen(beside, models, ", ".join(sources))
+        return chosen_models(beside, models, ", ".join(sources))
     return _read_files(sources, models, reading)
 
 
@@ -68,13 +68,13 @@ def read_table(
     """Read models from one table, or outcomes that ``count`` wrote."""
     from outperform.io.count_tables import holds_outcomes
 
-    if _are_logs([source], reading):
-        return _read_logs(op.read, [source], models, reading, by=by or None)
+    if are_logs([source], reading):
+        return read_logs(op.read, [source], models, reading, by=by or None)
     asked = {**reading.arguments(), "by": by or None}
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
     if reading.truth is None and not reading.correct and holds_outcomes(source):
-        return _chosen(op.read(source, models=columns, **asked), models, source)
+        return chosen_models(op.read(source, models=columns, **asked), models, source)
     if reading.correct:
         columns = None  # they are named already; models choose among them
     elif models is not None:
@@ -82,40 +82,10 @@ def read_table(
     asked |= {"truth": reading.truth, "on_null": reading.on_null.value, **reading.dialect()}
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
-    return _chosen(seen, models, source) if reading.correct else seen
+    return chosen_models(seen, models, source) if reading.correct else seen
 
 
-def read_suite(
-    sources: Sequence[str],
-    models: Models,
-    reading: Joined,
-    by: Sequence[str],
-    **asked: Any,
-) -> Suite:
-    """Read tasks: what a column, or the task of a log, divides the items into."""
-    if _are_logs(sources, reading):
-        seen = _read_logs(op.read, sources, None, reading, by=list(by))
-    elif len(sources) == 1:
-        seen = read_table(sources[0], models, reading, by)
-    else:
-        raise UsageError("--by divides the items of one table, or of evaluation logs")
-    return _chosen(op.Suite(seen, **asked), models, ", ".join(sources))
-
-
-def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
-    """Read one value for all tasks, or task=value with commas between."""
-    if text is None or "=" not in text:
-        return None if text is None else read(text)
-    found: dict[str, Any] = {}
-    for part in text.split(","):
-        task, sign, value = part.rpartition("=")  # a task may have = in its name
-        if not sign or not task or task in found:
-            raise UsageError(f"give task=value for each task once, with commas; got {text!r}")
-        found[task] = read(value)
-    return found
-
-
-def _are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
+def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
     from outperform.io.formats import LOGS
     from outperform.io.logs import recognized
@@ -125,20 +95,22 @@ def _are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     return recognized(list(sources)) is not None
 
 
-def _read_logs(
+def read_logs(
     read: Callable[..., Seen], sources: Sequence[str], models: Models, reading: Ungrouped, **by: Any
 ) -> Seen:
     """Read evaluation logs, or a table with one row for each item and model."""
-    given = {**reading.arguments(), "truth": reading.truth, **reading.dialect(), **by}
-    asked = {name: value for name, value in given.items() if value not in (None, False)}
-    asked |= {
-        name: choice.value
-        for name in ("on_missing", "on_null")
-        if (choice := getattr(reading, name, None)) is not None
-    }
+    asked = asked_of_logs(reading, **by)
     with shown("reading"):
         seen = read(sources[0] if len(sources) == 1 else list(sources), **asked)
-    return _chosen(seen, models, ", ".join(sources))
+    return chosen_models(seen, models, ", ".join(sources))
+
+
+def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
+    """Return the options that were given, by the names of the library's parameters."""
+    given = {**reading.arguments(), "truth": reading.truth, **reading.dialect(), **by}
+    asked = {name: value for name, value in given.items() if value not in (None, False)}
+    choices = {name: getattr(reading, name, None) for name in ("on_missing", "on_null")}
+    return asked | {name: one.value for name, one in choices.items() if one is not None}
 
 
 def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
@@ -200,7 +172,7 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             on_null=reading.on_null.value,
             **reading.dialect(),
         )
-    return _chosen(seen, models, ", ".join(sources))
+    return chosen_models(seen, models, ", ".join(sources))
 
 
 def _named_files(
@@ -233,7 +205,7 @@ def _named_files(
     return files, truth if is_column else stems[gold]
 
 
-def _chosen(seen: Seen, models: Models, source: str) -> Seen:
+def chosen_models(seen: Seen, models: Models, source: str) -> Seen:
     """Return the models that were asked for, in that order."""
     if models is None:
         return seen
@@ -430,8 +402,8 @@ def read_seen(
         raise UsageError(
             f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
         )
-    if _are_logs(sources, reading):
-        return _read_logs(op.read_scores, sources, models, reading)
+    if are_logs(sources, reading):
+        return read_logs(op.read_scores, sources, models, reading)
     return _read_columns(sources, models, reading, of_scores[0])
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -84,8 +84,8 @@ def _kind_of(path: Path) -> str | None:
 def read_evaluations(source: object, **asked: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **asked)
-    right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
-    seen = Outcomes.from_correct(right, groups=paired.groups, by=paired.by)
+    seen = _seen(paired, RIGHT)
+    assert isinstance(seen, Outcomes)
     return replace(seen, findings=paired.findings + seen.findings)
 
 
@@ -96,7 +96,90 @@ def read_grades(source: object, **asked: Any) -> Scores:
     return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
 
 
+def read_tasks(
+    source: object,
+    *,
+    groups: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    **asked: Any,
+) -> dict[str, Outcomes | Scores]:
+    """Return what was seen on each task: outcomes where its scores say right or wrong, else scores.
+
+    Parameters
+    ----------
+    source
+        Logs, as :func:`outperform.read` takes them.
+    groups, on_missing, on_null
+        As there.
+    **asked
+        Whatever else it takes for logs.
+    """
+    loaded = _load(source, RIGHT, groups=groups, **asked)
+    parts: dict[str, list[Samples]] = {}
+    for samples in loaded.samples:
+        for task, one in samples.by_task().items():
+            parts.setdefault(task, []).append(one)
+    called = loaded.called if isinstance(loaded.called, Mapping) else None
+    if called is not None:
+        choose_by_task(loaded.samples, called, GRADE)  # says so if a task has no score
+    found: dict[str, Outcomes | Scores] = {}
+    for task, part in parts.items():
+        name, kind = _score_of(part, loaded.wanted if called is None else called[task])
+        paired = pair(part, name, kind, groups=groups, on_missing=on_missing, on_null=on_null)
+        seen: Outcomes | Scores = _seen(paired, kind)
+        found[task] = replace(seen, findings=loaded.findings + paired.findings + seen.findings)
+    return found
+
+
+def _score_of(part: Sequence[Samples], wanted: str | None) -> tuple[str, Kind]:
+    """Return the score of a task, and whether it says right or wrong or is a grade."""
+    try:
+        return choose_score(part, wanted, RIGHT), RIGHT
+    except (DataError, UsageError) as error:
+        try:
+            return choose_score(part, wanted, GRADE), GRADE
+        except (DataError, UsageError):
+            raise error from None
+
+
+def _seen(paired: Paired, kind: Kind) -> Outcomes | Scores:
+    if kind is GRADE:
+        return Scores.from_values(paired.scores, groups=paired.groups)
+    right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
+    return Outcomes.from_correct(right, groups=paired.groups, by=paired.by)
+
+
 def _read(
+    source: object,
+    kind: Kind,
+    *,
+    by: Sequence[str] = (),
+    groups: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    **asked: Any,
+) -> Paired:
+    loaded = _load(source, kind, by=by, groups=groups, **asked)
+    chosen = loaded.samples
+    if isinstance(loaded.called, Mapping):
+        chosen, name = choose_by_task(chosen, loaded.called, kind)
+    else:
+        name = choose_score(chosen, loaded.wanted, kind)
+    paired = pair(chosen, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
+    return paired._replace(findings=loaded.findings + paired.findings)
+
+
+class Loaded(NamedTuple):
+    """The samples of all logs, and which score of them was asked for."""
+
+    samples: list[Samples]
+    called: Score
+    wanted: str | None
+    findings: tuple[Finding, ...]
+
+
+def _load(
     source: object,
     kind: Kind,
     *,
@@ -106,12 +189,10 @@ def _read(
     where: Where = None,
     by: Sequence[str] = (),
     groups: str | None = None,
-    on_missing: OnMissing = "raise",
-    on_null: OnNull = "raise",
     skip_failed: bool = False,
     latest: bool = False,
     **long: Any,
-) -> Paired:
+) -> Loaded:
     told: tuple[Finding, ...] = ()
     if format is None:
         format = recognized(source) or ""
@@ -151,12 +232,7 @@ def _read(
     if latest:
         chosen, left_out = _latest(chosen)
         findings += left_out
-    if isinstance(called, Mapping):
-        chosen, name = choose_by_task(chosen, called, kind)
-    else:
-        name = choose_score(chosen, wanted, kind)
-    paired = pair(chosen, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
-    return paired._replace(findings=told + findings + paired.findings)
+    return Loaded(chosen, called, wanted, told + findings)
 
 
 def _called(score: Score, format: str) -> Score:
