@@ -14,7 +14,7 @@ from outperform.display.cards import Card
 from outperform.display.formats import Column, text_column
 from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_json, for_markdown, for_text, true_minus
-from outperform.display.pictures import span, tone
+from outperform.display.pictures import span
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
 
@@ -121,7 +121,7 @@ def gate_table(facts: GateFacts) -> Table:
         text_column("check"),
         text_column("judgement"),
         Column(key="observed", align="right"),
-        Column(key="difference", align="right"),
+        Column(key="difference", heading="mean", align="right"),
         Column(key="hdi", heading=prob),
         Column(key="rope", heading="ROPE"),
         text_column("decision"),
@@ -179,15 +179,8 @@ def gate_card(facts: GateFacts) -> Card:
     checks = facts["checks"]
     return Card(
         headline=gate_headline(facts),
-        tone=tone(facts["judgement"]),
         table=gate_table(facts),
-        spans=[
-            replace(
-                span(check["comparison"], rope=check["comparison"]["rope"]),
-                tone=tone(check["judgement"]),
-            )
-            for check in checks
-        ],
+        spans=[span(check["comparison"], rope=check["comparison"]["rope"]) for check in checks],
         notes=(
             f"The difference is {_difference(facts)}.",
             *(check_sentence(facts, check) for check in checks),
