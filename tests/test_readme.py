@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import tomllib
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,9 +131,9 @@ def test_links_are_whole_and_lead_to_files(readme):
         assert link.startswith("https://")
         for base in (REPOSITORY, RAW):
             assert not link.startswith(base) or (ROOT / link.removeprefix(base)).is_file()
-    assert REPOSITORY.removesuffix("blob/main/") in (ROOT / "pyproject.toml").read_text(
-        encoding="utf-8"
-    ).replace('"', "/")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"]["Repository"] == REPOSITORY.removesuffix("/blob/main/")
+    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in readme
 
 
 def test_the_commands_agree_with_the_code(readme, printed, tmp_path):
