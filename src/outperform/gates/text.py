@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 40
 _FIRST = ("check", "judgement", "hdi", "difference", "rope", "observed", "decision")
+_IN_CARD = ("check", "judgement", "decision", "difference", "hdi")  # ROPE and observed are drawn
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -179,7 +180,8 @@ def gate_card(facts: GateFacts) -> Card:
     checks = facts["checks"]
     return Card(
         headline=gate_headline(facts),
-        table=gate_table(facts),
+        table=gate_table(facts).only(_IN_CARD),
+        more=gate_table(facts),
         spans=[span(check["comparison"], rope=check["comparison"]["rope"]) for check in checks],
         notes=(
             f"The difference is {_difference(facts)}.",
