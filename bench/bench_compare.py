@@ -68,7 +68,7 @@ def compare(**chosen: object) -> op.Comparison:
 
 def one_class() -> list[Row]:
     label = NEWS.target_names[8]
-    ask = partial(compare, metric="f1", pos_label=label)
+    ask = partial(compare, metric="f1", pos_label=label, prior="uniform")
     timings = alternate(
         {
             "compare": ask,
@@ -84,7 +84,7 @@ def one_class() -> list[Row]:
 
 def all_classes() -> list[Row]:
     counts = cell_counts()
-    ask = partial(compare, metric="f1_macro")
+    ask = partial(compare, metric="f1_macro", prior="unit")
     timings = alternate(
         {
             "compare": ask,

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import tomllib
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from outperform.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+INDEX = ROOT / "docs/index.md"
+REPOSITORY = "https://github.com/outperform/outperform/blob/main/"
+RAW = "https://raw.githubusercontent.com/outperform/outperform/main/"
 WITH_COMMANDS = ["docs/tutorial/release-engineer.md"]
 
 
@@ -106,11 +110,30 @@ def test_the_code_has_no_prompts_and_prints_what_is_shown(readme, printed, reque
     if os.environ.get("UPDATE_GOLDEN"):
         readme = readme.replace(shown, f"{mask(printed).rstrip()}\n")
         README.write_text(readme, encoding="utf-8")
+        index = INDEX.read_text(encoding="utf-8").replace(shown, *blocks("text", readme))
+        INDEX.write_text(index, encoding="utf-8")
         (shown,) = blocks("text", readme)
     assert ">>>" not in readme
     assert equal(printed, shown, get_optionflags(request.config))
     other = shown.replace("worse", "better", 1)
     assert not equal(printed, other, get_optionflags(request.config))
+
+
+def test_the_first_page_of_the_docs_shows_the_same():
+    readme, index = README.read_text(encoding="utf-8"), INDEX.read_text(encoding="utf-8")
+    assert blocks("python", index) == blocks("python", readme)
+    assert blocks("text", index) == blocks("text", readme)
+
+
+def test_links_are_whole_and_lead_to_files(readme):
+    links = re.findall(r'\]\(([^)#]+)|(?:src|srcset)="([^"]+)"', readme)
+    for link in (one or other for one, other in links):
+        assert link.startswith("https://")
+        for base in (REPOSITORY, RAW):
+            assert not link.startswith(base) or (ROOT / link.removeprefix(base)).is_file()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"]["Repository"] == REPOSITORY.removesuffix("/blob/main/")
+    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in readme
 
 
 def test_the_commands_agree_with_the_code(readme, printed, tmp_path):
@@ -140,9 +163,3 @@ def test_the_commands_of_a_page_print_what_is_shown(name, tmp_path, request):
         shown = typed
     for old, new in zip(shown, typed, strict=True):
         assert equal(new, old, get_optionflags(request.config)), new
-
-
-def test_every_file_that_is_linked_exists(readme):
-    linked = re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)"', readme)
-    missing = [path for pair in linked for path in pair if path and not (ROOT / path).exists()]
-    assert not missing

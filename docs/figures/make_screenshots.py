@@ -109,7 +109,7 @@ def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
           main {{ display: flex; gap: 16px; padding: 2px; width: 1276px; align-items: stretch; }}
           section {{ background: {panel}; border: 1px solid {border}; border-radius: 10px;
                     box-sizing: border-box; overflow: hidden; }}
-          pre {{ margin: 0; padding: 20px 22px; font: 12.6px/1.3 "DejaVu Sans Mono", monospace;
+          pre {{ margin: 0; padding: 20px 22px; font: 12.6px/1.16 "DejaVu Sans Mono", monospace;
                 white-space: pre-wrap; }}
           .plot {{ flex: 1; padding: 12px; display: flex; align-items: center; }}
           .plot .op-card, .plot svg {{ max-width: none; width: 100%; height: auto; }}

@@ -71,8 +71,25 @@ def either(python: str, typed: str) -> str:
     return python if _SPELLING.get() is None else typed
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+_NEAREST = 5
+_A_LINE = 12  # names
+
+
+def unknown_name(
+    kind: str, name: object, known: Iterable[str], *, everything: str | None = None
+) -> str:
     """Return the sentence for a misspelt name, with the nearest right one.
+
+    Parameters
+    ----------
+    kind
+        What has the name.
+    name
+        What was written.
+    known
+        The right names.
+    everything
+        Where to find all of them, which are then not listed if they are many.
 
     Examples
     --------
@@ -80,10 +97,16 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1, f1_macro"
     """
     known = list(known)
-    by_lower = {one.lower(): one for one in known}
-    close = get_close_matches(str(name).lower(), by_lower, n=1)
+    by_lower, given = {one.lower(): one for one in known}, str(name).lower()
+    begun = [one for one in by_lower if len(given) > 2 and one.startswith(given)]
+    close = [*begun, *get_close_matches(given, by_lower, n=1)]
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
-    return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(known)}"
+    shown, rest = known, ""
+    if everything is not None and len(known) > _A_LINE:
+        near = [*begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
+        shown = list(dict.fromkeys([*(by_lower[one] for one in near), *known]))[:_NEAREST]
+        rest = f" and {len(known) - _NEAREST} more, see {everything}"
+    return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(shown)}{rest}"
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:

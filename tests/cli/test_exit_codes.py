@@ -58,7 +58,7 @@ USAGE = {
     "one matrix": (["compare", "old.csv", "--confusion"],
         "one confusion matrix for each of 2 models; got old.csv"),
     "unknown metric": (["compare", *TWO, "--metric", "f1macro"],
-        "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: accuracy"),
+        "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1_macro"),
     "unknown metric in a list": (["scorecard", *TWO[:7], "--metrics", "accuracy,rcall"],
         "did you mean 'recall'?"),
     "a metric of one class": (["compare", *TWO, "--metric", "f1"],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from outperform.display.cards import Card, card_html, style, table_html, with_interval
-from outperform.display.formats import Column, count_column
+from outperform.display.formats import Column, count_column, text_column
 from outperform.display.numbers import true_minus
 from outperform.display.pictures import (
     Html,
@@ -40,8 +40,8 @@ def test_it_says_what_the_text_says(read_html, facts):
     for words in (
         true_minus(headline(facts)),
         "nb_bern − nb_mult",
-        "worse >99.985%",
-        "equivalent <0.015%",
+        "worse >99.98%",
+        "equivalent <0.02%",
         "BF10 > 4.1e+03 (interval null, from draws)",
         "warning 12 cells hold nothing.",
         "−0.1234 to −0.0937",
@@ -160,10 +160,16 @@ def test_a_place_is_a_percentage_or_the_nearer_edge():
 
 @pytest.mark.parametrize(
     ("said", "colour"),
-    [("≫ better", "better"), ("WORSE", "worse"), ("pass", "better"), ("<", "open"), ("", "open")],
+    [("≫ better", "better"), ("WORSE", "worse"), ("pass", "open"), ("<", "open"), ("", "open")],
 )
 def test_three_decisions_have_a_colour(said, colour):
     assert tone(said) == colour
+
+
+def test_a_judgement_has_a_sign_and_no_colour():
+    rows = [{"check": word, "judgement": word} for word in ("pass", "fail", "undecided")]
+    page = table_html((text_column("check"), text_column("judgement")), rows)
+    assert re.findall("<td>(.*?)</td>", page) == ["✓ pass", "✗ fail", "? undecided"]
 
 
 def test_a_long_table_scrolls_and_says_what_it_leaves_out(facts):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outperform.display.numbers import for_csv, for_html, for_latex, for_markdown, for_text
+from outperform.display.numbers import for_csv, for_latex, for_markdown, for_text
 
 ANYTHING = st.text(st.characters(), max_size=60)
 FORBIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -77,12 +77,6 @@ def test_cut_labels_fit(text, limit):
     assert len(for_text(text, limit=limit)) <= max(limit, len("(empty)")) + 3 * text.count(":") + (
         3 * text.count("#")
     )
-
-
-def test_html_is_text_when_read_back(payload):
-    escaped = for_html(payload)
-    assert not set(escaped) & set("<>\"'")
-    assert html.unescape(escaped) == for_text(payload)
 
 
 def test_markdown_has_no_live_markup(payload):

@@ -115,6 +115,21 @@ def test_no_rope_breaks_the_picture(rope, width):
     assert max(map(len, plain(lines).split("\n"))) <= width
 
 
+def test_a_narrow_rope_keeps_its_zero():
+    _, facts, draws = normal(-0.3, 0.05, (-0.005, 0.005))
+    *_, axis, labels = plain(picture(Page(width=80), draws, facts, 4)).split("\n")
+    assert labels.strip() == "−0.005  0  +0.005"
+    assert axis[labels.index(" 0 ") + 1] == "┬"
+
+
+def test_a_seed_has_no_part_in_what_is_exact():
+    page, signature = Page(width=80), "outperform 0.1.0 | compare | seed=0"
+    assert plain(page.method("90 items", "exact", signature=signature)).startswith(
+        "90 items · exact · "
+    )
+    assert "200 draws, seed 0" in plain(page.method("200 draws", signature=signature))
+
+
 def test_a_posterior_without_spread_is_drawn():
     hdi = {"low": 0.0, "high": 0.0, "prob": 0.95}
     facts = {"mean": 0.0, "hdi": hdi, "exact": True, "p_worse": 0.0, "p_equivalent": 1.0,

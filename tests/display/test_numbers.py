@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -39,12 +40,12 @@ def test_counts(value, shown):
 @pytest.mark.parametrize(
     ("p", "n_draws", "shown"),
     [
-        (0.0, 20_000, "<0.015%"),
-        (1.0, 20_000, ">99.985%"),
-        (-1e-17, 20_000, "<0.015%"),
-        (1 + 1e-12, 20_000, ">99.985%"),
+        (0.0, 20_000, "<0.02%"),
+        (1.0, 20_000, ">99.98%"),
+        (-1e-17, 20_000, "<0.02%"),
+        (1 + 1e-12, 20_000, ">99.98%"),
         (0.0, 50_000, "<0.006%"),
-        (0.0, 7_000, "<0.043%"),
+        (0.0, 7_000, "<0.05%"),
         (0.0, 1_000_000, "<0.0003%"),
         (1.0, 100, ">97%"),
         (0.0, 2, "<100%"),
@@ -68,11 +69,11 @@ def test_probability(p, n_draws, shown):
 def test_a_known_error_sets_the_digits():
     assert numbers.probability(0.9731, mcse=0.004) == "97.3%"
     assert numbers.probability(0.9731, mcse=0.0001) == "97.31%"
-    assert numbers.probability(0.0001, mcse=0.003) == "<0.61%"
+    assert numbers.probability(0.0001, mcse=0.003) == "<0.7%"
 
 
 def test_numbers_of_numpy_are_welcome():
-    assert numbers.probability(np.float64(0.0), n_draws=np.int64(20_000)) == "<0.015%"
+    assert numbers.probability(np.float64(0.0), n_draws=np.int64(20_000)) == "<0.02%"
     assert numbers.count(np.int64(7532)) == "7,532"
 
 
@@ -97,12 +98,41 @@ def test_the_digits_shown_are_right(n_draws, data):
     value = float(shown.strip("<>%")) / 100
     if shown[0] == "<":
         assert k == 0
-        assert min(1, 3 / n_draws) <= value * (1 + 1e-9) <= min(1, 3.31 / n_draws) * (1 + 1e-8)
+        assert min(1, 3 / n_draws) <= value * (1 + 1e-9) <= min(1, 6 / n_draws) * (1 + 1e-8)
     elif shown[0] == ">":
         assert k == n_draws
     else:
         p = k / n_draws
         assert abs(value - p) <= max(0.0005, math.sqrt(p * (1 - p) / n_draws)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parts", "n_draws", "shown"),
+    [
+        ((0.9970, 0.0030, 0.0), 20_000, ["99.70%", "0.30%", "<0.02%"]),
+        ((0.0003, 0.00935, 0.99035), None, ["0.03%", "0.94%", "99.03%"]),
+        ((1.0, 0.0, 0.0), 20_000, [">99.98%", "<0.02%", "<0.02%"]),
+        ((0.99985, 0.00008, 0.00007), None, ["99.98%", "<0.01%", "<0.01%"]),
+    ],
+)
+def test_shares(parts, n_draws, shown):
+    assert numbers.shares(parts, n_draws) == shown
+
+
+@given(st.lists(st.integers(0, 10**5), min_size=3, max_size=3).filter(any), st.booleans())
+def test_shares_sum_to_one_hundred(counts, exact):
+    parts = [count / sum(counts) for count in counts]
+    shown = numbers.shares(parts, None if exact else sum(counts))
+    known = [Decimal(text.rstrip("%")) for text in shown if text[0].isdigit()]
+    assert not {Decimal(0), Decimal(100)} & set(known)
+    assert len({value.as_tuple().exponent for value in known}) <= 1
+    unit = Decimal(1).scaleb(known[0].as_tuple().exponent) if known else Decimal(0)
+    least = sum(1 for text in shown if text.startswith("<"))
+    assert 100 - least * unit <= sum(known) <= 100 or len(known) < 2
+    for text, part in zip(shown, parts, strict=True):
+        value = float(text.strip("<>%"))
+        assert text[0] != "<" or 100 * part <= value
+        assert not text[0].isdigit() or abs(value - 100 * part) <= 1.01 * float(unit)
 
 
 def test_intervals():

@@ -51,10 +51,10 @@ def test_the_paragraph(facts):
         "(paired, prior unit, 20,000 draws). Its posterior mean is -0.1086 (sd 0.0076; observed "
         "-0.1083; Monte Carlo error 5.4e-05). The 95% highest-density interval (HDI) runs from "
         "-0.1234 to -0.0937. The probability that the difference is above zero, that is, that "
-        "nb_bern has a higher macro-averaged F1 than nb_mult, is below 0.015%. With a region of "
+        "nb_bern has a higher macro-averaged F1 than nb_mult, is below 0.02%. With a region of "
         "practical equivalence (ROPE) of ±0.01 (the default), the probabilities that nb_bern is "
-        "practically worse than, equivalent to and better than nb_mult are above 99.985%, below "
-        "0.015% and below 0.015%. The HDI lies entirely below the ROPE. Decision (≪): nb_bern is "
+        "practically worse than, equivalent to and better than nb_mult are above 99.98%, below "
+        "0.02% and below 0.02%. The HDI lies entirely below the ROPE. Decision (≪): nb_bern is "
         "worse than nb_mult. For other widths of the ROPE the decision is: ≪ (worse) up to "
         "±0.0937, undecided (<) to ±0.1234, ≈ (equivalent) from there on. The data multiply the "
         "odds that the difference lies outside the ROPE rather than inside it by more than "
@@ -70,7 +70,7 @@ def test_the_short_paragraph(facts):
         "20,000 draws). For a region of practical equivalence (ROPE) of ±0.01 (the default), "
         "nb_bern is worse than nb_mult (≪): the HDI lies entirely below the ROPE. The "
         "probabilities that nb_bern is practically worse than, equivalent to and better than "
-        "nb_mult are above 99.985%, below 0.015% and below 0.015%. Caveat: 12 cells hold "
+        "nb_mult are above 99.98%, below 0.02% and below 0.02%. Caveat: 12 cells hold "
         "nothing."
     )
 

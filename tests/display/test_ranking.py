@@ -68,7 +68,7 @@ def make(*models, **more):
         ),
         (
             [model("gpt", p_best=1.0), model("bert", "WORSE")],
-            "gpt is best in macro-averaged F1 (P >99.985%); the other is worse.",
+            "gpt is best in macro-averaged F1 (P >99.98%); the other is worse.",
         ),
         (
             [model("gpt", p_best=0.97), model("a", "WORSE"), model("b", "WORSE")],

@@ -36,7 +36,7 @@ def test_verbose_says_the_rest(facts):
     assert lines[8:] == [
         "With a ROPE wider than ±0.0937 this is undecided; from ±0.1234 on, equivalent.",
         "difference    nb_bern − nb_mult in macro-averaged F1",
-        "above zero    P(nb_bern − nb_mult > 0) <0.015%",
+        "above zero    P(nb_bern − nb_mult > 0) <0.02%",
         "Bayes factor  BF10 > 4.1e+03 (interval null, from draws)",
         "Monte Carlo   error of the mean 5.4e-05",
         "data          7,532 items, 20 classes, paired, prior unit, 20,000 draws",

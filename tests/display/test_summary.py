@@ -32,7 +32,7 @@ def test_results_have_a_row_each(facts):
     assert table["decision"] == ("≪ worse", "≪ worse")
     assert table["log10_bf10"] == (3.6198, None)
     assert table.to_frame().shape == (2, len(table.columns))
-    assert ">99.985%" in table.to_text()
+    assert ">99.98%" in table.to_text()
     json.dumps(table.to_dict(), allow_nan=False)
 
 

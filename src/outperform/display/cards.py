@@ -151,6 +151,7 @@ def table_html(
     return joined([box, *below])
 
 
+_JUDGED = {"pass": "✓", "fail": "✗", "undecided": "?"}
 _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
@@ -162,8 +163,10 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
         return element("th", text, scope="row", class_=_side(column))
-    if column.key in ("decision", "judgement") and isinstance(value, str):
+    if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
+    if column.key == "judgement":  # colours are those of decisions
+        return element("td", f"{_JUDGED[text]} {text}")
     shown = text if isinstance(value, str) and not _NUMERIC.fullmatch(text) else true_minus(text)
     return element("td", shown, class_=_side(column))
 

@@ -122,9 +122,22 @@ def probability(facts: Facts, key: str) -> str:
     Examples
     --------
     >>> probability({"p_better": 1.0, "n_draws": 20_000, "exact": False}, "p_better")
-    '>99.985%'
+    '>99.98%'
     """
     return numbers.probability(facts[key], n_draws=draws_behind(facts))
+
+
+def shares(facts: Facts) -> dict[str, str]:
+    """Return the probabilities of worse, equivalent and better, which sum to 100%.
+
+    Examples
+    --------
+    >>> shares({"p_worse": 0.0027, "p_equivalent": 0.1611, "p_better": 0.8362, "n_draws": 20_000})
+    {'worse': '0.3%', 'equivalent': '16.1%', 'better': '83.6%'}
+    """
+    words = ("worse", "equivalent", "better")
+    written = numbers.shares([facts[f"p_{word}"] for word in words], draws_behind(facts))
+    return dict(zip(words, written, strict=True))
 
 
 def draws_behind(facts: Facts) -> int | None:

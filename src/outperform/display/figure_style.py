@@ -34,6 +34,7 @@ _NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where a
 _LINE = 44  # characters
 _USUAL = 8.33  # points of small text, to which marks are in proportion
 _HEADING = 36.0  # points that a title takes from the rows under it
+_OUTLINE = 2.0  # points around letters
 _WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
 _ON_LIGHT = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
@@ -252,11 +253,12 @@ def write_title(
     """
     width = max(_room(ax) - margin, 60.0)
     small = 0.833 * text_size()
-    room = max(10, int(width / (0.92 * _WIDE * small)))
-    written = None if note is None else "\n".join(fill(one, room) for one in note.splitlines())
+    written = None
+    if note is not None:
+        written = "\n".join(_filled(ax, one, width, "x-small") for one in note.splitlines())
     pad = above + 5 + (0 if written is None else 3 + 1.25 * small * (written.count("\n") + 1))
     # Names keep their hyphens, numbers have a true minus.
-    text = fill(_MINUS.sub("−", title), max(10, int(width / (1.05 * _WIDE * _title_size()))))
+    text = _filled(ax, _MINUS.sub("−", title), width, **_of_titles())
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
     if written is not None:
         how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
@@ -274,7 +276,7 @@ def _room(ax: Axes) -> float:
 
 def fits_title(ax: Axes, title: str) -> bool:
     """Return whether a sentence needs but one line over the axes."""
-    return 1.05 * _WIDE * _title_size() * len(title) <= _room(ax)
+    return _width(ax, title, **_of_titles()) <= _room(ax)
 
 
 def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
@@ -326,12 +328,13 @@ def row_size(ax: Axes, n_rows: int) -> float:
     return max(2.5, min(text_size(), 0.85 * (points(ax)[1] - _HEADING) / (n_rows + 1)))
 
 
-def veiled(
+def outlined(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **how: Any
 ) -> None:
-    """Write beside a point, over a veil of the background that keeps text apart from lines."""
-    veil = {"facecolor": paper(ax), "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
-    how = {**SMALL, "bbox": veil, "zorder": 4, **how}
+    """Write beside a point, outlined in the background's colour to keep text apart from lines."""
+    effects = require("matplotlib.patheffects", extra="plot", purpose="plot()")
+    outline = effects.withStroke(linewidth=_OUTLINE, foreground=paper(ax), alpha=0.8)
+    how = {**SMALL, "path_effects": [outline], "zorder": 4, **how}
     ax.annotate(text, at, xytext=offset, textcoords="offset points", **how)
 
 
@@ -341,10 +344,23 @@ def text_size() -> float:
     return 0.833 * float(settings["font.size"])
 
 
-def _title_size() -> float:
-    settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
+def _filled(ax: Axes, text: str, width: float, size: str | float, weight: str = "normal") -> str:
+    """Break a text into lines of so many points, by the average of its characters."""
+    room = 0.97 * len(text) * width / max(_width(ax, text, size, weight), 1.0)
+    return fill(text, max(10, int(room)))
+
+
+def _width(ax: Axes, text: str, size: str | float, weight: str) -> float:
+    """Return the points that a text takes on one line."""
     fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
-    return float(fonts.FontProperties(size=settings["axes.titlesize"]).get_size_in_points())
+    paths = require("matplotlib.textpath", extra="plot", purpose="plot()").text_to_path
+    font = fonts.FontProperties(family=family(ax), size=size, weight=weight)
+    return float(paths.get_text_width_height_descent(text, font, ismath=False)[0])
+
+
+def _of_titles() -> dict[str, Any]:
+    settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
+    return {"size": settings["axes.titlesize"], "weight": settings["axes.titleweight"]}
 
 
 def points(ax: Axes) -> tuple[float, float]:

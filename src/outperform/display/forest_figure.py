@@ -116,7 +116,9 @@ def _key(rows: Sequence[Mapping[str, Any]]) -> str:
     ropes = {numbers.rope(row["rope"]["low"], row["rope"]["high"]) for row in rows}
     rope = f"ROPE {true_minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
     hdi = f"{numbers.percent(rows[0]['hdi']['prob'])} HDI"
-    return f"{KEY.format(hdi=hdi)}, shaded: {rope}"
+    signs = [sign for sign in "><?" if any(row["decision"]["symbol"] == sign for row in rows)]
+    undecided = f"; {' '.join(signs)} undecided" if signs else ""
+    return f"{KEY.format(hdi=hdi)}, shaded: {rope}{undecided}"
 
 
 def _draw_ropes(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -145,6 +147,7 @@ def draw_confusion(
     *,
     labels: Sequence[object],
     names: Sequence[object] = ("A", "B"),
+    some: bool = False,
     normalise: bool = False,
     axes: Sequence[Axes] | None = None,
     size: FigureSize = "text",
@@ -164,6 +167,8 @@ def draw_confusion(
         The classes, in the order of the rows.
     names
         What to call A and B.
+    some
+        Whether there are other classes too, which are not shown.
     normalise
         Whether each row is shown as per cent of its sum.
     axes
@@ -201,6 +206,7 @@ def draw_confusion(
         drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
         if axes is None and not normalise:
             said = _more_right(int(np.trace(left) - np.trace(right)), short)
+            said = f"In these {len(classes)} classes {said}" if some else said
             room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
             drawn[0].figure.suptitle(fill(said, room), x=0.01, ha="left", **_HEAD)
     return drawn

@@ -111,7 +111,7 @@ def probability_column(key: str, heading: str | None = None, n_draws: int | None
     Examples
     --------
     >>> probability_column("p_better", n_draws=20_000).show(1.0)
-    '>99.985%'
+    '>99.98%'
     """
     write = partial(numbers.probability, n_draws=n_draws)
     return Column(key=key, heading=heading, write=write, align="right")

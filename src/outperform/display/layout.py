@@ -205,7 +205,8 @@ class Page:
             return self.text(for_text(signature, limit=_LONGEST), indent=2, style="dim")
         version, *asked = for_text(signature).split(" | ") if signature else [""]
         seed = next((one.replace("=", " ") for one in asked if one.startswith("seed=")), "")
-        drawn = ", ".join(filter(None, (*parts[-1:], seed)))
+        exact = parts[-1:] == ("exact",)  # no seed has a part in it
+        drawn = ", ".join(filter(None, (*parts[-1:], "" if exact else seed)))
         said = " · ".join(filter(None, (*parts[:-1], drawn)))
         room = len(said) + _VERSION <= self.width
         return self.text(" · ".join(filter(None, (said, version if room else ""))), style="dim")
@@ -235,7 +236,13 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def signed(value: float, places: int) -> str:
-    """Return a difference with its sign, true_minus(numbers.signed(value, places))."""
+    """Return a difference with its sign, a true minus.
+
+    Examples
+    --------
+    >>> signed(-0.1086, 3)
+    '−0.109'
+    """
     return true_minus(numbers.signed(value, places))
 
 
@@ -399,8 +406,8 @@ def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Li
     """
     rope = facts.get("rope")
     if page.width < _NARROWEST:
-        names = () if rope is None else ("worse", "equivalent", "better")
-        said = ", ".join(f"{one} {read.probability(facts, 'p_' + one)}" for one in names)
+        shares = {} if rope is None else read.shares(facts)
+        said = ", ".join(f"{name} {share}" for name, share in shares.items())
         return page.text(said) if said else []
     write = signed if rope is not None else (lambda one, digits: numbers.plain(one, digits))
     ends = [write(facts["hdi"][end], places) for end in ("low", "high")]
@@ -440,8 +447,10 @@ def _axis(cells: Cells, rope: Mapping[str, float]) -> list[Line]:
     ticks = dict(sorted({low: ends[0], zero: "0", high: ends[1]}.items()))
     if len(ticks) < 3 or not _apart(ticks):
         ticks = {low: ends[0], high: ends[1]}
-    if low == high or not _apart(ticks):
-        ticks = {(low + high) // 2: true_minus(numbers.rope(rope["low"], rope["high"]))}
+        if rope["low"] < 0 < rope["high"]:  # all in one text, its zero under the tick
+            ticks = {zero: "  ".join((ends[0], "0", ends[1]))}
+        elif low == high or not _apart(ticks):
+            ticks = {(low + high) // 2: true_minus(numbers.rope(rope["low"], rope["high"]))}
     line = ["┬" if place in (low, zero, high) else "─" for place in range(len(cells.sides))]
     labels = _placed([Span(text) for text in ticks.values()], list(ticks), len(line))
     return [_grouped(line, cells.sides), labels]
@@ -457,7 +466,8 @@ def _shares(cells: Cells, facts: Facts) -> Line:
     """Return the three probabilities, each above its part of the axis."""
     names = list(dict.fromkeys(cells.sides))
     where = [[i for i, side in enumerate(cells.sides) if side == name] for name in names]
-    texts = [Span(f"{name} {read.probability(facts, 'p_' + name)}", name) for name in names]
+    shares: Mapping[str, str] = read.shares(facts)
+    texts = [Span(f"{name} {shares[name]}", name) for name in names]
     return _placed(texts, [(here[0] + here[-1]) // 2 for here in where], len(cells.sides))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from html import escape as _escape_html
 from math import ceil, floor, isfinite, isnan, log10, sqrt
 from typing import Any
 from unicodedata import category
@@ -108,7 +107,8 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
     """Return a probability in per cent, never as a bare 0% or 100%.
 
     A probability that none, or all, of S draws show is written as the bound
-    3/S, the upper end of a 95% interval after no event in S trials. An exact
+    3/S, the upper end of a 95% interval after no event in S trials, rounded up
+    to one figure: below 0.02% if 20,000 draws never show it. An exact
     probability (no ``n_draws`` and no ``mcse``) has two decimals.
 
     Parameters
@@ -123,7 +123,7 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
     Examples
     --------
     >>> probability(0.9731, 20_000), probability(0.0, 20_000), probability(1.0, 20_000)
-    ('97.3%', '<0.015%', '>99.985%')
+    ('97.3%', '<0.02%', '>99.98%')
     >>> probability(0.9731), probability(1e-30)
     ('97.31%', '<0.01%')
     """
@@ -135,6 +135,39 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
     if p > 0.5:
         return _from_above(_rare(1 - p, n_draws, mcse))
     return _rare(p, n_draws, mcse)
+
+
+def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
+    """Return probabilities that sum to one, with the same decimals and a sum of 100%.
+
+    What would be written as zero is below one unit of the last decimal, and what no
+    draw shows below its own bound.
+
+    Examples
+    --------
+    >>> shares([0.0027, 0.1611, 0.8362], 20_000), shares([0.9, 0.0998, 0.0002], 20_000)
+    (['0.3%', '16.1%', '83.6%'], ['90.0%', '10.0%', '<0.1%'])
+    >>> shares([0.33335, 0.33335, 0.3333])
+    ['33.34%', '33.33%', '33.33%']
+    """
+    texts = [probability(part, n_draws) for part in parts]
+    known = [place for place, text in enumerate(texts) if text[0].isdigit()]
+    if len(known) < 2:
+        return texts
+    places = min(len(texts[place].rstrip("%").partition(".")[2]) for place in known)
+    unit = Decimal(1).scaleb(-places)
+    exact = {place: 100 * Decimal(repr(float(parts[place]))) for place in known}
+    shown = {place: value.quantize(unit) for place, value in exact.items()}
+    missing = sum(exact.values(), Decimal(0)).quantize(unit) - sum(shown.values())
+    while missing:
+        step = unit.copy_sign(missing)
+        free = [place for place in known if 0 <= shown[place] + step < 100]
+        most = max(free, key=lambda place: (exact[place] - shown[place]) * step)
+        shown[most] += step
+        missing -= step
+    for place, value in shown.items():
+        texts[place] = f"{value:f}%" if value else f"<{unit:f}%"
+    return texts
 
 
 def interval(low: float, high: float, digits: int = DIGITS, *, sign: bool = False) -> str:
@@ -195,16 +228,16 @@ def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
     if n_draws is None and not mcse:
         return f"<{100 * _EXACT_EDGE:g}%" if p < _EXACT_EDGE else f"{100 * p:.2f}%"
     if n_draws is not None and p < 0.5 / n_draws:
-        return f"<{_two_figures(min(1.0, 3 / n_draws))}%"
+        return f"<{_bound(min(1.0, 3 / n_draws))}%"
     error = mcse or (sqrt(p * (1 - p) / n_draws) if n_draws else 0.0)
     places = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
     text = f"{100 * p:.{places}f}"
-    return f"<{_two_figures(min(1.0, p + 2 * error))}%" if _is_zero(text) else text + "%"
+    return f"<{_bound(min(1.0, p + 2 * error))}%" if _is_zero(text) else text + "%"
 
 
-def _two_figures(share: float) -> str:
-    """Write a bound in per cent, rounded up to two significant figures."""
-    return _fixed(_significant(Decimal(repr(float(share))) * 100, 2, ROUND_CEILING))
+def _bound(share: float) -> str:
+    """Write a bound in per cent, rounded up to one significant figure."""
+    return _fixed(_significant(Decimal(repr(float(share))) * 100, 1, ROUND_CEILING))
 
 
 def _from_above(rare: str) -> str:
@@ -380,24 +413,6 @@ def true_minus(text: str) -> str:
     'lower by 0.01 (95% HDI −0.02 to −0.01) in state-of-2020'
     """
     return _HYPHEN.sub("−", text)
-
-
-def for_html(label: object, *, limit: int | None = None) -> str:
-    """Return a label for HTML, safe between tags and in quoted attributes.
-
-    Parameters
-    ----------
-    label
-        The label as it came from the data.
-    limit
-        The longest text allowed, before escaping.
-
-    Examples
-    --------
-    >>> for_html("<b>")
-    '&lt;b&gt;'
-    """
-    return _escape_html(for_text(label, limit=limit), quote=True)
 
 
 def for_json(text: str) -> str:

@@ -288,7 +288,10 @@ def _interval(facts: Facts, *, sign: bool = True) -> str:
 
 
 def _spoken(facts: Facts, key: str) -> str:
-    text = read.probability(facts, key)
+    return _in_words(read.probability(facts, key))
+
+
+def _in_words(text: str) -> str:
     return text.replace("<", "below ").replace(">", "above ")
 
 
@@ -326,9 +329,7 @@ def _judged_in_short(facts: Facts) -> str:
 
 def _probabilities(facts: Facts) -> str:
     a, b = read.names(facts)
-    worse, equivalent, better = (
-        _spoken(facts, key) for key in ("p_worse", "p_equivalent", "p_better")
-    )
+    worse, equivalent, better = map(_in_words, read.shares(facts).values())
     return (
         f"the probabilities that {a} is practically worse than, equivalent to and better than {b} "
         f"are {worse}, {equivalent} and {better}."

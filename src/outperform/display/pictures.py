@@ -67,7 +67,6 @@ def joined(content: Iterable[str | None]) -> Html:
 
 TONES = {"≫": "better", "≪": "worse", "≈": "equivalent"}
 _OF_NAME = {"BETTER": "better", "WORSE": "worse", "EQUIVALENT": "equivalent"}
-_JUDGED = {"pass": "better", "fail": "worse"}
 OPEN = "open"
 
 
@@ -79,8 +78,7 @@ def tone(decision: str) -> str:
     >>> tone("WORSE"), tone("≫ better"), tone("> leaning better, not decided")
     ('worse', 'better', 'open')
     """
-    named = _OF_NAME.get(decision) or _JUDGED.get(decision)
-    return named or TONES.get(decision.partition(" ")[0], OPEN)
+    return _OF_NAME.get(decision) or TONES.get(decision.partition(" ")[0], OPEN)
 
 
 # Pictures. Places across are percentages, so that text keeps its size on every screen.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _BAR = -0.11  # where the HDI lies, in heights of the posterior
-_SIGNS = ("p_worse", "p_equivalent", "p_better")
 
 
 def plot_posterior(
@@ -65,7 +64,7 @@ def plot_posterior(
         _draw_hdi(ax, facts, _BAR * shape.top)
         key = KEY.format(hdi=read.hdi_label(facts)) if "mean" in facts else read.hdi_label(facts)
         place = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
-        figure_style.veiled(ax, key, (0.5, 0.0), (0, 2), **place, **figure_style.TINY)
+        figure_style.outlined(ax, key, (0.5, 0.0), (0, 2), **place, **figure_style.TINY)
         figure_style.name_axis(ax, facts)
         figure_style.number_ticks(ax, most=6)
         figure_style.bare(ax)
@@ -92,12 +91,13 @@ def _name_rope(ax: Axes, facts: Facts) -> None:
 def _write_shares(ax: Axes, facts: Facts) -> None:
     """Write the three probabilities over the axes in their colours, below the ROPE on the left."""
     name = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)[0]
-    keys = _SIGNS if facts.get("greater_is_better", True) else _SIGNS[::-1]
-    for key, x, align in zip(keys, (0.0, 0.5, 1.0), ("left", "center", "right"), strict=True):
-        word = key.removeprefix("p_")
+    parts = list(read.shares(facts).items())
+    parts = parts if facts.get("greater_is_better", True) else parts[::-1]
+    places = zip((0.0, 0.5, 1.0), ("left", "center", "right"), strict=True)
+    for (word, share), (x, align) in zip(parts, places, strict=True):
         whose = word if word == "equivalent" else f"{name} {word}"
         how: dict[str, Any] = {"ha": align, "va": "bottom", "color": colour(ax, word)}
-        text = f"{whose}\n{read.probability(facts, key)}"
+        text = f"{whose}\n{share}"
         ax.text(x, 1.02, text, transform=ax.transAxes, **how, **figure_style.SMALL)
 
 
@@ -124,7 +124,7 @@ def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
     for end, offset, side in (("low", -6, "right"), ("high", 6, "left")):
         value = facts["hdi"][end]
         text = true_minus(write(value, places))
-        figure_style.veiled(ax, text, (value, level), (offset, 0), ha=side, va="center")
+        figure_style.outlined(ax, text, (value, level), (offset, 0), ha=side, va="center")
 
 
 _HEIGHT = 0.62  # of the higher posterior, in rows

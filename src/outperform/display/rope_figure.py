@@ -19,6 +19,7 @@ from outperform.display.sentences import DECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
     from outperform.results.schemas import ComparisonFacts, CurveFacts, Ends, FactorFacts
 
@@ -77,7 +78,8 @@ def draw_rope_curve(
             _draw_band(ax, stretch, stop)
         if shares is not None:
             _draw_shares(ax, *(np.asarray(part, dtype=np.float64) for part in shares))
-        _mark_chosen(ax, facts)
+        shade = figure_style.ink(ax) if shares is None else figure_style.paper(ax)
+        _mark_chosen(ax, facts, shade=shade)
         _finish(ax, facts, with_shares=shares is not None)
     return ax
 
@@ -140,7 +142,7 @@ def _draw_band(ax: Axes, stretch: CurveFacts, stop: float) -> None:
     ax.text((low + high) / 2, (_STRIP + _ROOF) / 2, text, **how)
 
 
-def _mark_chosen(ax: Axes, facts: Facts) -> None:
+def _mark_chosen(ax: Axes, facts: Facts, *, shade: ColorType) -> None:
     rope = facts["rope"]
     at = _chosen(rope)
     ax.plot(
@@ -154,7 +156,7 @@ def _mark_chosen(ax: Axes, facts: Facts) -> None:
     even = rope["low"] == -rope["high"]
     text = f"ROPE {numbers.rope(rope['low'], rope['high'])}" if even else "the given ROPE"
     how: dict[str, Any] = {"rotation": 90, "va": "bottom", "zorder": 5, **figure_style.TINY}
-    figure_style.veiled(ax, text, (at, 0.03), (3, 0), **how)
+    ax.annotate(text, (at, 0.03), xytext=(3, 0), textcoords="offset points", color=shade, **how)
 
 
 def _changes(facts: Facts) -> str:
@@ -333,11 +335,11 @@ def _draw_shapes(
         zorder=3,
     )
     peak = float(after.grid[int(np.argmax(after.height))])
-    figure_style.veiled(ax, "posterior", (peak, after.top), (0, 2), ha="center", va="bottom")
+    figure_style.outlined(ax, "posterior", (peak, after.top), (0, 2), ha="center", va="bottom")
     drawn = before.height[~np.isnan(before.height)]
     if drawn.size:
         side = {"xycoords": ax.get_yaxis_transform(), "ha": "right", "va": "bottom"}
-        figure_style.veiled(ax, "prior", (1.0, float(drawn[-1])), (0, 4), **side)
+        figure_style.outlined(ax, "prior", (1.0, float(drawn[-1])), (0, 4), **side)
 
 
 def _draw_densities(ax: Axes, null: Null, floor: float) -> None:

@@ -264,10 +264,7 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
     """
     way = read.direction(facts)
     subject = read.difference(facts, limit=NAME_LIMIT)
-    shares = ", ".join(
-        f"{word} {read.probability(facts, 'p_' + word)}"
-        for word in ("worse", "equivalent", "better")
-    )
+    shares = ", ".join(f"{word} {share}" for word, share in read.shares(facts).items())
     details = [
         ("difference", f"{subject} in {read.metric(facts)}{f', {way}' if way else ''}"),
         ("practically", f"{shares}; ROPE {read.rope_text(facts)}"),
@@ -362,9 +359,7 @@ def comparison_card(outline: object, facts: Facts) -> Card:
     measured = for_text(read.metric(facts), limit=2 * NAME_LIMIT)
     subject = f"{read.difference(facts, limit=NAME_LIMIT)}, {measured}"
     said = headline(facts, limit=NAME_LIMIT)
-    worse, equivalent, better = (
-        read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better")
-    )
+    worse, equivalent, better = read.shares(facts).values()
     label = f"Posterior of {read.difference(facts)} in {read.metric(facts)}. {headline(facts)}"
     return Card(
         headline=said,

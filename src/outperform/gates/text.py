@@ -14,7 +14,7 @@ from outperform.display.cards import Card
 from outperform.display.formats import Column, text_column
 from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_json, for_markdown, for_text, true_minus
-from outperform.display.pictures import span, tone
+from outperform.display.pictures import span
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
 from outperform.findings import counted, listed
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 40
 _FIRST = ("check", "judgement", "hdi", "difference", "rope", "observed", "decision")
+_IN_CARD = ("check", "judgement", "decision", "difference", "hdi")  # ROPE and observed are drawn
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -142,7 +143,7 @@ def gate_table(facts: GateFacts) -> Table:
         text_column("check"),
         text_column("judgement"),
         Column(key="observed", align="right"),
-        Column(key="difference", align="right"),
+        Column(key="difference", heading="mean", align="right"),
         Column(key="hdi", heading=prob),
         Column(key="rope", heading="ROPE"),
         text_column("decision"),
@@ -221,15 +222,9 @@ def gate_card(facts: GateFacts) -> Card:
     checks = facts["checks"]
     return Card(
         headline=gate_headline(facts),
-        tone=tone(facts["judgement"]),
-        table=gate_table(facts),
-        spans=[
-            replace(
-                span(check["comparison"], rope=check["comparison"]["rope"]),
-                tone=tone(check["judgement"]),
-            )
-            for check in checks
-        ],
+        table=gate_table(facts).only(_IN_CARD),
+        more=gate_table(facts),
+        spans=[span(check["comparison"], rope=check["comparison"]["rope"]) for check in checks],
         notes=(
             f"The difference is {_difference(facts)}.",
             *([_rates(facts)] if "task" in checks[0] else []),

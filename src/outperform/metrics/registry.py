@@ -166,7 +166,8 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
             f"a time with {param('metric=', 'roc_auc')}, {param('pos_label=')} and the scores of "
             "that class, or use log_loss or brier_score, which read one probability a class"
         )
-    return UsageError(unknown_name("metric", name, known))
+    every = "op.metrics.names(), set_names() and score_names()"
+    return UsageError(unknown_name("metric", name, known, everything=every))
 
 
 def set_names() -> list[str]:

@@ -320,7 +320,7 @@ def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
     right = n > 0.6 * max(look["n"] for look in facts["looks"])
     side: dict[str, Any] = {"ha": "right" if right else "left", "va": "bottom"}
     at = ax.get_xaxis_transform()
-    figure_style.veiled(
+    figure_style.outlined(
         ax, text, (n, 0.0), (-3 if right else 3, 3), xycoords=at, **side, **figure_style.TINY
     )
 

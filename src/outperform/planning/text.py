@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
 
 from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
@@ -222,13 +221,13 @@ def plot_power(
             f"but arrays of shapes {x.shape} and {y.shape} came"
         )
     grid = np.linspace(x.min(), x.max(), _FINE)
-    # Through the points, and nowhere above or below its neighbours.
-    line = (grid, PchipInterpolator(x, y)(grid)) if x.size > 1 else (x, y)
     errors = None if mcse is None else np.asarray(mcse, dtype=np.float64)
     said = f"With {numbers.count(x[-1])} items the decision is {for_text(goal).replace('_', ' ')}"
     title = f"{said} with a probability of {_percent(float(y[-1]))}"
     with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
-        _draw_curve(ax, line, (x, y, errors), goal=goal, label=label, title=title)
+        _draw_curve(
+            ax, (grid, np.interp(grid, x, y)), (x, y, errors), goal=goal, label=label, title=title
+        )
         ax.set_xlabel("items", **figure_style.SMALL)
     return ax
 
@@ -282,7 +281,7 @@ def plot_plan(
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
             up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
             shift, at = (3, up), (facts["n"], 0)  # those of further curves stand higher
-            figure_style.veiled(ax, numbers.count(facts["n"]), at, shift, va="bottom")
+            figure_style.outlined(ax, numbers.count(facts["n"]), at, shift, va="bottom")
         ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
 
@@ -331,4 +330,4 @@ def _draw_curve(
         over: dict[str, Any] = {"ha": "right", "va": "bottom"}
         side = {"ha": "left", "va": "top"} if several else over
         shift = (7, -3) if several else (-7, 3)
-        figure_style.veiled(ax, name, where, shift, color=shade, family=family, **side)
+        figure_style.outlined(ax, name, where, shift, color=shade, family=family, **side)

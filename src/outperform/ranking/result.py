@@ -44,6 +44,7 @@ from outperform.ranking.text import (
     ranking_page,
     ranking_paragraph,
     ranking_table,
+    ranking_title,
 )
 from outperform.results.base import Tabular, verb
 from outperform.results.comparison import Comparison
@@ -464,8 +465,7 @@ class Ranking(Tabular):
         )
 
     def _title(self) -> str:
-        said = ranking_headline(self.to_dict(), limit=SHORT_NAME).partition(";")[0]
-        return said.rstrip(".").replace("(P ", "(P\N{NO-BREAK SPACE}")
+        return ranking_title(self.to_dict(), limit=SHORT_NAME)
 
     def __repr__(self) -> str:
         return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"

@@ -203,6 +203,22 @@ def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
     return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
 
 
+def ranking_title(facts: RankingFacts, *, limit: int | None = None) -> str:
+    """Return who is best or tied for it, over a figure.
+
+    Examples
+    --------
+    >>> gpt, bert = ({"name": name, "tied": True, "p_best": 0.5} for name in ("gpt", "bert"))
+    >>> ranking_title({"metric": "f1", "n_draws": 1000, "models": [gpt, bert]})
+    'gpt and bert are tied for best in f1'
+    """
+    tied = [one for one in facts["models"] if one["tied"]]
+    if len(tied) > 1:
+        return f"{_listed(tied, limit)} are tied for best in {read.metric(facts)}"
+    said = ranking_headline(facts, limit=limit).partition(";")[0]
+    return said.rstrip(".").replace("(P ", "(P\N{NO-BREAK SPACE}")
+
+
 def _worse(worse: int, others: int) -> str:
     if worse < others:
         return "one is" if worse == 1 else f"{numbers.count(worse)} are"

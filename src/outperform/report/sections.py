@@ -158,7 +158,7 @@ def _answer(comparison: Comparison, base: Facts) -> Answer:
         "findings": finding_facts(comparison.findings),
         **{f"p_{word}": mass for word, mass in zip(SHARES, masses, strict=True)},
     }
-    worse, equivalent, better = (read.probability(facts, f"p_{word}") for word in SHARES)
+    worse, equivalent, better = read.shares(facts).values()
     return Answer(
         rope=true_minus(numbers.rope(rope.low, rope.high)),
         low=rope.low,

@@ -216,6 +216,7 @@ def plot_confusion(
         b,
         labels=[names[place] for place in kept],
         names=comparison.names,
+        some=len(set(kept)) < len(names),
         normalise=normalise,
         axes=axes,
         size=size,
@@ -230,6 +231,7 @@ def plot_forest(
     *,
     size: FigureSize,
     title: str | None = None,
+    note: str | None = None,
 ) -> Axes:
     """Draw one row for each comparison."""
     first = comparisons[0]
@@ -242,6 +244,7 @@ def plot_forest(
         metric=first.spec.metric.label if same and what != "metric" else None,
         greater_is_better=ways.pop() if len(ways) == 1 else None,
         title=title,
+        note=note,
         ax=ax,
         size=size,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import Card, with_interval
+from outperform.display.figure_style import SHORT_NAME
 from outperform.display.formats import (
     Column,
     latex_label,
@@ -24,7 +26,7 @@ from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
-from outperform.findings import Finding, clauses, finding, listed
+from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.inference.diagnostics import is_pulled
 from outperform.inference.spec import Spec
 from outperform.inference.summary import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
+_PULLS = "pulls: the prior draws the mean away from what was observed"
 _FLAGS = {
     "pulls": "the difference is off what was observed by more than half a posterior sd",
     "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
@@ -79,6 +82,21 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
         for decision, names in said.items()
     ]
     return "; ".join(parts) + "."
+
+
+def _title(facts: SensitivityFacts) -> str:
+    """Return how many priors say what, over a figure."""
+    said = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
+    ((first, n), *rest) = said.items()
+    of = counted(said.total(), "priors")
+    told = [f"{first} under {f'{n} of' if rest else 'all'} {of}" if n > 1 or rest else first]
+    told += [f"{words} under {n}" for words, n in rest]
+    return f"{read.names(facts, limit=SHORT_NAME)[0]} is {', '.join(told)}"
+
+
+def _name_in_figure(row: PriorFacts) -> str:
+    marks = [word for word, holds in (("own", row["own"]), ("pulls", row["pulls"])) if holds]
+    return f"{row['prior']} ({', '.join(marks)})" if marks else row["prior"]
 
 
 def sensitivity_table(facts: SensitivityFacts) -> Table:
@@ -456,9 +474,11 @@ class Sensitivity(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        names = [f"{name} (own)" if not place else name for place, name in enumerate(self.priors)]
-        title = sensitivity_headline(self.to_dict()).rstrip(".")
-        return facts.plot_forest("prior", names, self.comparisons, ax, size=size, title=title)
+        told = self.to_dict()
+        names = [_name_in_figure(row) for row in told["rows"]]
+        pulled = any(row["pulls"] for row in told["rows"])
+        how: dict[str, Any] = {"title": _title(told), "note": _PULLS if pulled else None}
+        return facts.plot_forest("prior", names, self.comparisons, ax, size=size, **how)
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"

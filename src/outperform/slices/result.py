@@ -392,7 +392,7 @@ class SliceComparison(Tabular):
             title=slices_headline(self._facts(), limit=SHORT_NAME)
             .partition("; ")[0]
             .partition(". ")[0],
-            note="means are pulled toward the whole",
+            note="means pulled toward the whole",
             ax=ax,
             size=size,
         )

@@ -86,6 +86,10 @@ def test_a_new_figure_says_who_is_right_more_often():
     axes = draw_confusion(A, B, labels=["ham", "spam"], names=("bert", "gpt"))
     assert axes[0].figure.get_suptitle() == "bert is right on 5 more items than gpt"
     pyplot.close(axes[0].figure)
+    axes = draw_confusion(A, B, labels=["ham", "spam"], names=("bert", "gpt"), some=True)
+    said = "In these 2 classes bert is right on 5 more items than gpt"
+    assert axes[0].figure.get_suptitle().replace("\n", " ") == said
+    pyplot.close(axes[0].figure)
 
 
 @pytest.mark.parametrize("n", [2, 5, 12, 30])

@@ -41,7 +41,8 @@ def test_rows_stand_in_the_order_given(ax, bars, marks, texts):
     top, bottom = ax.get_ylim()[::-1]
     assert top < 0 < 4 < bottom
     assert ax.get_xlabel() == "F1, bert − gpt → bert better"
-    assert texts(ax)[5].replace("\n", " ") == "95% HDI, ● mean, ◇ observed, shaded: ROPE ±0.01"
+    marked = "95% HDI, ● mean, ◇ observed, shaded: ROPE ±0.01; < undecided"
+    assert texts(ax)[5].replace("\n", " ") == marked
     said = ax.get_title("left").replace("\n", " ")
     assert said == "bert is better than gpt in 2, worse in 1, equivalent in 1 of 5"
 

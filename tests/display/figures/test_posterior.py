@@ -32,9 +32,9 @@ def test_the_picture_says_it_all(ax, facts, texts):
     assert ax.get_xlabel() == "macro-averaged F1, nb_bern − nb_mult\n→ nb_bern better"
     assert ax.get_legend() is None
     assert set(texts(ax)) == {
-        "nb_bern worse\n>99.985%",
-        "equivalent\n<0.015%",
-        "nb_bern better\n<0.015%",
+        "nb_bern worse\n>99.98%",
+        "equivalent\n<0.02%",
+        "nb_bern better\n<0.02%",
         "ROPE ±0.01",
         "95% HDI, ● mean, ◇ observed",
         "−0.1234",
@@ -99,9 +99,9 @@ def test_below_the_rope_is_better_where_lower_is_better(ax, facts):
     plot_posterior(DRAWS, facts=told, ax=ax)
     shares = {text.get_position()[0]: text.get_text() for text in ax.texts[1:4]}
     assert shares == {
-        0.0: "nb_bern better\n>99.985%",
-        0.5: "equivalent\n<0.015%",
-        1.0: "nb_bern worse\n<0.015%",
+        0.0: "nb_bern better\n>99.98%",
+        0.5: "equivalent\n<0.02%",
+        1.0: "nb_bern worse\n<0.02%",
     }
 
 
