@@ -77,7 +77,7 @@ def test_a_planted_fault_is_caught(source, fault):
 
 
 def test_the_whole_table_is_read():
-    rows = [row for row in findings._TABLE.splitlines() if row[:1] not in (" ", "#")]
+    rows = [row for row in findings.TABLE.splitlines() if row[:1] not in (" ", "#")]
     assert [row.partition(":")[0] for row in rows] == list(TEMPLATES)
 
 
