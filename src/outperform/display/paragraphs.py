@@ -169,6 +169,7 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
             _needed(facts),
             _evidence(facts),
             _runs(facts),
+            _scores(facts),
             _unpaired(facts),
             _bayes_test(facts),
             _findings(facts, notes=True),
@@ -402,6 +403,20 @@ def _evidence(facts: Facts) -> str:
 
 def _runs(facts: Facts) -> str:
     return run_sentences(facts) if "runs" in facts else ""
+
+
+def _scores(facts: Facts) -> str:
+    if "scores" not in facts:
+        return ""
+    said = f"The data are {read.resampling(facts)} (Nadeau and Bengio 2003)."
+    if facts["scores"]["next_dataset"] is None:
+        return said
+    a, b = read.names(facts)
+    return (
+        f"{said} Differences between data sets follow a t distribution around the difference "
+        f"reported here (Corani et al. 2017). On one more data set like these, the probabilities "
+        f"for {a} against {b} are: {read.next_dataset(facts)}."
+    )
 
 
 def _unpaired(facts: Facts) -> str:
