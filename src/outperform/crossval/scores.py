@@ -1,4 +1,4 @@
-"""``compare_scores``: two models by their scores per fold, on one data set or on several."""
+"""``compare_scores``: two models by their scores, per fold or per data set."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from outperform.decision.rope import (
     decide,
     masses_from_distribution,
     masses_from_draws,
+    mean_error,
     probability_error,
 )
 from outperform.errors import DataError, UsageError, unknown_name
@@ -34,9 +35,11 @@ from outperform.posterior.base import PriorModel
 from outperform.posterior.fold_scores import (
     FoldScores,
     HierarchicalDraws,
+    RankWeights,
     diagnose_many,
     draw_hierarchical,
     draw_means,
+    draw_ranks,
     mean_with_error,
     t_of_mean,
 )
@@ -47,7 +50,7 @@ from outperform.results.comparison import Comparison
 from outperform.results.estimate import Estimate
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
-"""Scores of folds: one vector, a row for each data set, or a mapping from data sets."""
+"""Scores: a vector of folds, a row for each data set, or a mapping from data sets."""
 
 _METRICS = ("mean", "mean_cost")
 _FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
@@ -63,6 +66,7 @@ def _no_posterior(*_: object) -> NoReturn:
 
 CORRELATED = PriorModel(name="correlated t", build=_no_posterior, proper=False)
 HIERARCHICAL = PriorModel(name="hierarchical t", build=_no_posterior, proper=False)
+SIGNED_RANK = PriorModel(name="signed rank", build=_no_posterior, proper=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +76,7 @@ class FoldSpec(ScoreSpec):
     @property
     def unit(self) -> str:
         """What the number of items counts, in words."""
-        return "folds"
+        return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
 
 
 class Drawn(NamedTuple):
@@ -80,7 +84,8 @@ class Drawn(NamedTuple):
 
     datasets: Mapping[str, FoldScores]
     means: FloatArray  # (2, n_draws): of A and of B over these data sets
-    hierarchy: HierarchicalDraws | None  # of several data sets
+    hierarchy: HierarchicalDraws | None = None  # of several data sets
+    ranks: RankWeights | None = None  # of one score a data set
 
     @property
     def folds(self) -> tuple[FoldScores, ...]:
@@ -106,7 +111,7 @@ def compare_scores(
     random_state: Seed = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    r"""Compare two models by their scores per fold, where predictions are not at hand.
+    r"""Compare two models by their scores, per fold or per data set, without any predictions.
 
     On one data set the folds of a cross-validation overlap in training, so they correlate by
     the share :math:`\rho` of the items that a fold tests. The mean difference then has
@@ -118,6 +123,9 @@ def compare_scores(
     ``details.datasets`` has the difference on each data set, which learns from the others, and
     ``details.next_dataset`` what to expect on one more.
 
+    With one score for each data set the differences are weighed at random, as the Bayesian
+    signed-rank test does, and the comparison speaks about their pseudo-median.
+
     Whoever has the predictions knows more than the folds' means: see :func:`compare` and
     :func:`cross_compare`.
 
@@ -126,7 +134,8 @@ def compare_scores(
     a, b
         The scores of A and of B in the same folds. One data set: a vector. Several: an array with
         a row for each, a mapping from their names, or a frame with a column for each; they may
-        have different numbers of folds. Series are aligned by their index.
+        have different numbers of folds. Series are aligned by their index. One score for each
+        data set: a mapping from names to numbers, or rows of one number.
     runs
         How often the cross-validation was repeated; the scores of all runs are in one vector.
         1 by default.
@@ -151,6 +160,8 @@ def compare_scores(
     Nadeau and Bengio, "Inference for the Generalization Error", Machine Learning 52, 2003.
     Corani, Benavoli, Demšar, Mangili and Zaffalon, "Statistical comparison of classifiers
     through Bayesian hierarchical modelling", Machine Learning 106, 2017.
+    Benavoli, Corani, Mangili, Zaffalon and Ruggeri, "A Bayesian Wilcoxon signed-rank test based
+    on the Dirichlet process", ICML 2014.
 
     Examples
     --------
@@ -175,6 +186,13 @@ def compare_scores(
 class _Design(NamedTuple):
     runs: int | None
     test_share: float | None
+
+    def refuse_folds(self) -> None:
+        """Refuse what says how folds were made where there are none."""
+        if self != (None, None):
+            raise UsageError(
+                "runs and test_share are for scores of folds; there is one score for each data set"
+            )
 
     def share(self, n: int, key: str) -> float:
         """Return the share of the items that a fold tests."""
@@ -206,19 +224,31 @@ def _read(
         if lacking:
             raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
     found, noticed = {}, []
+    alone = all(np.size(values) == 1 for one in (of_a, of_b) for values in one.values())
+    if alone:
+        design.refuse_folds()
+        of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))
+        if len(of_a) < _FEWEST_FOLDS:
+            raise DataError(
+                f"one score on each of {counted(len(of_a), 'data sets')} is too little, at least "
+                f"{_FEWEST_FOLDS} data sets are needed; give the scores of all folds"
+            )
     for key in of_a:
         where = "" if len(of_a) == 1 else f"data set {key!r}: "
         try:
             pair = Scores.from_values({names[0]: of_a[key], names[1]: of_b[key]})
         except (DataError, UsageError) as error:
             raise type(error)(f"{where}{error}") from error
+        noticed += pair.findings
+        if alone:
+            found[key] = FoldScores(np.stack(pair.values), float("nan"))
+            continue
         if pair.n < _FEWEST_FOLDS:
             raise DataError(
                 f"{where}{counted(pair.n, 'scores')} are too few, at least {_FEWEST_FOLDS} are "
                 "needed; repeat the cross-validation and give runs"
             )
         found[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
-        noticed += pair.findings
     return found, tuple(dict.fromkeys(noticed))
 
 
@@ -249,12 +279,21 @@ def _spec(datasets: Mapping[str, FoldScores], names: tuple[str, str], metric: st
         scores, metric=metric, prior=None, paired=True, labels=None, pos_label=None
     )
     own = {one.name: getattr(made, one.name) for one in fields(made)}
-    return FoldSpec(**own | {"prior": CORRELATED if len(datasets) == 1 else HIERARCHICAL})
+    prior = CORRELATED if len(datasets) == 1 else HIERARCHICAL
+    if scores.n == len(datasets):
+        prior = SIGNED_RANK
+    return FoldSpec(**own | {"prior": prior})
 
 
 def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.SeedSequence) -> Drawn:
     folds, hierarchy = tuple(datasets.values()), None
     rng = np.random.default_rng(seed)
+    if folds[0].n == 1:
+        values = np.concatenate([one.values for one in folds], axis=1)
+        differences = np.concatenate([one.differences for one in folds])
+        ranks = draw_ranks(differences, n_draws, rng)
+        seen = ranks.weights[:, 1:].T
+        return Drawn(datasets, values @ (seen / seen.sum(axis=0)), ranks=ranks)
     if len(folds) > 1:
         if not any(np.ptp(one.differences) for one in folds):
             raise DataError(
@@ -264,7 +303,7 @@ def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.Seed
         hierarchy = draw_hierarchical(folds, n_draws, rng)
         n_draws = hierarchy.centre.size
     means = sum(draw_means(one, n_draws, rng) for one in folds) / len(folds)
-    return Drawn(datasets, np.asarray(means), hierarchy)
+    return Drawn(datasets, np.asarray(means), hierarchy=hierarchy)
 
 
 def _findings(drawn: Drawn, *, guessed: bool) -> Iterator[Finding]:
@@ -272,11 +311,11 @@ def _findings(drawn: Drawn, *, guessed: bool) -> Iterator[Finding]:
     most = max(one.n for one in drawn.folds)
     if guessed and most > _MANY_FOLDS:
         yield finding("many_folds", n=most)
-    if drawn.hierarchy is None:
+    if len(drawn.folds) == 1:
         if drawn.constant:
             yield finding("constant_folds/one")
         return
-    if drawn.constant:
+    if drawn.hierarchy is not None and drawn.constant:
         yield finding("constant_folds/several", datasets=quoted(drawn.constant))
     if len(drawn.folds) < _FEW_DATASETS:
         yield finding("few_datasets", n=len(drawn.folds), least=_FEW_DATASETS)
@@ -295,7 +334,9 @@ def summarize_scores(
     better, folds = spec.metric.greater_is_better, drawn.folds
     exact: Distribution | None = None
     chain: Chain | None = None
-    if drawn.hierarchy is None:
+    if drawn.ranks is not None:
+        draws = drawn.ranks.pseudo_medians()
+    elif drawn.hierarchy is None:
         exact, draws = t_of_mean(folds[0].differences, folds[0]), drawn.means[0] - drawn.means[1]
     else:
         chain, draws = diagnose_many(drawn.hierarchy.centre), drawn.hierarchy.centre.ravel()
@@ -308,9 +349,11 @@ def summarize_scores(
     signed = sign(
         "compare_scores", spec, rope=str(rope), prob=prob, n_draws=draws.size, seed=seed_name(seed)
     )
-    shares = sorted({one.share for one in folds})
-    shown = "–".join(f"{share:.4g}" for share in dict.fromkeys((shares[0], shares[-1])))
-    signature = f"{signed} | datasets={len(folds)} | test_share={shown}"
+    signature = f"{signed} | datasets={len(folds)}"
+    if drawn.ranks is None:
+        shares = [one.share for one in folds]
+        shown = "–".join(dict.fromkeys(f"{one:.4g}" for one in (min(shares), max(shares))))
+        signature += f" | test_share={shown}"
     a, b = (_estimate(spec, drawn, place, prob, signature) for place in range(2))
     masses = masses_from_draws(ordered, rope)
     if exact is not None:
@@ -344,6 +387,7 @@ def summarize_scores(
         details=ScoreDetails(
             datasets=tuple(_differences(drawn, numbers, masses, rope, prob, better)),
             next_dataset=_next(drawn, rope, prob, better, seed),
+            signed_rank=_signed_rank(drawn, rope, better),
             drawn=drawn,
             noticed=findings,
         ),
@@ -375,6 +419,8 @@ def _differences(
     drawn: Drawn, numbers: Summary, masses: Masses, rope: Rope, prob: float, better: bool
 ) -> Iterator[DatasetDifference]:
     """Yield the difference on each data set, shrunk where there are several."""
+    if drawn.ranks is not None:  # one score does not say how sure it is
+        return
     for place, (key, folds) in enumerate(drawn.datasets.items()):
         worth = None
         if drawn.hierarchy is not None:
@@ -411,13 +457,19 @@ def _next(
     drawn: Drawn, rope: Rope, prob: float, better: bool, seed: np.random.SeedSequence
 ) -> NextDataset | None:
     """Return what to expect on one more data set; None with one alone."""
-    if drawn.hierarchy is None:
+    rng, chain = np.random.default_rng(child(seed, _NEXT_STREAM)), None
+    if drawn.ranks is not None:
+        masses = drawn.ranks.next_masses(rope.low, rope.high)
+        shares = [(float(one.mean()), mean_error(float(one.std()), one.size)) for one in masses]
+        points, weights = drawn.ranks
+        deltas = points[(weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)]
+    elif drawn.hierarchy is not None:
+        masses = drawn.hierarchy.next_masses(rope.low, rope.high)
+        shares = [mean_with_error(one) for one in masses]
+        deltas = drawn.hierarchy.next_draws(rng)
+        chain = diagnose_many(deltas)
+    else:
         return None
-    masses = drawn.hierarchy.next_masses(rope.low, rope.high)
-    shares = [mean_with_error(one) for one in masses]
-    largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
-    deltas = drawn.hierarchy.next_draws(np.random.default_rng(child(seed, _NEXT_STREAM)))
-    chain = diagnose_many(deltas)
     numbers = summarize(np.sort(deltas, axis=None), None, prob, signed=True, chain=chain)
     worse, equivalent, improved = _three(*(share for share, _ in shares), better)
     return NextDataset(
@@ -425,6 +477,19 @@ def _next(
         p_equivalent=equivalent,
         p_better=improved,
         mcse_p=max(error for _, error in shares),
-        likeliest=_three(*map(float, largest), better),
+        likeliest=_likeliest(masses, better),
         hdi=numbers.hdi,
     )
+
+
+def _signed_rank(drawn: Drawn, rope: Rope, better: bool) -> tuple[float, float, float] | None:
+    if drawn.ranks is None:
+        return None
+    return _likeliest(drawn.ranks.pair_masses(rope.low, rope.high), better)
+
+
+def _likeliest(masses: FloatArray, better: bool) -> tuple[float, float, float]:
+    """Return how often each of three masses is the largest one."""
+    largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
+    below, inside, above = map(float, largest)
+    return _three(below, inside, above, better)

@@ -314,6 +314,8 @@ def resampling(facts: Facts) -> str:
     'scores of folds on 2 data sets that test 10% to 20% of the items each and correlate by as much'
     """
     datasets = facts["scores"]["datasets"]
+    if not datasets:
+        return "one score of each model on each data set; the difference is their pseudo-median"
     shares = sorted({one["test_share"] for one in datasets})
     on = f" on {numbers.count(len(datasets))} data sets" if len(datasets) > 1 else ""
     tested = " to ".join(dict.fromkeys(f"{100 * one:.3g}%" for one in (shares[0], shares[-1])))

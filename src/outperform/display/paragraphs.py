@@ -408,14 +408,20 @@ def _runs(facts: Facts) -> str:
 def _scores(facts: Facts) -> str:
     if "scores" not in facts:
         return ""
-    said = f"The data are {read.resampling(facts)} (Nadeau and Bengio 2003)."
-    if facts["scores"]["next_dataset"] is None:
+    given = facts["scores"]
+    source = "Nadeau and Bengio 2003" if given["datasets"] else "Benavoli et al. 2014"
+    said = f"The data are {read.resampling(facts)} ({source})."
+    if given["next_dataset"] is None:
         return said
+    if given["datasets"]:
+        said += (
+            " Differences between data sets follow a t distribution around the difference "
+            "reported here (Corani et al. 2017)."
+        )
     a, b = read.names(facts)
     return (
-        f"{said} Differences between data sets follow a t distribution around the difference "
-        f"reported here (Corani et al. 2017). On one more data set like these, the probabilities "
-        f"for {a} against {b} are: {read.next_dataset(facts)}."
+        f"{said} On one more data set like these, the probabilities for {a} against {b} are: "
+        f"{read.next_dataset(facts)}."
     )
 
 

@@ -335,9 +335,12 @@ class ScoreDetails:
     Parameters
     ----------
     datasets
-        The difference on each data set.
+        The difference on each data set; empty where each has one score only.
     next_dataset
         What to expect on one more; None with one data set alone.
+    signed_rank
+        The Bayesian signed-rank test of one score a data set: how probable it is that the mean of
+        two data sets is likeliest practically worse, equivalent and better; else None.
     drawn
         The scores, and the draws of everything that was drawn.
     noticed
@@ -346,6 +349,7 @@ class ScoreDetails:
 
     datasets: tuple[DatasetDifference, ...]
     next_dataset: NextDataset | None
+    signed_rank: tuple[float, float, float] | None
     drawn: Drawn = field(repr=False)
     noticed: tuple[Finding, ...] = field(repr=False)
 
@@ -472,6 +476,7 @@ def _score_facts(details: ScoreDetails) -> ScoreFacts:
             "likeliest": list(following.likeliest),
             "hdi": interval_facts(following.hdi),
         },
+        "signed_rank": None if details.signed_rank is None else list(details.signed_rank),
     }
 
 

@@ -341,6 +341,7 @@ class ScoreFacts(TypedDict):
 
     datasets: list[DatasetFacts]
     next_dataset: NextDatasetFacts | None
+    signed_rank: list[float] | None
 
 
 class ComparisonDetailFacts(TypedDict, total=False):

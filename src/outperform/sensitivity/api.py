@@ -15,11 +15,11 @@ from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
+from outperform.results.base import ScoreDetails
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
 
 if TYPE_CHECKING:
-    from outperform.results.base import ScoreDetails
-from outperform.results.comparison import Comparison
+    from outperform.results.comparison import Comparison
 
 
 class Choice(NamedTuple):
