@@ -23,7 +23,8 @@ MOST_PARAMETERS = 14
 MORE_PARAMETERS = {"plan": 18, "read": 20}
 
 VERBS = """
-compare estimate rank scorecard compare_runs compare_slices cross_compare bcv_compare bcv_estimate
+compare estimate rank scorecard compare_runs compare_scores compare_slices cross_compare
+bcv_compare bcv_estimate
 gate plan power propose read read_scores read_conll write_report from_datatree
 """
 INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor"
@@ -38,6 +39,7 @@ EXCEPTIONS = {
     ("metric", "bcv_estimate"): "the paper's folds count one class, so F1 is clear",
     ("metric", "cross_compare"): "as of bcv_compare",
     ("metric", "power"): "the world has two classes, so F1 is clear",
+    ("metric", "compare_scores"): "scores of folds are averaged, whatever they measure",
     ("n_draws", "compare_slices"): "so many for each of thousands of slices",
     ("n_draws", "power"): "so many for each of thousands of test sets",
     ("n_simulations", "power"): "at each size; plan's is for all of them",

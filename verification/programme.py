@@ -20,6 +20,7 @@ from verification import (
     disagreement_tables,
     engine_tables,
     engines,
+    fold_scores,
     honesty,
     influence,
     label_set_tables,
@@ -353,6 +354,13 @@ def run_limits(sizes: Sizes) -> Part:
     return Part(tables=limits.tables(found), failures=[])
 
 
+def run_fold_scores(sizes: Sizes) -> Part:
+    """Draw scores of folds, or cross-validate: do the intervals hold the true difference?"""
+    repetitions = {one: min(one.repetitions, sizes.test_sets) for one in fold_scores.WORLDS}
+    found = spread_worlds("fold-scores", fold_scores.repeat, repetitions, jobs=sizes.jobs)
+    return Part(tables=fold_scores.tables(found), failures=fold_scores.failures(found))
+
+
 def run_defaults(sizes: Sizes) -> Part:
     """Draw test sets of 2 to 1,000 classes: do the default's intervals hold the truth?"""
     repetitions = dict.fromkeys(defaults.WORLDS, sizes.test_sets)
@@ -535,6 +543,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "blocked": run_blocked,
     "slices": run_slices,
     "limits": run_limits,
+    "fold-scores": run_fold_scores,
     "best": run_best,
     "suites": run_suites,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from outperform.comparison.datatree import from_datatree
     from outperform.crossval.api import bcv_compare, bcv_estimate
     from outperform.crossval.cross import cross_compare
+    from outperform.crossval.scores import compare_scores
     from outperform.crossval.splitter import BlockedTwoFold
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
@@ -52,6 +53,7 @@ _HOMES = {
     "bcv_estimate": "crossval.api",
     "compare": "comparison.api",
     "compare_runs": "runs",
+    "compare_scores": "crossval.scores",
     "compare_slices": "slices.api",
     "cross_compare": "crossval.cross",
     "datasets": "",
@@ -90,6 +92,7 @@ __all__ = [
     "bcv_estimate",
     "compare",
     "compare_runs",
+    "compare_scores",
     "compare_slices",
     "cross_compare",
     "datasets",

@@ -12,6 +12,7 @@ from outperform._typing import Axes, ColumnLike, FigureSize, Label, LabelsLike, 
 from outperform.comparison.api import answer_one, summarize_comparison, two_models
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
+from outperform.crossval.scores import summarize_scores
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
@@ -41,7 +42,7 @@ from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows
-from outperform.results.base import CrossDetails, RunDetails, Tabular, verb_of
+from outperform.results.base import CrossDetails, RunDetails, ScoreDetails, Tabular, verb_of
 from outperform.results.comparison import Comparison
 from outperform.results.estimate import Estimate
 from outperform.runs import draw_runs, summarize_runs
@@ -62,6 +63,15 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
             prob=own.hdi.prob,
             seed=own.seed,
         )
+    if isinstance(details, ScoreDetails):
+        return summarize_scores(
+            spec,
+            details.drawn,
+            rope=checked,
+            prob=own.hdi.prob,
+            seed=own.seed,
+            findings=details.noticed,
+        )
     chains = (own.a.chain, own.b.chain, own.chain)
     answered = Answer(
         values=np.stack([own.a.draws, own.b.draws]),
@@ -74,6 +84,10 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
 
 def with_metric(own: Comparison, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
     """Ask the same outcomes in another metric; by default with the same ROPE, unless of costs."""
+    if isinstance(own.details, ScoreDetails):
+        raise UsageError(
+            "these are scores of one metric; call compare_scores() with those of the other one"
+        )
     spec = make_spec(
         own.spec.data,
         metric=metric,
@@ -132,6 +146,7 @@ def _conclude(
     if isinstance(details, RunDetails):
         drawn = draw_runs(spec, answered.values, details.sides, seed)
         return summarize_runs(spec, drawn, details.sides, rope=rope, prob=prob, seed=seed)
+    assert not isinstance(details, ScoreDetails)  # with_metric has refused
     if details is not None and not isinstance(details, CrossDetails):
         # How far the folds spread does not depend on the metric.
         spec = replace(spec, findings=own.spec.findings)

@@ -240,7 +240,7 @@ def exact_hdi(
     Parameters
     ----------
     distribution
-        Any distribution with finite support.
+        Any distribution with finite support, or a symmetric one.
     prob
         The mass between the ends.
     equal_tailed
@@ -260,6 +260,8 @@ def exact_hdi(
     (0.5, 1.0)
     """
     prob = check_prob(prob)
+    if math.isinf(distribution.support[0]):  # Student's t, which is symmetric
+        return _between(distribution, prob, 0.5 * (1.0 - prob))
     candidates = _at_the_ends(distribution, prob)
     if not candidates:
         start = _start(distribution, prob, equal_tailed)

@@ -155,7 +155,7 @@ def regret_from_distribution(difference: Distribution, *, greater_is_better: boo
     integrated and keeps its digits.
     """
     mean, (low, high) = difference.mean, difference.support
-    reach = _reach(abs(mean), difference.sd)
+    reach = high if math.isinf(high) else _reach(abs(mean), difference.sd)
     if mean > 0:
         below = _integral(lambda x: difference.cdf(-x), min(-low, reach))
         above = below + mean
@@ -174,6 +174,10 @@ def _integral(tail: Callable[[float], float], stop: float) -> float:
     """Integrate a tail from zero on; it is smooth and falls, so few nodes do."""
     if stop <= 0:
         return 0.0
+    if math.isinf(stop):  # a tail that reaches further than any normal's
+        from scipy.integrate import quad
+
+        return float(quad(tail, 0.0, stop)[0])
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     values = [tail(float(x)) for x in (nodes + 1.0) * stop / 2.0]
     return float(weights @ np.array(values)) * stop / 2.0

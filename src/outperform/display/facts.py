@@ -316,6 +316,40 @@ def design(facts: Facts) -> str:
     return f"{folds['m']}×2 blocked cross-validation, counts worth {folds['worth']:.3g} each"
 
 
+def resampling(facts: Facts) -> str:
+    """Return which folds the scores come from, and how far they correlate.
+
+    Examples
+    --------
+    >>> resampling({"scores": {"datasets": [{"test_share": 0.1}], "next_dataset": None}})
+    'scores of folds that test 10% of the items each and correlate by as much'
+    >>> resampling({"scores": {"datasets": [{"test_share": 0.1}, {"test_share": 0.2}]}})
+    'scores of folds on 2 data sets that test 10% to 20% of the items each and correlate by as much'
+    """
+    datasets = facts["scores"]["datasets"]
+    if not datasets:
+        return "one score of each model on each data set; the difference is their pseudo-median"
+    shares = sorted({one["test_share"] for one in datasets})
+    on = f" on {numbers.count(len(datasets))} data sets" if len(datasets) > 1 else ""
+    tested = " to ".join(dict.fromkeys(f"{100 * one:.3g}%" for one in (shares[0], shares[-1])))
+    return f"scores of folds{on} that test {tested} of the items each and correlate by as much"
+
+
+def next_dataset(facts: Facts) -> str:
+    """Return the three probabilities on one more data set.
+
+    Examples
+    --------
+    >>> next_dataset({"scores": {"next_dataset": {"p_worse": 0.1, "p_equivalent": 0.2,
+    ...     "p_better": 0.7, "mcse_p": 0.001}}})
+    'worse 10.0%, equivalent 20.0%, better 70.0%'
+    """
+    found = facts["scores"]["next_dataset"]
+    return ", ".join(
+        f"{word} {100 * found['p_' + word]:.1f}%" for word in ("worse", "equivalent", "better")
+    )
+
+
 def bayes_test(facts: Facts) -> str:
     """Return the probabilities of the paper's hypotheses and which one its rule accepts.
 

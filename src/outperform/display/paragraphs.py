@@ -169,6 +169,7 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
             _needed(facts),
             _evidence(facts),
             _runs(facts),
+            _scores(facts),
             _unpaired(facts),
             _bayes_test(facts),
             _findings(facts, notes=True),
@@ -403,6 +404,26 @@ def _evidence(facts: Facts) -> str:
 
 def _runs(facts: Facts) -> str:
     return run_sentences(facts) if "runs" in facts else ""
+
+
+def _scores(facts: Facts) -> str:
+    if "scores" not in facts:
+        return ""
+    given = facts["scores"]
+    source = "Nadeau and Bengio 2003" if given["datasets"] else "Benavoli et al. 2014"
+    said = f"The data are {read.resampling(facts)} ({source})."
+    if given["next_dataset"] is None:
+        return said
+    if given["datasets"]:
+        said += (
+            " Differences between data sets follow a t distribution around the difference "
+            "reported here (Corani et al. 2017)."
+        )
+    a, b = read.names(facts)
+    return (
+        f"{said} On one more data set like these, the probabilities for {a} against {b} are: "
+        f"{read.next_dataset(facts)}."
+    )
 
 
 def _unpaired(facts: Facts) -> str:

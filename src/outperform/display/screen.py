@@ -122,7 +122,10 @@ def estimate_lines(facts: Facts, page: Page, draws: FloatArray | None = None) ->
 _OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
 # What a screen says by its picture and its sentences, and what it says in any case.
 _SAID = ("practically", "other ROPEs", "more data")
-_ALWAYS = ("regret", "runs", "variance", "pooled", "unpaired", "paper's test", "folds")
+_ALWAYS = (
+    *("regret", "runs", "variance", "pooled", "unpaired", "paper's test", "folds"),
+    *("scores", "next data set"),
+)
 _WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 
 
@@ -284,6 +287,10 @@ def comparison_details(facts: Facts) -> list[tuple[str, str]]:
         details.append(("more data", more_items(facts["needed"], facts)))
     if "runs" in facts:
         details.extend(run_details(facts))
+    if "scores" in facts:
+        details.append(("scores", read.resampling(facts)))
+        if facts["scores"]["next_dataset"] is not None:
+            details.append(("next data set", read.next_dataset(facts)))
     if "unpaired" in facts:
         details.append(("unpaired", read.unpaired(facts)))
     if "p_h1" in facts:

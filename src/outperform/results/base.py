@@ -1,4 +1,4 @@
-"""What every result has: tables in every format, and the details of folds and runs."""
+"""What every result has: tables in every format, and the details of folds, runs and scores."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from outperform.inference.summary import decision_facts, interval_facts
 if TYPE_CHECKING:
     from outperform.crossval.api import Correlation
     from outperform.crossval.folds import Folds
+    from outperform.crossval.scores import Drawn
     from outperform.results.comparison import Comparison
     from outperform.results.schemas import (
         ComparisonDetailFacts,
         EstimateDetailFacts,
         FoldFacts,
         RunFacts,
+        ScoreFacts,
         UnpairedFacts,
     )
     from outperform.runs import RunDraws
@@ -268,7 +270,94 @@ class ModelRuns:
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
-ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails
+class DatasetDifference(NamedTuple):
+    """The posterior of A − B on one data set, which learns from the others if there are any.
+
+    Parameters
+    ----------
+    name
+        The data set; empty where there is only one.
+    n_folds
+        The number of scores of each model.
+    test_share
+        The share of the items that a fold tests, which is the correlation of the folds.
+    observed
+        The mean difference over the folds.
+    mean, sd, mcse
+        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+    hdi
+        The narrowest interval.
+    p_worse, p_equivalent, p_better
+        The probabilities that A is practically worse, equivalent and better there.
+    mcse_p
+        The largest of their Monte Carlo errors.
+    """
+
+    name: str
+    n_folds: int
+    test_share: float
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    mcse_p: float
+
+
+class NextDataset(NamedTuple):
+    """What to expect of A − B on one more data set like these.
+
+    Parameters
+    ----------
+    p_worse, p_equivalent, p_better
+        The probabilities that A is practically worse, equivalent and better there.
+    mcse_p
+        The largest of their Monte Carlo errors.
+    likeliest
+        How probable it is that each of these three is the likeliest on data sets like these,
+        which is what baycomp reports.
+    hdi
+        The narrowest interval of the difference there.
+    """
+
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    mcse_p: float
+    likeliest: tuple[float, float, float]
+    hdi: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDetails:
+    """The data sets on which ``compare_scores`` compared two models.
+
+    Parameters
+    ----------
+    datasets
+        The difference on each data set; empty where each has one score only.
+    next_dataset
+        What to expect on one more; None with one data set alone.
+    signed_rank
+        The Bayesian signed-rank test of one score a data set: how probable it is that the mean of
+        two data sets is likeliest practically worse, equivalent and better; else None.
+    drawn
+        The scores, and the draws of everything that was drawn.
+    noticed
+        Findings about the folds, whatever the ROPE.
+    """
+
+    datasets: tuple[DatasetDifference, ...]
+    next_dataset: NextDataset | None
+    signed_rank: tuple[float, float, float] | None
+    drawn: Drawn = field(repr=False)
+    noticed: tuple[Finding, ...] = field(repr=False)
+
+
+ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails | ScoreDetails
 EstimateDetails: TypeAlias = FoldDetails | ModelRuns
 
 
@@ -279,6 +368,8 @@ def verb_of(details: ComparisonDetails | None) -> str:
             return "compare"
         case RunDetails():
             return "compare_runs"
+        case ScoreDetails():
+            return "compare_scores"
         case CrossDetails():
             return "cross_compare"
         case FoldDetails():
@@ -315,6 +406,8 @@ def comparison_details(c: Comparison) -> ComparisonDetailFacts:
             return {}
         case RunDetails():
             return {"runs": _run_facts(c.details)}
+        case ScoreDetails():
+            return {"scores": _score_facts(c.details)}
         case CrossDetails(unpaired=other):
             return {**_of_folds(c, c.details), "unpaired": _beside(other)}
         case FoldDetails():
@@ -366,6 +459,27 @@ def _run_facts(details: RunDetails) -> RunFacts:
             "hdi": interval_facts(pooled.hdi),
             "decision": decision_facts(pooled.decision),
         },
+    }
+
+
+def _score_facts(details: ScoreDetails) -> ScoreFacts:
+    following = details.next_dataset
+    return {
+        "datasets": [
+            {**one._asdict(), "hdi": interval_facts(one.hdi)}  # type: ignore[typeddict-item]
+            for one in details.datasets
+        ],
+        "next_dataset": None
+        if following is None
+        else {
+            "p_worse": following.p_worse,
+            "p_equivalent": following.p_equivalent,
+            "p_better": following.p_better,
+            "mcse_p": following.mcse_p,
+            "likeliest": list(following.likeliest),
+            "hdi": interval_facts(following.hdi),
+        },
+        "signed_rank": None if details.signed_rank is None else list(details.signed_rank),
     }
 
 

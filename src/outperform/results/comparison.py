@@ -43,7 +43,14 @@ from outperform.inference.spec import Spec, counted
 from outperform.inference.summary import interval_factor, n_effective, point_factor
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results import facts
-from outperform.results.base import ComparisonDetails, FoldDetails, RunDetails, Tabular, withhold
+from outperform.results.base import (
+    ComparisonDetails,
+    FoldDetails,
+    RunDetails,
+    ScoreDetails,
+    Tabular,
+    withhold,
+)
 from outperform.results.estimate import Estimate
 from outperform.results.facts import AskAgain, comparison_facts, headline_facts
 
@@ -84,8 +91,9 @@ class Comparison(AskAgain, Tabular):
     chain
         What the chain says of itself that drew; None where the draws are independent.
     details
-        What folds (:class:`FoldDetails`, :class:`CrossDetails`) or training runs
-        (:class:`RunDetails`) know more; None for any other comparison.
+        What folds (:class:`FoldDetails`, :class:`CrossDetails`), training runs
+        (:class:`RunDetails`) or scores of folds (:class:`ScoreDetails`) know more; None for any
+        other comparison.
     """
 
     spec: Spec
@@ -200,6 +208,9 @@ class Comparison(AskAgain, Tabular):
         if isinstance(self.details, RunDetails):
             a, b = (side.places for side in self.details.sides)
             return disagreements.allow_runs(self.spec, decision, self.hdi, self.rope, (a, b))[0]
+        if isinstance(self.details, ScoreDetails):
+            serious = any(one.level == "serious" for one in self.details.noticed)
+            return Decision.UNDECIDED if serious else decision
         allowed, _ = disagreements.allow(self.spec, decision, self.hdi, self.rope)
         return withhold(allowed, self.findings)
 

@@ -310,10 +310,47 @@ class RunFacts(TypedDict):
     pooled: PooledFacts
 
 
+class DatasetFacts(TypedDict):
+    """The difference on one data set."""
+
+    name: str
+    n_folds: int
+    test_share: float
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    mcse_p: float
+
+
+class NextDatasetFacts(TypedDict):
+    """What to expect on one more data set."""
+
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    mcse_p: float
+    likeliest: list[float]
+    hdi: IntervalFacts
+
+
+class ScoreFacts(TypedDict):
+    """The data sets whose scores per fold were compared."""
+
+    datasets: list[DatasetFacts]
+    next_dataset: NextDatasetFacts | None
+    signed_rank: list[float] | None
+
+
 class ComparisonDetailFacts(TypedDict, total=False):
-    """What a comparison of runs or of folds knows more."""
+    """What a comparison of runs, of folds or of their scores knows more."""
 
     runs: RunFacts
+    scores: ScoreFacts
     p_h0: float
     p_h1: float
     accepted: str

@@ -15,6 +15,7 @@ from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
+from outperform.results.base import ScoreDetails
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def sensitivity(
     ropes: Sequence[RopeLike] | None,
 ) -> Sensitivity:
     """Ask a comparison again under other priors and ROPEs; its own come first."""
+    if isinstance(own.details, ScoreDetails):
+        raise UsageError("scores of folds have one prior; use with_rope() for other ROPEs")
     wanted = _ropes(own, ropes)
     named = given_choices(priors, own.spec.choices.engine)
     first = own_choice(own.spec)

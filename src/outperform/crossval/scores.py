@@ -1,0 +1,495 @@
+"""``compare_scores``: two models by their scores, per fold or per data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+
+from outperform._typing import AnyArray, ColumnLike, Distribution, FloatArray, ModelsLike, Seed
+from outperform.comparison.api import check_names
+from outperform.data.labels import frame_columns, is_frame
+from outperform.data.scores import Scores
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import (
+    Decision,
+    Masses,
+    Rope,
+    RopeLike,
+    decide,
+    masses_from_distribution,
+    masses_from_draws,
+    mean_error,
+    probability_error,
+)
+from outperform.errors import DataError, UsageError, unknown_name
+from outperform.findings import Finding, counted, finding, quoted
+from outperform.inference import diagnostics, engine
+from outperform.inference.score_spec import ScoreSpec, make_score_spec
+from outperform.inference.spec import rope_for
+from outperform.inference.summary import Summary, chain_findings, seed_name, sign, summarize
+from outperform.posterior.base import PriorModel
+from outperform.posterior.fold_scores import (
+    FoldScores,
+    HierarchicalDraws,
+    RankWeights,
+    diagnose_many,
+    draw_hierarchical,
+    draw_means,
+    draw_ranks,
+    mean_with_error,
+    t_of_mean,
+)
+from outperform.posterior.pymc.sampling import Chain
+from outperform.posterior.rng import child, seed_sequence
+from outperform.results.base import DatasetDifference, NextDataset, ScoreDetails
+from outperform.results.comparison import Comparison
+from outperform.results.estimate import Estimate
+
+FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
+"""Scores: a vector of folds, a row for each data set, or a mapping from data sets."""
+
+_METRICS = ("mean", "mean_cost")
+_FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
+_FEW_DATASETS = 5
+# Few people make so many folds, and many repeat ten of them.
+_MANY_FOLDS = 20
+_NEXT_STREAM = 2**31 + 2
+
+
+def _no_posterior(*_: object) -> NoReturn:
+    raise UsageError("scores of folds have no table of classes to build a posterior from")
+
+
+CORRELATED = PriorModel(name="correlated t", build=_no_posterior, proper=False)
+HIERARCHICAL = PriorModel(name="hierarchical t", build=_no_posterior, proper=False)
+SIGNED_RANK = PriorModel(name="signed rank", build=_no_posterior, proper=False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoldSpec(ScoreSpec):
+    """What is asked of the scores of folds; see :class:`ScoreSpec`."""
+
+    @property
+    def unit(self) -> str:
+        """What the number of items counts, in words."""
+        return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
+
+
+class Drawn(NamedTuple):
+    """The folds of each data set, and what was drawn from their posterior."""
+
+    datasets: Mapping[str, FoldScores]
+    means: FloatArray  # (2, n_draws): of A and of B over these data sets
+    hierarchy: HierarchicalDraws | None = None  # of several data sets
+    ranks: RankWeights | None = None  # of one score a data set
+
+    @property
+    def folds(self) -> tuple[FoldScores, ...]:
+        """The folds of each data set."""
+        return tuple(self.datasets.values())
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The data sets on which all folds have the same difference."""
+        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
+
+
+def compare_scores(
+    a: FoldsLike,
+    b: FoldsLike,
+    *,
+    runs: int | None = None,
+    test_share: float | None = None,
+    metric: str = "mean",
+    rope: RopeLike | None = None,
+    hdi_prob: float = 0.95,
+    n_draws: int | None = None,
+    random_state: Seed = None,
+    names: tuple[str, str] = ("A", "B"),
+) -> Comparison:
+    r"""Compare two models by their scores, per fold or per data set, without any predictions.
+
+    On one data set the folds of a cross-validation overlap in training, so they correlate by
+    the share :math:`\rho` of the items that a fold tests. The mean difference then has
+    Nadeau and Bengio's correlated t of :math:`n - 1` degrees of freedom and squared scale
+    :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
+
+    On several data sets the difference on each is drawn from Student's t around
+    :math:`\delta_0`, the mean over data sets like these, about which the comparison speaks.
+    ``details.datasets`` has the difference on each data set, which learns from the others, and
+    ``details.next_dataset`` what to expect on one more.
+
+    With one score for each data set the differences are weighed at random, as the Bayesian
+    signed-rank test does, and the comparison speaks about their pseudo-median.
+
+    Whoever has the predictions knows more than the folds' means: see :func:`compare` and
+    :func:`cross_compare`.
+
+    Parameters
+    ----------
+    a, b
+        The scores of A and of B in the same folds. One data set: a vector. Several: an array with
+        a row for each, a mapping from their names, or a frame with a column for each; they may
+        have different numbers of folds. Series are aligned by their index. One score for each
+        data set: a mapping from names to numbers, or rows of one number.
+    runs
+        How often the cross-validation was repeated; the scores of all runs are in one vector.
+        1 by default.
+    test_share
+        The share of the items that a fold tests, where it is not ``runs`` over the number of
+        scores: 0.2 for repeated splits of 80 and 20 per cent.
+    metric
+        ``"mean"``, or ``"mean_cost"`` for scores of which less is better.
+    rope
+        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+    hdi_prob
+        The mass of the interval.
+    n_draws
+        How many draws; 20,000 by default. One data set needs none for its numbers.
+    random_state
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
+    names
+        What to call A and B.
+
+    References
+    ----------
+    Nadeau and Bengio, "Inference for the Generalization Error", Machine Learning 52, 2003.
+    Corani, Benavoli, Demšar, Mangili and Zaffalon, "Statistical comparison of classifiers
+    through Bayesian hierarchical modelling", Machine Learning 106, 2017.
+    Benavoli, Corani, Mangili, Zaffalon and Ruggeri, "A Bayesian Wilcoxon signed-rank test based
+    on the Dirichlet process", ICML 2014.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> a = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80, 0.82, 0.84, 0.83, 0.81]
+    >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
+    >>> c = op.compare_scores(a, b, rope=0.01)
+    >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
+    0.023 0.9882 0.0
+    """
+    called = check_names(names)
+    if metric not in _METRICS:
+        raise UsageError(unknown_name("metric", metric, _METRICS))
+    datasets, aligned = _read(a, b, called, _Design(runs, test_share))
+    spec = _spec(datasets, called, metric)
+    region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
+    drawn = _draw(datasets, engine.check_draws(n_draws), seed)
+    found = (*aligned, *_findings(drawn, guessed=runs is None and test_share is None))
+    return summarize_scores(spec, drawn, rope=region, prob=prob, seed=seed, findings=found)
+
+
+class _Design(NamedTuple):
+    runs: int | None
+    test_share: float | None
+
+    def refuse_folds(self) -> None:
+        """Refuse what says how folds were made where there are none."""
+        if self != (None, None):
+            raise UsageError(
+                "runs and test_share are for scores of folds; there is one score for each data set"
+            )
+
+    def share(self, n: int, key: str) -> float:
+        """Return the share of the items that a fold tests."""
+        runs, share = self
+        if share is not None:
+            if runs is not None:
+                raise UsageError("give runs or test_share, not both: runs / n is the share")
+            if not isinstance(share, Real) or not 0 < share < 1:
+                raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
+            return float(share)
+        runs = 1 if runs is None else runs
+        if not isinstance(runs, (int, np.integer)) or isinstance(runs, bool) or runs < 1:
+            raise UsageError(f"runs must be a whole number, 1 or more; got {runs!r}")
+        if n % runs or n == runs:
+            raise DataError(
+                f"{key}{n} scores cannot be {counted(runs, 'runs')} of at least two folds each; "
+                "check runs, or give test_share"
+            )
+        return runs / n
+
+
+def _read(
+    a: FoldsLike, b: FoldsLike, names: tuple[str, str], design: _Design
+) -> tuple[dict[str, FoldScores], tuple[Finding, ...]]:
+    """Return the scores of each data set, and what was noticed."""
+    of_a, of_b = (_by_dataset(values, name) for values, name in zip((a, b), names, strict=True))
+    for one, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
+        lacking = [key for key in one if key not in other]
+        if lacking:
+            raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
+    found, noticed = {}, []
+    alone = all(np.size(values) == 1 for one in (of_a, of_b) for values in one.values())
+    if alone:
+        design.refuse_folds()
+        of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))
+        if len(of_a) < _FEWEST_FOLDS:
+            raise DataError(
+                f"one score on each of {counted(len(of_a), 'data sets')} is too little, at least "
+                f"{_FEWEST_FOLDS} data sets are needed; give the scores of all folds"
+            )
+    for key in of_a:
+        where = "" if len(of_a) == 1 else f"data set {key!r}: "
+        try:
+            pair = Scores.from_values({names[0]: of_a[key], names[1]: of_b[key]})
+        except (DataError, UsageError) as error:
+            raise type(error)(f"{where}{error}") from error
+        noticed += pair.findings
+        if alone:
+            found[key] = FoldScores(np.stack(pair.values), float("nan"))
+            continue
+        if pair.n < _FEWEST_FOLDS:
+            raise DataError(
+                f"{where}{counted(pair.n, 'scores')} are too few, at least {_FEWEST_FOLDS} are "
+                "needed; repeat the cross-validation and give runs"
+            )
+        found[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
+    return found, tuple(dict.fromkeys(noticed))
+
+
+def _called(keys: str) -> str:
+    return "these folds" if keys == "''" else f"data set {keys}"
+
+
+def _by_dataset(values: Any, name: str) -> dict[str, Any]:
+    """Return the scores by data set; of one data set under no name."""
+    if is_frame(values):
+        return {str(key): one for key, one in frame_columns(values, name=name).items()}
+    if isinstance(values, Mapping):
+        return {str(key): one for key, one in values.items()}
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or not len(values):
+        raise UsageError(
+            f"scores of {name!r} must be one vector, or one for each data set: an array of rows, "
+            f"a mapping or a frame; got {type(values).__name__}"
+        )
+    if all(np.ndim(one) == 1 for one in values):
+        return {str(place): one for place, one in enumerate(values, start=1)}
+    return {"": values}
+
+
+def _spec(datasets: Mapping[str, FoldScores], names: tuple[str, str], metric: str) -> FoldSpec:
+    values = np.concatenate([one.values for one in datasets.values()], axis=1)
+    scores = Scores.from_values(dict(zip(names, values, strict=True)))
+    made = make_score_spec(
+        scores, metric=metric, prior=None, paired=True, labels=None, pos_label=None
+    )
+    own = {one.name: getattr(made, one.name) for one in fields(made)}
+    prior = CORRELATED if len(datasets) == 1 else HIERARCHICAL
+    if scores.n == len(datasets):
+        prior = SIGNED_RANK
+    return FoldSpec(**own | {"prior": prior})
+
+
+def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.SeedSequence) -> Drawn:
+    folds, hierarchy = tuple(datasets.values()), None
+    rng = np.random.default_rng(seed)
+    if folds[0].n == 1:
+        values = np.concatenate([one.values for one in folds], axis=1)
+        differences = np.concatenate([one.differences for one in folds])
+        ranks = draw_ranks(differences, n_draws, rng)
+        seen = ranks.weights[:, 1:].T
+        return Drawn(datasets, values @ (seen / seen.sum(axis=0)), ranks=ranks)
+    if len(folds) > 1:
+        if not any(np.ptp(one.differences) for one in folds):
+            raise DataError(
+                "on every data set all folds have the same difference, so nothing is known of how "
+                "far folds spread; give scores with more digits"
+            )
+        hierarchy = draw_hierarchical(folds, n_draws, rng)
+        n_draws = hierarchy.centre.size
+    means = sum(draw_means(one, n_draws, rng) for one in folds) / len(folds)
+    return Drawn(datasets, np.asarray(means), hierarchy=hierarchy)
+
+
+def _findings(drawn: Drawn, *, guessed: bool) -> Iterator[Finding]:
+    """Yield what is noticed about the folds, whatever the ROPE."""
+    most = max(one.n for one in drawn.folds)
+    if guessed and most > _MANY_FOLDS:
+        yield finding("many_folds", n=most)
+    if len(drawn.folds) == 1:
+        if drawn.constant:
+            yield finding("constant_folds/one")
+        return
+    if drawn.hierarchy is not None and drawn.constant:
+        yield finding("constant_folds/several", datasets=quoted(drawn.constant))
+    if len(drawn.folds) < _FEW_DATASETS:
+        yield finding("few_datasets", n=len(drawn.folds), least=_FEW_DATASETS)
+
+
+def summarize_scores(
+    spec: ScoreSpec,
+    drawn: Drawn,
+    *,
+    rope: Rope,
+    prob: float,
+    seed: np.random.SeedSequence,
+    findings: tuple[Finding, ...],
+) -> Comparison:
+    """Turn draws and closed forms into numbers, a decision and findings."""
+    better, folds = spec.metric.greater_is_better, drawn.folds
+    exact: Distribution | None = None
+    chain: Chain | None = None
+    if drawn.ranks is not None:
+        draws = drawn.ranks.pseudo_medians()
+    elif drawn.hierarchy is None:
+        exact, draws = t_of_mean(folds[0].differences, folds[0]), drawn.means[0] - drawn.means[1]
+    else:
+        chain, draws = diagnose_many(drawn.hierarchy.centre), drawn.hierarchy.centre.ravel()
+    ordered = np.sort(draws)
+    numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
+    decision = decide(numbers.hdi, rope, greater_is_better=better)
+    lost = chain is not None and not chain.converged
+    if lost or any(one.level == "serious" for one in findings):
+        decision = Decision.UNDECIDED
+    signed = sign(
+        "compare_scores", spec, rope=str(rope), prob=prob, n_draws=draws.size, seed=seed_name(seed)
+    )
+    signature = f"{signed} | datasets={len(folds)}"
+    if drawn.ranks is None:
+        shares = [one.share for one in folds]
+        shown = "–".join(dict.fromkeys(f"{one:.4g}" for one in (min(shares), max(shares))))
+        signature += f" | test_share={shown}"
+    a, b = (_estimate(spec, drawn, place, prob, signature) for place in range(2))
+    masses = masses_from_draws(ordered, rope)
+    if exact is not None:
+        masses = masses_from_distribution(exact, rope)
+    return Comparison(
+        spec=spec,
+        a=a,
+        b=b,
+        observed=a.observed - b.observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        rope=rope,
+        _masses=masses,
+        decision=decision,
+        draws=draws,
+        distribution=exact,
+        findings=(
+            *diagnostics.rope_findings(rope),
+            *chain_findings([] if chain is None else [chain]),
+            *findings,
+            *diagnostics.interval_findings(
+                spec, numbers.hdi, numbers.eti, rope, sampled=exact is None
+            ),
+        ),
+        signature=signature,
+        seed=seed,
+        chain=chain,
+        details=ScoreDetails(
+            datasets=tuple(_differences(drawn, numbers, masses, rope, prob, better)),
+            next_dataset=_next(drawn, rope, prob, better, seed),
+            signed_rank=_signed_rank(drawn, rope, better),
+            drawn=drawn,
+            noticed=findings,
+        ),
+    )
+
+
+def _estimate(spec: ScoreSpec, drawn: Drawn, place: int, prob: float, signature: str) -> Estimate:
+    """Wrap the posterior of one model's mean over these very data sets."""
+    draws, folds = drawn.means[place], drawn.folds
+    exact = t_of_mean(folds[0].values[place], folds[0]) if len(folds) == 1 else None
+    numbers = summarize(np.sort(draws), exact, prob)
+    return Estimate(
+        name=spec.data.models[place],
+        spec=spec,
+        observed=float(np.mean([one.values[place].mean() for one in folds])),
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        draws=draws,
+        distribution=exact,
+        findings=(),
+        signature=signature,
+    )
+
+
+def _differences(
+    drawn: Drawn, numbers: Summary, masses: Masses, rope: Rope, prob: float, better: bool
+) -> Iterator[DatasetDifference]:
+    """Yield the difference on each data set, shrunk where there are several."""
+    if drawn.ranks is not None:  # one score does not say how sure it is
+        return
+    for place, (key, folds) in enumerate(drawn.datasets.items()):
+        worth = None
+        if drawn.hierarchy is not None:
+            own = drawn.hierarchy.differences[:, :, place]
+            chain, ordered = diagnose_many(own), np.sort(own, axis=None)
+            worth = chain.n_effective
+            numbers = summarize(ordered, None, prob, signed=True, chain=chain)
+            masses = masses_from_draws(ordered, rope)
+        worse, equivalent, improved = _three(masses.below, masses.inside, masses.above, better)
+        yield DatasetDifference(
+            name=key,
+            n_folds=folds.n,
+            test_share=folds.share,
+            observed=float(folds.differences.mean()),
+            mean=numbers.mean,
+            sd=numbers.sd,
+            mcse=numbers.mcse,
+            hdi=numbers.hdi,
+            p_worse=worse,
+            p_equivalent=equivalent,
+            p_better=improved,
+            mcse_p=0.0
+            if worth is None
+            else max(probability_error(p, worth) for p in (worse, equivalent, improved)),
+        )
+
+
+def _three(below: float, inside: float, above: float, better: bool) -> tuple[float, float, float]:
+    """Return worse, equivalent and better."""
+    return (below, inside, above) if better else (above, inside, below)
+
+
+def _next(
+    drawn: Drawn, rope: Rope, prob: float, better: bool, seed: np.random.SeedSequence
+) -> NextDataset | None:
+    """Return what to expect on one more data set; None with one alone."""
+    rng, chain = np.random.default_rng(child(seed, _NEXT_STREAM)), None
+    if drawn.ranks is not None:
+        masses = drawn.ranks.next_masses(rope.low, rope.high)
+        shares = [(float(one.mean()), mean_error(float(one.std()), one.size)) for one in masses]
+        points, weights = drawn.ranks
+        deltas = points[(weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)]
+    elif drawn.hierarchy is not None:
+        masses = drawn.hierarchy.next_masses(rope.low, rope.high)
+        shares = [mean_with_error(one) for one in masses]
+        deltas = drawn.hierarchy.next_draws(rng)
+        chain = diagnose_many(deltas)
+    else:
+        return None
+    numbers = summarize(np.sort(deltas, axis=None), None, prob, signed=True, chain=chain)
+    worse, equivalent, improved = _three(*(share for share, _ in shares), better)
+    return NextDataset(
+        p_worse=worse,
+        p_equivalent=equivalent,
+        p_better=improved,
+        mcse_p=max(error for _, error in shares),
+        likeliest=_likeliest(masses, better),
+        hdi=numbers.hdi,
+    )
+
+
+def _signed_rank(drawn: Drawn, rope: Rope, better: bool) -> tuple[float, float, float] | None:
+    if drawn.ranks is None:
+        return None
+    return _likeliest(drawn.ranks.pair_masses(rope.low, rope.high), better)
+
+
+def _likeliest(masses: FloatArray, better: bool) -> tuple[float, float, float]:
+    """Return how often each of three masses is the largest one."""
+    largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
+    below, inside, above = map(float, largest)
+    return _three(below, inside, above, better)

@@ -1,0 +1,344 @@
+"""Posteriors from scores of folds: closed forms, brute-force quadrature, Stan's numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from outperform.posterior import fold_scores
+from outperform.posterior.fold_scores import (
+    FoldScores,
+    StudentT,
+    diagnose_many,
+    draw_hierarchical,
+    draw_means,
+    draw_ranks,
+    mean_with_error,
+    t_of_mean,
+)
+
+# Ten folds of two models on each of eight data sets, in thousandths.
+A = """
+866 801 827 801 865 757 842 790 819 768
+776 796 820 802 862 773 768 712 783 799
+977 880 903 897 975 959 935 920 924 904
+826 823 829 813 842 837 802 832 821 783
+935 861 925 832 924 919 859 879 895 830
+913 948 935 964 943 990 949 908 961 966
+878 860 824 868 831 870 869 825 832 881
+928 841 841 811 896 800 924 921 852 855
+"""
+B = """
+813 787 814 798 781 791 789 798 769 790
+833 867 829 836 855 818 851 829 808 826
+844 827 821 813 858 839 843 833 825 831
+867 850 870 856 868 866 838 862 861 822
+856 799 850 809 826 831 836 839 825 810
+941 895 903 901 893 932 920 889 898 914
+831 812 803 801 791 832 817 806 847 809
+844 800 805 822 838 831 840 825 805 816
+"""
+
+
+def table(text: str) -> np.ndarray:
+    return np.array([line.split() for line in text.split("\n") if line], dtype=float) / 1000
+
+
+def datasets() -> list[FoldScores]:
+    return [FoldScores(np.stack(pair), 0.1) for pair in zip(table(A), table(B), strict=True)]
+
+
+def ragged() -> list[FoldScores]:
+    """Three data sets with four, five and twice four folds."""
+    shares = (0.25, 0.2, 0.25)
+    rows = [np.stack([table(A)[i, :n], table(B)[i, :n]]) for i, n in ((0, 4), (4, 5), (6, 8))]
+    return [FoldScores(one, share) for one, share in zip(rows, shares, strict=True)]
+
+
+# One data set
+
+
+def test_t_is_that_of_scipy():
+    own, other = StudentT(0.02, 0.013, 7), stats.t(7, 0.02, 0.013)
+    for value in (-0.3, -0.01, 0.0, 0.02, 0.05, 1.0):
+        assert own.cdf(value) == pytest.approx(other.cdf(value), rel=1e-12)
+        assert own.sf(value) == pytest.approx(other.sf(value), rel=1e-12)
+        assert own.pdf(value) == pytest.approx(other.pdf(value), rel=1e-12)
+    for level in (0.001, 0.025, 0.5, 0.9):
+        assert own.quantile(level) == pytest.approx(other.ppf(level), rel=1e-9)
+    assert (own.mean, own.sd) == pytest.approx((other.mean(), other.std()))
+
+
+def test_the_likelihood_is_that_of_the_correlated_normal():
+    one = ragged()[2]
+    x, n, rho = one.differences, one.n, one.share
+    covariance = (1 - rho) * np.eye(n) + rho
+    data = fold_scores._prepare([one, one], [x, x])
+    for delta, sigma in ((0.0, 0.03), (0.05, 0.01), (-0.02, 0.2)):
+        wanted = stats.multivariate_normal(np.full(n, delta), sigma**2 * covariance).logpdf(x)
+        q = data.squares[0] + (x.mean() - delta) ** 2 / one.kappa
+        _, log_det = np.linalg.slogdet(covariance)
+        own = -0.5 * (n * math.log(2 * math.pi * sigma**2) + log_det + q / sigma**2)
+        assert own == pytest.approx(wanted, rel=1e-10)
+
+
+def test_the_t_is_the_integral_over_sigma():
+    """The closed form against the likelihood times 1/σ, integrated numerically."""
+    one = ragged()[1]
+    x, n, rho = one.differences, one.n, one.share
+    inverse = np.linalg.inv((1 - rho) * np.eye(n) + rho)
+    delta = np.linspace(-3, 3, 60_001)
+    residual = x - delta[:, None]
+    q = np.einsum("ij,jk,ik->i", residual, inverse, residual)
+    density = q ** (-n / 2)  # ∫ σ^(−n−1) exp(−q / 2σ²) dσ, up to a constant
+    share = density[delta > 0.03].sum() / density.sum()
+    found = t_of_mean(x, one)
+    assert found is not None
+    assert found.sf(0.03) == pytest.approx(share, abs=2e-4)
+
+
+def test_draws_of_both_models_have_the_t_of_each_and_of_the_difference():
+    one = datasets()[1]
+    drawn = draw_means(one, 40_000, np.random.default_rng(3))
+    for values, own in (
+        (one.differences, drawn[0] - drawn[1]),
+        *zip(one.values, drawn, strict=True),
+    ):
+        t = t_of_mean(values, one)
+        assert t is not None
+        assert (
+            stats.kstest(own, lambda v, t=t: stats.t.cdf(v, t.df, t.location, t.scale)).pvalue
+            > 0.01
+        )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_the_interval_covers_as_often_as_it_says(share):
+    rng, n, reps = np.random.default_rng(5), 10, 4_000
+    shared = math.sqrt(share) * rng.standard_normal((reps, 1))
+    x = shared + math.sqrt(1 - share) * rng.standard_normal((reps, n))
+    inside = 0
+    for row in x:
+        t = t_of_mean(row, FoldScores(np.stack([row, 0 * row]), share))
+        assert t is not None
+        inside += t.quantile(0.025) < 0 < t.quantile(0.975)
+    assert abs(inside / reps - 0.95) < 4 * math.sqrt(0.95 * 0.05 / reps)
+    # Without the correction it would not.
+    plain = np.abs(x.mean(axis=1)) < stats.t.ppf(0.975, n - 1) * x.std(axis=1, ddof=1) / n**0.5
+    assert plain.mean() < 0.9
+
+
+def test_equal_scores_differ_by_nothing():
+    same = FoldScores(np.array([[0.4, 0.7, 1.0, 0.2], [0.3, 0.6, 0.9, 0.1]]), 0.25)
+    assert np.ptp(same.differences) == 0
+    assert same.differences[0] == pytest.approx(0.1)
+    assert t_of_mean(same.differences, same) is None
+
+
+# Several data sets
+
+
+class Brute:
+    """The posterior of δ₀, σ₀ and ν on a grid; each δᵢ is integrated over quantiles of its t."""
+
+    def __init__(self, data: list[FoldScores], nodes: int = 700) -> None:
+        x = [one.differences for one in data]
+        scale = float(np.mean([one.std() for one in x]))
+        most = max(np.abs(one).max() for one in x)
+        centre = np.linspace(-most, most, 41)[:, None, None]
+        spread = scale * np.exp(np.linspace(-5.5, 4.0, 39))[None, :, None]
+        log_nu = np.linspace(-4, 7, 12)
+        nu = 1 + np.exp(log_nu)
+        level = (np.arange(nodes) + 0.5) / nodes
+        quantile = stats.t.ppf(level[:, None], nu)  # (nodes, n_nu)
+        log = np.zeros((centre.size, spread.size, nu.size))
+        for one, own in zip(data, x, strict=True):
+            n, rho = one.n, one.share
+            squares, kappa = own.var() * n / (1 - rho), (1 + (n - 1) * rho) / n
+            for k in range(nu.size):
+                delta = centre + spread * quantile[:, k]
+                q = squares + (own.mean() - delta) ** 2 / kappa
+                log[:, :, k] += np.log(((q / squares) ** (-(n - 1) / 2)).mean(axis=2))
+        alpha, beta = np.meshgrid(np.linspace(1, 2, 201), np.linspace(0.01, 0.1, 201))
+        prior = np.array([(stats.gamma.pdf(v - 1, alpha, scale=1 / beta)).mean() for v in nu])
+        # On grids of log σ₀ and log(ν − 1) the uniform and the gamma have these Jacobians.
+        weight = np.exp(log - log.max()) * spread * prior * (nu - 1)
+        self.weight = weight / weight.sum()
+        self.centre, self.spread, self.nu = np.broadcast_arrays(centre, spread, nu)
+
+    def mean(self, values: np.ndarray) -> float:
+        return float((self.weight * values).sum())
+
+    @property
+    def answers(self) -> dict[str, float]:
+        above = stats.t.sf((0.01 - self.centre) / self.spread, self.nu)
+        first = self.mean(self.centre)
+        return {
+            "mean": first,
+            "sd": math.sqrt(self.mean(self.centre**2) - first**2),
+            "positive": self.mean(self.centre > 1e-9),
+            "log spread": self.mean(np.log(self.spread)),
+            "log nu": self.mean(np.log(self.nu)),
+            "next above": self.mean(above),
+        }
+
+
+def gibbs_answers(data: list[FoldScores], n_draws: int = 20_000) -> dict[str, tuple[float, float]]:
+    drawn = draw_hierarchical(data, n_draws, np.random.default_rng(11))
+    mean, error = mean_with_error(drawn.centre)
+    sd, of_sd = mean_with_error((drawn.centre - mean) ** 2)
+    return {
+        "mean": (mean, error),
+        "sd": (math.sqrt(sd), of_sd / (2 * math.sqrt(sd))),
+        "positive": mean_with_error((drawn.centre > 0).astype(float)),
+        "log spread": mean_with_error(np.log(drawn.spread)),
+        "log nu": mean_with_error(np.log(drawn.nu)),
+        "next above": mean_with_error(drawn.next_masses(-0.01, 0.01)[2]),
+    }
+
+
+def far_apart(own: dict[str, tuple[float, float]], wanted: dict[str, float]) -> dict[str, float]:
+    """Return what lies more than four Monte Carlo errors, and the grid's, from what is wanted."""
+    apart = {key: (own[key][0] - value) / own[key][1] for key, value in wanted.items()}
+    return {
+        key: z
+        for key, z in apart.items()
+        if abs(z) > 4 and abs(own[key][0] - wanted[key]) > 4e-3 * abs(wanted[key])
+    }
+
+
+@pytest.fixture(scope="module")
+def brute() -> dict[str, float]:
+    return Brute(ragged()).answers
+
+
+def test_the_sampler_agrees_with_brute_force(brute):
+    assert far_apart(gibbs_answers(ragged()), brute) == {}
+
+
+@pytest.mark.parametrize(
+    "bug", ["folds independent", "prior 1/sigma", "no Jacobian of nu", "spread too wide"]
+)
+def test_planted_bugs_are_caught(bug, brute, monkeypatch):
+    if bug == "folds independent":
+        monkeypatch.setattr(FoldScores, "kappa", property(lambda self: 1 / self.n))
+    if bug == "prior 1/sigma":
+        prepare = fold_scores._prepare
+
+        def more(data, deltas):
+            found = prepare(data, deltas)
+            return found._replace(n=found.n + 1)
+
+        monkeypatch.setattr(fold_scores, "_prepare", more)
+    if bug == "no Jacobian of nu":
+        prior = fold_scores._log_prior_nu
+        monkeypatch.setattr(fold_scores, "_log_prior_nu", lambda log: prior(log) - log)
+    if bug == "spread too wide":
+        given = fold_scores._centre_given
+
+        def without(data, variance):
+            m, v, density = given(data, variance)
+            return m, v, density - 0.5 * np.log(v)
+
+        monkeypatch.setattr(fold_scores, "_centre_given", without)
+    assert far_apart(gibbs_answers(ragged(), 8_000), brute) != {}
+
+
+def test_scores_in_other_units_give_the_same_draws():
+    one, other = (
+        draw_hierarchical(
+            [FoldScores(times * folds.values, folds.share) for folds in ragged()],
+            640,
+            np.random.default_rng(7),
+        )
+        for times in (1.0, 100.0)
+    )
+    np.testing.assert_allclose(other.centre, 100 * one.centre, rtol=1e-6)
+    np.testing.assert_allclose(other.nu, one.nu, rtol=1e-6)
+
+
+def test_data_sets_learn_from_each_other():
+    drawn = draw_hierarchical(datasets(), 6_400, np.random.default_rng(1))
+    seen = np.array([one.differences.mean() for one in datasets()])
+    shrunk = drawn.differences.mean(axis=(0, 1))
+    centre = drawn.centre.mean()
+    nearer = np.abs(shrunk - centre) < np.abs(seen - centre) + 5e-4
+    assert nearer.all()
+    # The noisiest folds learn most: those of the second data set more than of the fourth.
+    assert abs(shrunk - seen)[1] > 10 * abs(shrunk - seen)[3]
+
+
+def test_a_data_set_whose_folds_do_not_vary_gets_the_least_variance_of_the_others():
+    still = FoldScores(np.array([[0.8, 0.9, 0.7, 0.6], [0.8, 0.9, 0.7, 0.6]]), 0.25)
+    prepared = fold_scores._prepare(
+        [*ragged(), still], [one.differences for one in (*ragged(), still)]
+    )
+    least = min(one.differences.std() for one in ragged())
+    assert prepared.squares[-1] == pytest.approx(4 * least**2 / 0.75)
+    drawn = draw_hierarchical([*ragged(), still], 640, np.random.default_rng(2))
+    assert np.isfinite(drawn.differences).all()
+
+
+# Diagnostics
+
+
+def autoregressive(phi: float, chains: int = 32, n: int = 2_000) -> np.ndarray:
+    rng = np.random.default_rng(9)
+    found = np.empty((chains, n))
+    found[:, 0] = rng.standard_normal(chains)
+    for step in range(1, n):
+        noise = np.sqrt(1 - phi**2) * rng.standard_normal(chains)
+        found[:, step] = phi * found[:, step - 1] + noise
+    return found
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+def test_effective_draws_and_errors_are_those_of_an_autoregression(phi):
+    draws = autoregressive(phi)
+    wanted = draws.size * (1 - phi) / (1 + phi)
+    _, error = mean_with_error(draws)
+    # 64 half chains tell the error to 1 / √128; four of these.
+    assert error * math.sqrt(wanted) == pytest.approx(1, abs=4 / math.sqrt(128))
+    chain = diagnose_many(draws)
+    assert chain.mcse == error
+    assert chain.ess < 1.6 * wanted if phi else chain.ess > draws.size / 2
+    assert chain.rhat < 1.02
+
+
+def test_chains_that_disagree_are_noticed():
+    draws = autoregressive(0.5)
+    draws[:4] += 1.0
+    assert not diagnose_many(draws).converged
+    wider = autoregressive(0.5)
+    wider[:4] *= 3
+    assert diagnose_many(wider).rhat > 1.01
+
+
+def test_diagnostics_are_about_those_of_arviz():
+    az = pytest.importorskip("arviz")
+    draws = autoregressive(0.7)
+    chain = diagnose_many(draws)
+    assert chain.rhat == pytest.approx(float(az.rhat(draws)), abs=2e-3)
+    assert chain.mcse == pytest.approx(np.asarray(az.mcse(draws, method="mean")).item(), rel=0.4)
+
+
+# One score a data set
+
+
+def test_ranks_are_those_of_baycomp():
+    """SignedRankTest of baycomp 1.0.3, 200,000 draws, seed 1, of the data sets' means."""
+    seen = np.array([one.differences.mean() for one in datasets()])
+    drawn = draw_ranks(seen, 50_000, np.random.default_rng(0))
+    masses = drawn.pair_masses(-0.01, 0.01)
+    largest = np.bincount(masses.argmax(axis=0), minlength=3) / 50_000
+    np.testing.assert_allclose(masses.mean(axis=1), [0.12400, 0.20761, 0.66839], atol=0.003)
+    np.testing.assert_allclose(largest, [0.03792, 0.02818, 0.93391], atol=0.005)
+    # The pseudo-median is above a place as often as more than half of the pairs are.
+    above = drawn.pair_masses(0.0123, 0.0123)[2] > 0.5
+    np.testing.assert_array_equal(drawn.pseudo_medians() > 0.0123, above)
+    # What to expect of one data set is known: a point at zero of half a data set's weight.
+    one = drawn.next_masses(-0.01, 0.01).mean(axis=1)
+    np.testing.assert_allclose(one, [2 / 8.5, 0.5 / 8.5, 6 / 8.5], atol=0.004)
