@@ -15,6 +15,7 @@ from outperform._typing import AnyArray, IntArray, Label
 from outperform.data import serialization
 from outperform.data.constructors import Constructors
 from outperform.data.groups import Groups, RepeatedId
+from outperform.data.items import Items
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, clear_positive, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
@@ -103,6 +104,8 @@ class Outcomes(Constructors):
     # Columns that may name what items belong to, noticed when a table was read, for findings.
     # They do not add up, and JSON leaves them out.
     _repeated: tuple[RepeatedId, ...] = ()
+    # Which cell each item is in, where rows came one by one; equality and JSON leave it out.
+    _items: Items | None = None
     prevalence: Prevalence | None = None
 
     def __post_init__(self) -> None:
@@ -345,7 +348,7 @@ class Outcomes(Constructors):
         if self.slices is None:
             raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
-        return replace(self, tables=(table,), slices=None, _repeated=(), sources=())
+        return replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.

@@ -56,6 +56,7 @@ class Paired(NamedTuple):
     groups: list[Any] | None  # what each answer belongs to; None where every item has one
     by: dict[str, list[Any]] | None  # what divides the answers into slices
     findings: tuple[Finding, ...]
+    ids: list[str]  # what to call each answer
 
 
 class Naming(NamedTuple):
@@ -75,6 +76,11 @@ class Naming(NamedTuple):
         task, number = answer.item.task, f", epoch {answer.number}"
         text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
         return text + (number if self.repeated else "")
+
+    def id(self, answer: Answer) -> str:
+        """Return what to call one answer in a table: ``task/id#number`` as far as needed."""
+        text = f"{answer.item.task}/{answer.item.id}" if self.several_tasks else answer.item.id
+        return f"{text}#{answer.number}" if self.repeated else text
 
     @property
     def noun(self) -> str:
@@ -120,6 +126,7 @@ def pair(
         together,
         {name: _field(every, name, kept) for name in by} or None,
         findings,
+        [naming.id(answer) for answer in kept],
     )
 
 
@@ -322,14 +329,14 @@ def read_evaluations(source: object, **asked: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **asked)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
-    seen = Outcomes.from_correct(right, groups=paired.groups, by=paired.by)
+    seen = Outcomes.from_correct(right, groups=paired.groups, by=paired.by, ids=paired.ids)
     return replace(seen, findings=paired.findings + seen.findings)
 
 
 def read_grades(source: object, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
-    seen = Scores.from_values(paired.scores, groups=paired.groups)
+    seen = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
     return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
 
 

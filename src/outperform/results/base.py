@@ -41,6 +41,8 @@ _HOMES = {
     "compare_classes": "comparison.again",
     "compare_ranked": "ranking.api",
     "estimate_at_prevalence": "comparison.api",
+    "fragility": "sensitivity.fragility",
+    "items": "comparison.items",
     "more_data": "planning.power",
     "needed_to_decide": "planning.power",
     "rank_with_rope": "ranking.api",
