@@ -12,7 +12,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
-from outperform.decision.rope import decide
+from outperform.decision.rope import Decision, decide
 from outperform.display.cards import Card
 from outperform.display.formats import Column, signed_column, text_column
 from outperform.display.layout import Line, Page, stacked
@@ -23,7 +23,7 @@ from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec
-from outperform.inference.summary import SCHEMA
+from outperform.inference.summary import SCHEMA, decision_facts
 from outperform.inference.views import probabilities, values_of
 from outperform.metrics.score_metrics import WeightedMean
 from outperform.results.base import Tabular, verb_of
@@ -89,8 +89,13 @@ class ItemTable(Tabular):
         How many both, only A, only B and neither got right.
     observed
         The observed A − B.
+    decision
+        The decision.
     room
         How far the HDI would have to move for another decision, with its sign.
+    scored
+        Whether the models give scores; then the numbers in ``right`` say who does better, or,
+        where the metric says nothing of one item, whose score is higher.
 
     Examples
     --------
@@ -110,7 +115,9 @@ class ItemTable(Tabular):
     n: int
     right: tuple[int, int, int, int]
     observed: float
+    decision: Decision
     room: float
+    scored: bool = False
 
     def __iter__(self) -> Iterator[ItemRow]:
         return iter(self.rows)
@@ -126,7 +133,7 @@ class ItemTable(Tabular):
         texts = dict.fromkeys(name for one in self.rows for name in one.columns)
         a, b = self.names
         heads = {"a": f"{a} says", "b": f"{b} says"}
-        columns: list[Column] = [text_column(key, heads.get(key)) for key in _KEYS[:-1]]
+        columns = [Column(key=key, heading=heads.get(key), write=_said) for key in _KEYS[:-1]]
         columns.append(signed_column("influence", digits=_DIGITS))
         columns += [text_column(_free(name)) for name in texts]
         shown = [column for column in columns if self._has(column.key, texts)]
@@ -152,7 +159,8 @@ class ItemTable(Tabular):
             "n": self.n,
             "right": dict(zip(("both", "only_a", "only_b", "neither"), self.right, strict=True)),
             "observed": self.observed,
-            "room": self.room,
+            "decision": decision_facts(self.decision),
+            "room": None if np.isnan(self.room) else self.room,
             "rows": self.table().to_dict()["rows"],
         }
 
@@ -161,11 +169,16 @@ class ItemTable(Tabular):
         a, b = (for_text(name) for name in self.names)
         _, only_a, only_b, _ = self.right
         said = f"Of {n_of(self.n, 'items')} only {a} got {only_a:,} right, only {b} {only_b:,}."
-        if self.rows and self.rows[0].influence is not None:
-            most = signed(self.rows[0].influence, digits=_DIGITS)
-            said += f" One item moves {a} − {b} by {most} at most"
-            said += f"; the decision changes if the HDI moves by {signed(self.room, digits=4)}."
-        return said
+        if self.scored:
+            how = "scores higher" if not self.rows or self.rows[0].right is None else "does better"
+            said = f"Of {n_of(self.n, 'items')} {a} {how} on {only_a:,}, {b} on {only_b:,}."
+        if not self.rows or self.rows[0].influence is None:
+            return said
+        said += f" No item moves {a} − {b} by more than {abs(self.rows[0].influence):.2g}"
+        if self.decision.decided:
+            far, symbol = signed(self.room, digits=4), self.decision.symbol
+            said += f"; {symbol} holds unless the HDI moves by {far}"
+        return f"{said}."
 
     def _card(self) -> Card:
         return Card(headline=self._headline, table=self.table())
@@ -189,6 +202,10 @@ def _free(name: str) -> str:
 def _row(one: ItemRow, texts: Mapping[str, object]) -> dict[str, object]:
     own = {key: _shown(getattr(one, key)) for key in _KEYS}
     return {**own, **{_free(name): _shown(one.columns.get(name)) for name in texts}}
+
+
+def _said(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _shown(value: object) -> object:
@@ -235,7 +252,9 @@ def items(
         n=len(apart),
         right=_agreement(found.right),
         observed=own.observed,
+        decision=own.decision,
         room=room(own),
+        scored=isinstance(spec, ScoreSpec),
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class Items:
     def names(self) -> list[Any]:
         """The id of each item, or its number."""
         return list(range(self.n)) if self.ids is None else self.ids.tolist()
+
+    def renamed(self, meaning: Mapping[Any, Any]) -> Items:
+        """Return the same items where labels mean something else."""
+        return replace(self, values=tuple(meaning[one] for one in self.values))
 
     def plus(self, other: Items) -> Items:
         """Put the items of another table after these.

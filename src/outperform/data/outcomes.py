@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -288,10 +288,12 @@ class Outcomes(Constructors):
         chosen = code_of(self, label)
         if self.kind == "label_sets":
             codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
-            return replace(self._recoded(codes, (False, True)), kind="classes", sets=())
+            found = replace(self._recoded(codes, (False, True)), kind="classes", sets=())
+            return replace(found, _items=None)
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[chosen] = 1
-        return self._recoded(codes, (False, True))
+        meaning = {known: code == chosen for code, known in enumerate(self.labels)}
+        return self._recoded(codes, (False, True))._with_items(meaning)
 
     def split_labels(self, separator: str) -> Outcomes:
         """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
@@ -318,7 +320,9 @@ class Outcomes(Constructors):
         labels, sets, codes = split_texts(self.labels, separator)
         findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
         moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
-        return moved._over(labels, sets, codes)
+        named = [frozenset(labels[one] for one in sets[code]) for code in codes]
+        meaning = dict(zip(self.labels, named, strict=True))
+        return moved._over(labels, sets, codes)._with_items(meaning)
 
     def ungroup(self) -> Outcomes:
         """Forget what was seen together; every span or item counts by itself."""
@@ -386,6 +390,10 @@ class Outcomes(Constructors):
         if not isinstance(other, Outcomes):
             return NotImplemented
         return add(self, other)
+
+    def _with_items(self, meaning: Mapping[Label, object]) -> Outcomes:
+        """Return the same with items whose labels mean something else."""
+        return replace(self, _items=self._items and self._items.renamed(meaning))
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}

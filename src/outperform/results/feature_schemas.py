@@ -321,7 +321,8 @@ class ItemsFacts(TypedDict):
     n: int
     right: RightFacts
     observed: float
-    room: float
+    decision: DecisionFacts
+    room: float | None
     rows: list[dict[str, str | int | float | None]]
 
 

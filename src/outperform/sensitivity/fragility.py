@@ -88,8 +88,9 @@ class Fragility(Tabular):
     >>> seen = op.Outcomes.from_counts([1, 1, 1, 0], {"new": [1, 0, 1, 0], "old": [0, 1, 1, 0]},
     ...                                [30, 9, 100, 61])
     >>> c = op.compare(seen, "new", "old", metric="accuracy", rope=0.02)
-    >>> c.fragility()
-    Fragility(2 wrong gold labels of 200 (1%) could turn ≫ better into > leaning better, not decided; 1 could not.)
+    >>> found = c.fragility()
+    >>> found.n, found.exact, found.other.symbol
+    (3, True, '>')
     """
 
     n: int | None
@@ -333,15 +334,11 @@ def _along(search: _Search, sign: float) -> list[_Move] | None:
         return None
     low, high, step = 0, _length(moves), 1
     while not changed(high):  # upwards until it changes
+        if _length(moves) < high:
+            return None  # no label is left that would do more
         low, high, step = high, high + step, 2 * step
-        changed_none = _length(moves) <= low
-        if changed_none and next(path, None) is None:
-            return None
-    while high - low > 1 and low == 0 and step <= high:  # downwards until it does not
-        if changed(high - step):
-            high -= step
-        else:
-            low = high - step
+    while low == 0 and step < high:  # downwards until it does not
+        low, high = (0, high - step) if changed(high - step) else (high - step, high)
         step *= 2
     while high - low > 1:
         middle = (low + high) // 2
