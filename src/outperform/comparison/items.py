@@ -18,7 +18,7 @@ from outperform.display.formats import Column, signed_column, text_column
 from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, signed
 from outperform.display.table import Table
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
@@ -362,9 +362,9 @@ def _refuse_lost(spec: LabelSpec, kept: Items | None) -> None:
     if kept is None or kept.n != spec.data.n or spec.data.pool is not None:
         raise UsageError(
             "the rows of these outcomes were not kept: they were counted where they are, came as "
-            "counts, were divided or chosen, or there are too many. Name the items: read them "
-            f"with {param('id=')}, or give Outcomes.from_labels(…, ids=…); up to {MOST_ITEMS:,} "
-            "rows are kept"
+            "counts, were divided or chosen, or there are too many. Name the column of their ids "
+            f"with {param('id=')}{either(' of op.read, or give arrays', '')}; up to "
+            f"{MOST_ITEMS:,} rows are kept"
         )
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from outperform._typing import Label
 from outperform.comparison.items import room
 from outperform.data.table import Table as Counts
+from outperform.decision.hdi import exact_hdi
+from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, decide
 from outperform.display.cards import Card
 from outperform.display.formats import count_column, text_column
@@ -206,14 +208,21 @@ class _Search:
             data, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
         )
         asked = replace(again, classes=spec.classes)
-        # Draws behind a closed form decide nothing.
-        n_draws = 100 if own.exact else own.draws.size
+        hdi = self._hdi(asked)
+        decision = decide(hdi, own.rope, greater_is_better=spec.metric.greater_is_better)
+        return disagreements.allow(asked, decision, hdi, own.rope)[0]
+
+    def _hdi(self, asked: LabelSpec) -> Interval:
+        """Return the HDI alone: of the closed form if there is one, else of draws."""
+        own, prob = self.own, self.own.hdi.prob
+        exact = engine.with_forms(asked, np.zeros((2, 1))).of_difference if own.exact else None
+        if exact is not None:
+            low, high = exact_hdi(exact, prob)
+            return Interval(low=low, high=high, prob=prob)
+        n_draws = own.draws.size
         (answered,) = engine.answer([asked], n_draws=n_draws, seed=own.seed, n_jobs=-1)
         a, b = answered.values
-        numbers = summarize(np.sort(a - b), answered.of_difference, own.hdi.prob, signed=True)
-        better = spec.metric.greater_is_better
-        decision = decide(numbers.hdi, own.rope, greater_is_better=better)
-        return disagreements.allow(asked, decision, numbers.hdi, own.rope)[0]
+        return summarize(np.sort(a - b), None, prob).hdi
 
     def _table(self, moves: Sequence[_Move]) -> Counts:
         counts = dict(self.counts)
@@ -322,8 +331,10 @@ def _along(search: _Search, sign: float) -> list[_Move] | None:
     """
     path, far = search.path(sign), abs(room(search.own, sign))
     moves: list[_Move] = []
-    while not sum(one.n * one.effect for one in moves) >= far and (one := next(path, None)):
+    for one in path:
         moves.append(one)
+        if sum(move.n * move.effect for move in moves) >= far:
+            break
 
     def changed(k: int) -> bool:
         while _length(moves) < k and (one := next(path, None)) is not None:
