@@ -25,14 +25,14 @@ SHOWN = {
         split_labels tables to_dict to_json ungroup unpair weighted with_labels
     """,
     op.Scores: """
-        counts findings from_arrays from_values group kind labels models n n_classes
+        counts findings from_arrays from_values group ids kind labels models n n_classes
         n_groups n_rows select sources truth values weights
     """,
     op.Comparison: TABLE
     + """
         a accepted at_prevalence b bayes_factor by_class chain confusions decision details
-        distribution draws errors eti exact findings hdi mcse mean metric more_data n
-        n_effective names observed p_better p_equivalent p_greater p_h0 p_h1 p_worse plot
+        distribution draws errors eti exact findings fragility hdi items mcse mean metric more_data
+        n n_effective names observed p_better p_equivalent p_greater p_h0 p_h1 p_worse plot
         plot_confusion plot_factor plot_models plot_rope_curve plot_runs point_null spec
         regret rope rope_curve sd seed sensitivity signature to_datatree with_metric
         with_rope

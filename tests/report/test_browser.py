@@ -261,3 +261,26 @@ def test_wide_tables_scroll_beside_their_first_column(pages, visit):
     assert box.evaluate("one => one.scrollWidth > one.clientWidth")
     box.evaluate("one => { one.scrollLeft = 80; }")
     assert box.locator("tbody th").first.bounding_box()["x"] == pytest.approx(before, abs=1)
+
+
+def test_items_can_be_searched(visit, tmp_path):
+    right = np.arange(40) % 4
+    seen = op.Outcomes.from_correct(
+        {"new": right != 0, "old": right != 1}, ids=[f"q{k}" for k in range(40)]
+    )
+    c = op.compare(seen, "new", "old", rope=0.01, n_draws=500, random_state=1)
+    texts = {f"q{k}": f"text number {k}" for k in range(40)}
+    path = op.write_report([c, c.items(columns={"text": texts})], tmp_path / "items.html")
+    page = visit(path)
+    rows, box = page.locator("table.items tbody tr:visible"), page.locator("input[type=search]")
+    assert rows.count() == 20
+    assert box.count() == 1
+    box.fill("NUMBER 13")
+    assert rows.all_inner_texts()[0].startswith("q13")
+    assert rows.count() == 1
+    assert page.locator(".search output").inner_text() == "1 of 20 items"
+    box.fill("")
+    assert rows.count() == 20
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()]
+    assert not visit(path, java_script_enabled=False).locator("input[type=search]").is_visible()

@@ -246,12 +246,14 @@ def others():
             n_simulations=100, n_draws=200, random_state=1,
         ),
         "Proposal": op.propose(a, b, budget=30, names=("bert", "gpt"), random_state=1),
+        "ItemTable": c.items(top=30),
+        "Fragility": c.fragility(),
     }  # fmt: skip
 
 
 KINDS_OF_RESULTS = [
     "Comparison", "Estimate", "Ranking", "Gate", "SliceComparison", "Sensitivity", "Plan", "Power",
-    "Proposal",
+    "Proposal", "ItemTable", "Fragility",
 ]  # fmt: skip
 
 
@@ -354,3 +356,24 @@ def test_the_paper_is_cited_as_the_project_cites_it(pages, kind, doi):
         for author in names.split(" and "):
             family, given = author.split(", ")
             assert f"{{ family-names: {family}, given-names: {given} }}" in citation
+
+
+def test_items_with_ids_are_on_the_page_and_no_text_becomes_markup(tmp_path):
+    evil = "<script>alert(1)</script>"
+    truth, a, b = labels(60, 2)
+    ids = [f"{evil}{k}" for k in range(60)]
+    named = op.Outcomes.from_labels(truth, {"bert": a, "gpt": b}, ids=ids)
+    asked = {"metric": "accuracy", "rope": 0.05, "n_draws": 500, "random_state": 1}
+    c = op.compare(named, "bert", "gpt", **asked)
+    page = Page(op.write_report(c, tmp_path / "named.html"))
+    assert page.errors == []
+    assert page.json("data")["results"][0]["items"] == c.items().to_dict()
+    lines = [each for each in page.tree.iter(f"{XHTML}tbody") if each.get("id") == "c1-items"]
+    assert len(lines[0]) == len(c.items()) > 0
+    plain = op.compare(truth, a, b, **asked)
+    page = Page(op.write_report(plain, tmp_path / "plain.html"))
+    assert "items" not in page.json("data")["results"][0]
+    table = plain.items(columns={"text": [f"{evil} {k}" for k in range(60)]})
+    page = Page(op.write_report([plain, table], tmp_path / "both.html"))
+    assert page.errors == []
+    assert f"{evil} {table[0].id}" in page.words()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,23 @@ ByClass = Annotated[
 ]
 
 
+ItemsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--items",
+        help="Also write the items that only one model got right, as CSV. Needs --id, or logs.",
+        metavar="FILE",
+        rich_help_panel="Output",
+    ),
+]
+
+
+def write_items(found: Comparison, path: Path | None) -> None:
+    """Write the items that set the models apart, if they have a place to go."""
+    if path is not None:
+        deliver(found.items().table().to_csv(), path)
+
+
 def compare(
     files: o.Sources,
     a: o.ModelA = None,
@@ -45,6 +63,7 @@ def compare(
     metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
+    items: ItemsFile = None,
     *,
     tasks: Tasks,
     pricing: g.Pricing,
@@ -67,6 +86,7 @@ def compare(
         write_result(of_tasks, writing)
         return
     found = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    write_items(found, items)
     write_result(found, writing)
 
 

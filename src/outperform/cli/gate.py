@@ -17,7 +17,7 @@ import outperform as op
 from outperform.cli import exit_codes
 from outperform.cli import groups as g
 from outperform.cli import options as o
-from outperform.cli.compare import compared
+from outperform.cli.compare import ItemsFile, compared, write_items
 from outperform.cli.exit_codes import say, shown
 from outperform.cli.groups import as_json, command_line, deliver, show, write_page
 from outperform.cli.inputs import (
@@ -149,6 +149,7 @@ def gate(
     output: o.Output = None,
     junit: JUnit = None,
     report: o.Page = None,
+    items: ItemsFile = None,
     verbose: o.Verbose = False,
     policy: PolicyFile = None,
     *,
@@ -201,6 +202,7 @@ def gate(
             **arguments,
         )
     write_page(found, report)
+    write_items(found.main, items)
     return _write(found, style, output, junit, allowed, verbose)
 
 
@@ -301,6 +303,7 @@ def report(
     ] = None,
     output: o.OutputFile = Path("report.html"),
     force: o.Force = False,
+    items: ItemsFile = None,
     *,
     reading: g.ReadingTwo,
     asking: g.Asking,
@@ -312,6 +315,7 @@ def report(
     from outperform.display.sentences import headline
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
+    write_items(result, items)
     with shown("writing the page"):
         path = op.write_report(result, output, title=title, command=command_line(), overwrite=force)
     say(f"wrote {path}: {headline(result.to_dict())}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
 from outperform.data.groups import group_codes, group_rows
+from outperform.data.items import keep_items
 from outperform.data.label_sets import code_label_sets, is_matrix, prune_sets
 from outperform.data.labels import (
     Column,
@@ -49,6 +50,7 @@ def of_labels(
     weights: ColumnLike | None,
     by: Mapping[str, object] | None,
     groups: ColumnLike | None,
+    ids: ColumnLike | None = None,
 ) -> Fields:
     """Count label arrays of the same items."""
     predictions = named(predictions)
@@ -59,13 +61,9 @@ def of_labels(
         # What is averaged over is no name of a column: a matrix has its own.
         known = None if is_matrix(y_true) else labels
         return of_label_sets(
-            y_true,
-            predictions,
-            labels=known,
-            weights=weights,
-            groups=groups,
+            y_true, predictions, labels=known, weights=weights, groups=groups, ids=ids
         )
-    beside = {"groups": groups, "sample_weight": weights, **_slices_beside(by)}
+    beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(predictions, truth=y_true, beside=beside)
     columns = _columns("y_true", rows.truth, rows.models)
     fields = of_columns(
@@ -75,6 +73,8 @@ def of_labels(
         labels=labels,
         by=_slice_columns(by, rows.beside),
         groups=rows.beside["groups"],
+        keep=True,
+        ids=rows.beside["ids"],
     )
     return _of_rows(fields, rows.findings)
 
@@ -103,10 +103,12 @@ def of_label_sets(
     labels: Sequence[Label] | None,
     weights: ColumnLike | None,
     groups: ColumnLike | None,
+    ids: ColumnLike | None = None,
 ) -> Fields:
     """Count items with several labels each."""
     predictions = named(predictions)
-    rows = align(predictions, truth=y_true, beside={"groups": groups, "sample_weight": weights})
+    beside = {"groups": groups, "sample_weight": weights, "ids": ids}
+    rows = align(predictions, truth=y_true, beside=beside)
     columns = {"y_true": rows.truth}
     columns |= {f"predictions of {m!r}": values for m, values in rows.models.items()}
     known, sets, codes = code_label_sets(
@@ -115,6 +117,10 @@ def of_label_sets(
     importance = read_weights(rows.beside["sample_weight"], len(codes[0]))
     groups = rows.beside["groups"]
     table = _counted(codes, n_labels=len(sets), importance=importance, groups=groups)
+    meant = [frozenset(known[code] for code in one) for one in sets]
+    items = keep_items(
+        tuple(predictions), meant, codes, table.cells, ids=rows.beside["ids"], weights=importance
+    )
     tables, sets = prune_sets((table,), sets)
     fields = {
         "models": tuple(predictions),
@@ -123,6 +129,7 @@ def of_label_sets(
         "kind": "label_sets",
         "findings": label_findings(known),
         "sets": sets,
+        "_items": items,
     }
     return _of_rows(fields, rows.findings)
 
@@ -241,9 +248,10 @@ def of_correct(
     groups: ColumnLike | None,
     weights: ColumnLike | None,
     by: Mapping[str, object] | None = None,
+    ids: ColumnLike | None = None,
 ) -> Fields:
     """Count items of which only right or wrong is known."""
-    beside = {"groups": groups, "sample_weight": weights, **_slices_beside(by)}
+    beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(named(correct), what="correct", beside=beside)
     columns = []
     for name, values in rows.models.items():
@@ -262,6 +270,8 @@ def of_correct(
         by=_slice_columns(by, rows.beside),
         importance=read_weights(rows.beside["sample_weight"], len(truth.codes)),
         groups=rows.beside["groups"],
+        keep=True,
+        ids=rows.beside["ids"],
     )
     return _of_rows({**fields, "kind": "correct"}, rows.findings)
 
@@ -388,11 +398,13 @@ def of_columns(
     labels: Sequence[Label] | None = None,
     by: Mapping[str, Column] | None = None,
     groups: Any = None,
+    keep: bool = False,
+    ids: object = None,
 ) -> Fields:
     """Count columns of labels, the truth first, perhaps divided by slice or kept in groups.
 
     ``counts`` says how many items each row stands for, ``importance`` how much each of them
-    matters.
+    matters, ``keep`` whether every row is an item that can be found again, by ``ids`` if given.
     """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
@@ -422,6 +434,9 @@ def of_columns(
         "tables": (table,),
         "findings": findings + label_findings(ordered),
         "slices": slices,
+        "_items": keep_items(models, ordered, codes, table.cells, ids=ids, weights=importance)
+        if keep
+        else None,
     }
 
 

@@ -34,6 +34,7 @@ class Constructors:
         sample_weight: ColumnLike | None = None,
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count label arrays of the same items.
 
@@ -59,6 +60,8 @@ class Constructors:
         groups
             The group of each item, such as its author or its prompt, if groups rather than
             items should get one weight each.
+        ids
+            What each item is called, for :meth:`Comparison.items`; its number by default.
 
         Examples
         --------
@@ -76,6 +79,7 @@ class Constructors:
             weights=sample_weight,
             by=by,
             groups=groups,
+            ids=ids,
         )
         return cls(**fields)
 
@@ -187,6 +191,7 @@ class Constructors:
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count items of which only right or wrong is known, per model.
 
@@ -199,7 +204,7 @@ class Constructors:
         groups
             The group of each item, such as the question that several samples answer, if
             groups rather than items should get one weight each.
-        sample_weight
+        sample_weight, ids
             As for :meth:`from_labels`.
 
         Examples
@@ -208,7 +213,8 @@ class Constructors:
         >>> op.Outcomes.from_correct({"a": [1, 1, 0], "b": [1, 0, 0]}).kind
         'correct'
         """
-        return cls(**build.of_correct(correct, groups=groups, weights=sample_weight, by=by))
+        fields = build.of_correct(correct, groups=groups, weights=sample_weight, by=by, ids=ids)
+        return cls(**fields)
 
     @classmethod
     def from_label_sets(
@@ -219,6 +225,7 @@ class Constructors:
         labels: Sequence[Label] | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count items that have several labels, or none.
 
@@ -239,7 +246,7 @@ class Constructors:
         groups
             The group of each item, such as its author, if groups rather than items
             should get one weight each.
-        sample_weight
+        sample_weight, ids
             As in :meth:`from_labels`.
 
         Examples
@@ -258,6 +265,7 @@ class Constructors:
             labels=labels,
             weights=sample_weight,
             groups=groups,
+            ids=ids,
         )
         return cls(**fields)
 

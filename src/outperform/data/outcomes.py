@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from outperform._typing import AnyArray, IntArray, Label
 from outperform.data import serialization
 from outperform.data.constructors import Constructors
 from outperform.data.groups import Groups, RepeatedId
+from outperform.data.items import Items
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, clear_positive, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
@@ -103,6 +104,8 @@ class Outcomes(Constructors):
     # Columns that may name what items belong to, noticed when a table was read, for findings.
     # They do not add up, and JSON leaves them out.
     _repeated: tuple[RepeatedId, ...] = ()
+    # Which cell each item is in, where rows came one by one; equality and JSON leave it out.
+    _items: Items | None = None
     prevalence: Prevalence | None = None
 
     def __post_init__(self) -> None:
@@ -285,10 +288,12 @@ class Outcomes(Constructors):
         chosen = code_of(self, label)
         if self.kind == "label_sets":
             codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
-            return replace(self._recoded(codes, (False, True)), kind="classes", sets=())
+            found = replace(self._recoded(codes, (False, True)), kind="classes", sets=())
+            return replace(found, _items=None)
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[chosen] = 1
-        return self._recoded(codes, (False, True))
+        meaning = {known: code == chosen for code, known in enumerate(self.labels)}
+        return self._recoded(codes, (False, True))._with_items(meaning)
 
     def split_labels(self, separator: str) -> Outcomes:
         """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
@@ -315,7 +320,9 @@ class Outcomes(Constructors):
         labels, sets, codes = split_texts(self.labels, separator)
         findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
         moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
-        return moved._over(labels, sets, codes)
+        named = [frozenset(labels[one] for one in sets[code]) for code in codes]
+        meaning = dict(zip(self.labels, named, strict=True))
+        return moved._over(labels, sets, codes)._with_items(meaning)
 
     def ungroup(self) -> Outcomes:
         """Forget what was seen together; every span or item counts by itself."""
@@ -345,7 +352,7 @@ class Outcomes(Constructors):
         if self.slices is None:
             raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
-        return replace(self, tables=(table,), slices=None, _repeated=(), sources=())
+        return replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.
@@ -383,6 +390,10 @@ class Outcomes(Constructors):
         if not isinstance(other, Outcomes):
             return NotImplemented
         return add(self, other)
+
+    def _with_items(self, meaning: Mapping[Label, object]) -> Outcomes:
+        """Return the same with items whose labels mean something else."""
+        return replace(self, _items=self._items and self._items.renamed(meaning))
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}

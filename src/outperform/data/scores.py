@@ -10,6 +10,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, ModelsLike
 from outperform.data.groups import group_codes
+from outperform.data.items import read_ids
 from outperform.data.labels import (
     Column,
     align,
@@ -158,6 +159,8 @@ class Scores:
         Findings about the data.
     sources
         The names of the score or of the columns that the values were read from, if known.
+    ids
+        What the item of each row is called; None for its number.
 
     Examples
     --------
@@ -181,6 +184,7 @@ class Scores:
     weights: FloatArray | None = None  # (n_rows,)
     findings: tuple[Finding, ...] = ()
     sources: tuple[str, ...] = ()
+    ids: AnyArray | None = None  # (n_rows,)
 
     @classmethod
     def from_arrays(
@@ -191,6 +195,7 @@ class Scores:
         labels: Sequence[Label] | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Scores:
         """Take the truth and the scores of each model on the same items.
 
@@ -209,6 +214,8 @@ class Scores:
             items should get one weight each.
         sample_weight
             How much the item of each row matters, as in scikit-learn.
+        ids
+            What each item is called, for :meth:`Comparison.items`; its number by default.
 
         Examples
         --------
@@ -216,7 +223,7 @@ class Scores:
         >>> op.Scores.from_arrays(["ham", "spam"], {"m": [0.1, 0.7]}).n_classes
         2
         """
-        beside = {"groups": groups, "sample_weight": sample_weight}
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         rows = align(named(scores), truth=y_true, what="scores", beside=beside)
         truth, ordered, findings = read_truth(rows.truth, labels)
         arrays = read_scores(
@@ -254,6 +261,7 @@ class Scores:
         *,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Scores:
         """Take grades of the same items, such as those of answers, which need no truth.
 
@@ -263,7 +271,7 @@ class Scores:
             For each model, by name or as a frame, one number an item.
         groups
             The group of each row, such as the item that several samples answer.
-        sample_weight
+        sample_weight, ids
             As for :meth:`from_arrays`.
 
         Examples
@@ -273,7 +281,7 @@ class Scores:
         >>> seen.n, seen.n_groups
         (3, 2)
         """
-        beside = {"groups": groups, "sample_weight": sample_weight}
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         rows = align(named(values), what="scores", beside=beside)
         arrays = read_scores(
             {
@@ -295,10 +303,13 @@ class Scores:
         )
         return made._weighed(**rows.beside)
 
-    def _weighed(self, groups: ColumnLike | None, sample_weight: ColumnLike | None) -> Scores:
+    def _weighed(
+        self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None
+    ) -> Scores:
         weights = read_weights(sample_weight, self.n_rows)
         group = None if groups is None else group_codes(groups, self.n_rows)[0]
-        found = replace(self, weights=weights, group=group)
+        names = None if ids is None else read_ids(ids, self.n_rows)
+        found = replace(self, weights=weights, group=group, ids=names)
         if weights is None or weights.all():
             return found
         kept = found._take(np.flatnonzero(weights))  # an item of no weight is left out
@@ -355,6 +366,7 @@ class Scores:
             counts=None if self.counts is None else self.counts[rows],
             group=None if self.group is None else self.group[rows],
             weights=None if self.weights is None else self.weights[rows],
+            ids=None if self.ids is None else self.ids[rows],
         )
 
     def __repr__(self) -> str:

@@ -231,6 +231,7 @@ def add(one: Outcomes, two: Outcomes) -> Outcomes:
         pool=pool,
         _repeated=(),
         sources=sources,
+        _items=None if one._items is None or two._items is None else one._items.plus(two._items),
     )
 
 

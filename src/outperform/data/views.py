@@ -229,7 +229,9 @@ def emptied(outcomes: Outcomes) -> Outcomes:
     A pool is known before any of its items is labelled, so it stays.
     """
     tables = tuple(table.emptied() for table in outcomes.tables)
-    return replace(outcomes, tables=tables, findings=(), slices=None, _repeated=(), sources=())
+    return replace(
+        outcomes, tables=tables, findings=(), slices=None, _repeated=(), sources=(), _items=None
+    )
 
 
 def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:

@@ -132,7 +132,7 @@ def _count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
         check_family(table, name)
     _refuse_fractions(table, query, engine)
     if query.id is not None:
-        refuse_repeated_ids(table, query.id, query.where, engine)
+        query = query.keeping(refuse_repeated_ids(table, query.id, query.where, engine))
     number = "count(*)" if query.count is None else _summed(table, query, engine)
     counts = () if query.count is None else (query.count,)
     inner = table.select((*query.keys, *counts), where=query.where)
@@ -230,8 +230,8 @@ def _summed(table: Table, query: TableQuery, engine: Engine) -> str:
     return f"sum({whole.format(f'k{len(query.keys)}')})"
 
 
-def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> None:
-    """Refuse items that are there twice, or that have no id."""
+def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> int:
+    """Refuse items that are there twice, or that have no id; return how many there are."""
     inner = table.select((name,), where=where)
     ((rows, known, distinct),) = engine.fetch(
         f"SELECT count(*), count(k0), count(DISTINCT k0) FROM ({inner.sql})", inner.parameters
@@ -245,6 +245,7 @@ def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -
             inner.parameters,
         )
         raise DataError(repeated_ids(table.name, name, rows - distinct, examples))
+    return int(rows)
 
 
 def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[object, ...]]) -> str:

@@ -119,7 +119,7 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
         plan = _kept(frame, (*query.keys, *others), query.where)
         _refuse_scores(plan, frame, query)
         if query.id is not None:
-            _refuse_repeated(plan, query.id, frame.name)
+            query = query.keeping(_refuse_repeated(plan, query.id, frame.name))
         number = nw.len() if query.count is None else _summed(plan, frame, query.count)
         found = _counted(plan, frame, query, number)
     if not found.counts.any():
@@ -304,13 +304,15 @@ def _refuse_mixture(types: set[type], name: str, frame: str) -> None:
         )
 
 
-def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> None:
+def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> int:
+    """Refuse items that are there twice, or that have no id; return how many there are."""
     import narwhals.stable.v2 as nw
 
     # Before the cast, with which pandas before 3 makes text of what is missing.
     lost = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
     if lost[0]:
         raise DataError(f"{int(lost[0])} rows of {frame} have no id in {id!r}")
+    number = int(plan.select(n=nw.len()).collect()["n"].to_list()[0])
     each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
     found = (
         each.filter(nw.col("n") > 1)
@@ -323,6 +325,7 @@ def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> None:
             f"every id must be in {frame} once, but {int(rows) - int(ids)} rows repeat an id in "
             f"{id!r}, e.g. {example!r}"
         )
+    return number
 
 
 def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:

@@ -13,6 +13,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
+from outperform.data.items import MOST_ITEMS
 from outperform.data.labels import Column, read_column
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
@@ -118,6 +119,7 @@ class TableQuery:
     truth: str | None  # None where the models' columns say right or wrong
     models: Mapping[str, str]  # column by model
     id: str | None = None
+    keep: bool = False  # whether every row is fetched, with its id
     where: Where = None
     count: str | None = None  # how many items a row stands for
     weight: str | None = None  # how much each of them matters
@@ -133,9 +135,15 @@ class TableQuery:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, slices, then the group and the weight of items."""
-        others = (name for name in (self.groups, self.weight) if name is not None)
+        """The columns that are counted: labels, slices, then group, weight and id of items."""
+        every = (self.groups, self.weight, self.id if self.keep else None)
+        others = (name for name in every if name is not None)
         return (*self.columns, *self.by, *others)
+
+    def keeping(self, n_rows: int) -> TableQuery:
+        """Return the query that also fetches the ids, where rows are items and not too many."""
+        few = self.count is None and n_rows <= MOST_ITEMS
+        return replace(self, keep=True) if few and self.id is not None else self
 
 
 Fault = Literal["missing", "strange"]
@@ -357,6 +365,7 @@ def settle(
     )
     others = [Coded(one.values, one.codes[kept]) for one in found.columns[len(names) :]]
     together = importance = None
+    ids = ids_of_rows(others.pop()) if query.keep else None
     if groups is not None:
         together = group_of_rows(others[0], left.counts, name=groups, table=table)
     if weight is not None:
@@ -367,6 +376,7 @@ def settle(
         by=query.by,
         groups=together,
         importance=importance,
+        ids=ids,
         correct=query.truth is None,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
@@ -412,6 +422,12 @@ def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -
     return numbers[weight.codes]
 
 
+def ids_of_rows(found: Coded) -> list[Any]:
+    """Return the id of each row: a whole number or a text."""
+    plain = [one if isinstance(one, (int, str)) else str(one) for one in found.values]
+    return [plain[code] for code in found.codes.tolist()]
+
+
 def _weight(value: Any) -> float:
     try:
         return math.nan if value is None or isinstance(value, bool) else float(value)
@@ -426,6 +442,7 @@ def to_outcomes(
     by: Sequence[str] = (),
     groups: IntArray | None = None,
     importance: FloatArray | None = None,
+    ids: Sequence[Any] | None = None,
     correct: bool = False,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
@@ -447,6 +464,8 @@ def to_outcomes(
             for one, name in zip(found.columns[len(names) :], by, strict=True)
         },
         groups=groups,
+        keep=ids is not None,
+        ids=ids,
     )
     kind = {"kind": "correct"} if correct else {}
     return Outcomes(**{**fields, **kind, "findings": (*findings, *fields["findings"])})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from outperform.data.items import MOST_ITEMS
 from outperform.data.outcomes import Outcomes
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
@@ -152,16 +153,18 @@ def _outcomes(
         )
         findings = [*findings, *_gold_findings(owner, truth)]
     refuse_too_many(len(found.counts), first.name, groups=groups)
-    together = None
+    together, others = None, found.columns[len(columns) :]
     if groups is not None:
-        own = group_by.decode(found.columns[-1].values, first.family(groups), name=groups)
+        own = group_by.decode(others[0].values, first.family(groups), name=groups)
         together = group_by.group_of_rows(
-            Coded(own, found.columns[-1].codes), found.counts, name=groups, table=first.name
+            Coded(own, others[0].codes), found.counts, name=groups, table=first.name
         )
+    kept = len(others) > (groups is not None)
     return group_by.to_outcomes(
         Grouped(columns, found.counts),
         models=models,
         groups=together,
+        ids=group_by.ids_of_rows(others[-1]) if kept else None,
         correct=wanted.correct,
         findings=findings,
     )
@@ -330,6 +333,9 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
             keys.append(f"j{place}.k{len(side.columns) - 1}")
     if sides[owner].groups is not None:
         keys.append(f"j{owner}.k{len(sides[owner].columns)}")
+    ((n_rows,),) = engine.fetch("SELECT count(*) FROM j0")
+    if n_rows <= MOST_ITEMS:
+        keys.append("id")
     found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
     if not len(found.counts):
         raise DataError("no item is left in all files")

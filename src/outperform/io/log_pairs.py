@@ -34,6 +34,7 @@ class Paired(NamedTuple):
     groups: list[Any] | None  # what each answer belongs to; None where every item has one
     by: dict[str, list[Any]] | None  # what divides the answers into slices
     findings: tuple[Finding, ...]
+    ids: list[str]  # what to call each answer
 
 
 class Naming(NamedTuple):
@@ -53,6 +54,11 @@ class Naming(NamedTuple):
         task, number = answer.item.task, f", epoch {answer.number}"
         text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
         return text + (number if self.repeated else "")
+
+    def id(self, answer: Answer) -> str:
+        """Return what to call one answer in a table: ``task/id#number`` as far as needed."""
+        text = f"{answer.item.task}/{answer.item.id}" if self.several_tasks else answer.item.id
+        return f"{text}#{answer.number}" if self.repeated else text
 
     @property
     def noun(self) -> str:
@@ -99,6 +105,7 @@ def pair(
         together,
         {name: _field(every, name, kept) for name in by} or None,
         findings,
+        [naming.id(answer) for answer in kept],
     )
 
 

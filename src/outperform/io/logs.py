@@ -92,7 +92,7 @@ def read_evaluations(source: object, **asked: Any) -> Outcomes:
 def read_grades(source: object, **asked: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **asked)
-    seen = Scores.from_values(paired.scores, groups=paired.groups)
+    seen = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
     return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
 
 
@@ -147,7 +147,7 @@ def _seen(paired: Paired, kind: Kind) -> Outcomes | Scores:
     if kind is GRADE:
         return Scores.from_values(paired.scores, groups=paired.groups)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
-    return Outcomes.from_correct(right, groups=paired.groups, by=paired.by)
+    return Outcomes.from_correct(right, groups=paired.groups, by=paired.by, ids=paired.ids)
 
 
 def _read(

@@ -140,17 +140,19 @@ def read_scores(
     def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
         if id is not None:
             refuse_repeated_ids(found[""], id, where, engine)
-        return _fetch(found[""], names, where, engine)
+        beside = [] if id is None or id in names else [id]
+        return _fetch(found[""], [*names, *beside], where, engine)
 
     with opened({"": source}, wanted, asked) as tables:
         rows = tables.ask(ask)
     scores = {name: _numbers(rows[column], column) for name, column in named.items()}
     # In text files nothing is missing, so the empty text is no group either.
     grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
+    ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
     if truth is None:
-        seen = Scores.from_values(scores, groups=grouped)
+        seen = Scores.from_values(scores, groups=grouped, ids=ids)
     else:
-        seen = Scores.from_arrays(rows[truth], scores, groups=grouped)
+        seen = Scores.from_arrays(rows[truth], scores, groups=grouped, ids=ids)
     return replace(seen, sources=tuple(named.values()))
 
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from outperform import __version__
 from outperform._files import write_atomically
 from outperform.comparison.again import ComparisonTable
+from outperform.comparison.items import ItemTable
 from outperform.display.cards import (
     Card,
     card_parts,
@@ -30,6 +31,7 @@ from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Html, element
 from outperform.errors import UsageError, param
 from outperform.inference.spec import Spec
+from outperform.report.items import items_html, named_items
 from outperform.report.sections import comparison_part
 from outperform.results.base import FoldDetails
 from outperform.results.comparison import Comparison
@@ -175,6 +177,7 @@ def make_document(
     most = min(_POSITIONS, max(_FEWEST_POSITIONS, _POSITIONS_OF_ALL // max(len(compared), 1)))
     with_classes = by != "class" and len(compared) <= _MOST_WITH_CLASSES
     level = "h2" if len(results) == 1 else "h3"
+    listed = any(isinstance(one, ItemTable) for one in results)  # with what was given of them
     shown: set[object] = set()
     sections: list[Section] = []
     data: list[Mapping[str, Any]] = []
@@ -185,9 +188,14 @@ def make_document(
             part = comparison_part(
                 name, one, most=most, with_classes=with_classes, shown=shown, heading=level
             )
-            html = part.html
-            data.append(part.facts)
+            items = None if listed else named_items(one)
+            own = () if items is None else (items_html(name, items, heading=level),)
+            html = Html("\n".join((part.html, *own)))
+            data.append(part.facts if items is None else {**part.facts, "items": items.to_dict()})
             live.append(part.live)
+        elif isinstance(one, ItemTable):
+            html = items_html(name, one)
+            data.append(one.to_dict())
         else:
             html = _card_section(one._card(), level)
             data.append(one.to_dict())
@@ -241,6 +249,7 @@ def _heading(result: object) -> str:
 
 
 _KINDS = {
+    "ItemTable": "Items",
     "SliceComparison": "Slices",
     "Proposal": "Items to label",
     "Plan": "Sample size",
@@ -380,7 +389,8 @@ def write_report(
     """Write results as one HTML page that needs nothing else, and return its path.
 
     A comparison shows the decision, the posterior with a slider for the ROPE, every number, the
-    classes, where the predictions differ, the findings and the method. Every other result shows
+    classes, where the predictions differ, the findings and the method; and, of items that have
+    ids, those that only one model got right, with a box to search them. Every other result shows
     what a notebook shows of it. The page works offline and on a phone, prints, and says the same
     without scripts. What the slider shows for a width is what :meth:`Comparison.with_rope` says
     for it.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.items import ItemRow, ItemTable
     from outperform.crossval.api import Correlation
     from outperform.decision.bayes_factor import BayesFactor
     from outperform.decision.intervals import Interval
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     )
     from outperform.results.estimate import Estimate
     from outperform.results.schemas import json_schema
+    from outperform.sensitivity.fragility import Fragility, LabelChange
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
     from outperform.slices.summary import SliceRow
@@ -55,10 +57,14 @@ _HOMES = {
     "Difference": "suite.result",
     "Estimate": "results.estimate",
     "FoldDetails": "results.base",
+    "Fragility": "sensitivity.fragility",
     "Gate": "gates.api",
     "Guard": "gates.api",
     "Interval": "decision.intervals",
+    "ItemRow": "comparison.items",
+    "ItemTable": "comparison.items",
     "Judgement": "gates.rule",
+    "LabelChange": "sensitivity.fragility",
     "Look": "monitor.result",
     "Masses": "decision.rope",
     "NextDataset": "results.base",
@@ -97,10 +103,14 @@ __all__ = [
     "Difference",
     "Estimate",
     "FoldDetails",
+    "Fragility",
     "Gate",
     "Guard",
     "Interval",
+    "ItemRow",
+    "ItemTable",
     "Judgement",
+    "LabelChange",
     "Look",
     "Masses",
     "ModelRuns",

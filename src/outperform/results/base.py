@@ -45,6 +45,8 @@ _HOMES = {
     "compare_suite": "suite.api",
     "gate_suite": "gates.policy",
     "estimate_at_prevalence": "comparison.again",
+    "fragility": "sensitivity.fragility",
+    "items": "comparison.items",
     "more_data": "planning.power",
     "needed_to_decide": "planning.power",
     "rank_suite": "suite.api",

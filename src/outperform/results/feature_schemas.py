@@ -306,6 +306,55 @@ class StratumFacts(TypedDict):
     n_proposed: int
 
 
+class RightFacts(TypedDict):
+    """How many items both, only A, only B and neither got right."""
+
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+
+
+class ItemsFacts(TypedDict):
+    """``ItemTable.to_dict()``."""
+
+    schema: int
+    kind: Literal["items"]
+    names: list[str]
+    metric: str
+    which: Literal["flips", "all"]
+    n: int
+    right: RightFacts
+    observed: float
+    decision: DecisionFacts
+    room: float | None
+    rows: list[dict[str, str | int | float | None]]
+
+
+class ChangeFacts(TypedDict):
+    """Gold labels that are changed in the same way."""
+
+    truth: Label | None
+    a: Label
+    b: Label
+    to: Label
+    n: int
+
+
+class FragilityFacts(TypedDict):
+    """``Fragility.to_dict()``."""
+
+    schema: int
+    kind: Literal["fragility"]
+    names: list[str]
+    n: int | None
+    exact: bool
+    n_items: int
+    decision: DecisionFacts
+    other: DecisionFacts | None
+    changes: list[ChangeFacts]
+
+
 class ProposalFacts(TypedDict):
     """``Proposal.to_dict()``."""
 
@@ -399,7 +448,9 @@ FACTS: dict[Kind, type] = {
     "comparison": ComparisonFacts,
     "comparisons": TableFacts,
     "estimate": EstimateFacts,
+    "fragility": FragilityFacts,
     "gate": GateFacts,
+    "items": ItemsFacts,
     "monitor": MonitorFacts,
     "outcomes": OutcomesFacts,
     "plan": PlanFacts,

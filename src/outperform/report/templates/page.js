@@ -76,5 +76,22 @@
     show();
   };
 
+  const search = (control) => {
+    const rows = [...document.getElementById(control.dataset.search).rows];
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    const box = control.querySelector("input");
+    box.addEventListener("input", () => {
+      const words = box.value.toLowerCase().split(/\s+/);
+      let found = 0;
+      rows.forEach((row, k) => {
+        row.hidden = !words.every((word) => texts[k].includes(word));
+        found += row.hidden ? 0 : 1;
+      });
+      control.querySelector("output").textContent = `${found} of ${rows.length} items`;
+    });
+    control.hidden = false;
+  };
+
   read("live").forEach(bring);
+  document.querySelectorAll("[data-search]").forEach(search);
 })();

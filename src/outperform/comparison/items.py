@@ -1,0 +1,466 @@
+"""``c.items()``: the items behind a comparison, and how far each moves the difference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.items import MOST_ITEMS, Items
+from outperform.data.scores import Scores
+from outperform.decision.rope import Decision, decide
+from outperform.display.cards import Card
+from outperform.display.formats import Column, signed_column, text_column
+from outperform.display.layout import Line, Page, stacked
+from outperform.display.numbers import for_text, signed
+from outperform.display.table import Table
+from outperform.errors import UsageError, either, param, unknown_name
+from outperform.findings import counted as n_of
+from outperform.inference import changes
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec
+from outperform.inference.summary import SCHEMA, decision_facts
+from outperform.inference.views import probabilities, values_of
+from outperform.metrics.score_metrics import WeightedMean
+from outperform.results.base import Tabular, verb_of
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.feature_schemas import ItemsFacts
+
+Which = Literal["flips", "all"]
+_DIGITS = 6  # of influences: one of many items moves little
+_ON_A_SCREEN = 20
+_KEYS = ("id", "truth", "a", "b", "right", "influence")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    """One item.
+
+    Parameters
+    ----------
+    id
+        What it is called, or its number in the order of the rows, from 0.
+    truth
+        Its true label; None where only right or wrong is known.
+    a, b
+        What the models predict, or score; None where only right or wrong is known.
+    right
+        Who is right: the name of a model, ``"both"`` or ``"neither"``. Of scores, who does
+        better on the item, ``"both"`` if alike; None where the metric says nothing of one item.
+    influence
+        The observed A − B less what it would be without the item; None where that is not worked
+        out.
+    columns
+        What else was given of it, by name.
+    """
+
+    id: str | int
+    truth: object
+    a: object
+    b: object
+    right: str | None
+    influence: float | None
+    columns: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ItemTable(Tabular):
+    """The items behind a comparison, those that move the difference most first.
+
+    Parameters
+    ----------
+    names
+        The names of A and of B.
+    metric
+        The metric, in words.
+    which
+        ``"flips"`` for the items that only one model got right, or ``"all"``.
+    rows
+        The items.
+    n
+        How many items the comparison has.
+    right
+        How many both, only A, only B and neither got right.
+    observed
+        The observed A − B.
+    decision
+        The decision.
+    room
+        How far the HDI would have to move for another decision, with its sign.
+    scored
+        Whether the models give scores; then the numbers in ``right`` say who does better, or,
+        where the metric says nothing of one item, whose score is higher.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_labels(
+    ...     ["spam", "ham", "spam"], {"new": ["spam", "ham", "ham"], "old": ["ham", "ham", "spam"]},
+    ...     ids=["m1", "m2", "m3"])
+    >>> found = op.compare(seen, "new", "old", metric="accuracy").items()
+    >>> [(one.id, one.right) for one in found]
+    [('m1', 'new'), ('m3', 'old')]
+    """
+
+    names: tuple[str, str]
+    metric: str
+    which: Which
+    rows: tuple[ItemRow, ...]
+    n: int
+    right: tuple[int, int, int, int]
+    observed: float
+    decision: Decision
+    room: float
+    scored: bool = False
+
+    def __iter__(self) -> Iterator[ItemRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> ItemRow:
+        return self.rows[place]
+
+    def table(self) -> Table:
+        """Return the rows."""
+        texts = dict.fromkeys(name for one in self.rows for name in one.columns)
+        a, b = self.names
+        heads = {"a": f"{a} says", "b": f"{b} says"}
+        columns = [Column(key=key, heading=heads.get(key), write=_said) for key in _KEYS[:-1]]
+        columns.append(signed_column("influence", digits=_DIGITS))
+        columns += [text_column(_free(name)) for name in texts]
+        shown = [column for column in columns if self._has(column.key, texts)]
+        return Table(
+            tuple(shown),
+            tuple(_row(one, texts) for one in self.rows),
+            title=f"Items behind {a} − {b} in {self.metric}",
+        )
+
+    def _has(self, key: str, texts: Mapping[str, object]) -> bool:
+        """Return whether a column says anything of any item."""
+        known = key in ("id", "right", "influence") or key not in _KEYS
+        return known or any(getattr(one, key) is not None for one in self.rows)
+
+    def to_dict(self) -> ItemsFacts:
+        """Return the rows as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "items",
+            "names": list(self.names),
+            "metric": self.metric,
+            "which": self.which,
+            "n": self.n,
+            "right": dict(zip(("both", "only_a", "only_b", "neither"), self.right, strict=True)),
+            "observed": self.observed,
+            "decision": decision_facts(self.decision),
+            "room": None if np.isnan(self.room) else self.room,
+            "rows": self.table().to_dict()["rows"],
+        }
+
+    @property
+    def _headline(self) -> str:
+        a, b = (for_text(name) for name in self.names)
+        _, only_a, only_b, _ = self.right
+        said = f"Of {n_of(self.n, 'items')} only {a} got {only_a:,} right, only {b} {only_b:,}."
+        if self.scored:
+            how = "scores higher" if not self.rows or self.rows[0].right is None else "does better"
+            said = f"Of {n_of(self.n, 'items')} {a} {how} on {only_a:,}, {b} on {only_b:,}."
+        if not self.rows or self.rows[0].influence is None:
+            return said
+        said += f" No item moves {a} − {b} by more than {abs(self.rows[0].influence):.2g}"
+        if self.decision.decided:
+            far, symbol = signed(self.room, digits=4), self.decision.symbol
+            said += f"; {symbol} holds unless the HDI moves by {far}"
+        return f"{said}."
+
+    def _card(self) -> Card:
+        return Card(headline=self._headline, table=self.table())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._headline})"
+
+    def _lines(self, page: Page) -> list[Line]:
+        table = self.table()
+        some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
+        left = len(table) - len(some)
+        more = page.text(f"… and {n_of(left, 'more items')}; to_frame() has all") if left else []
+        return stacked(page.text(self._headline, style="strong"), page.table(some), more)
+
+
+def _free(name: str) -> str:
+    """Return a name for a column of the user's that none of ours has."""
+    return f"{name}_given" if name in _KEYS else name
+
+
+def _row(one: ItemRow, texts: Mapping[str, object]) -> dict[str, object]:
+    own = {key: _shown(getattr(one, key)) for key in _KEYS}
+    return {**own, **{_free(name): _shown(one.columns.get(name)) for name in texts}}
+
+
+def _said(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _shown(value: object) -> object:
+    """Return a value that every format takes; the labels of a set as one text."""
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(map(str, value)))
+    plain = value is None or isinstance(value, (str, int, float))
+    return value if plain else str(value)
+
+
+def items(
+    own: Comparison,
+    *,
+    which: Which = "flips",
+    top: int | None = None,
+    columns: Mapping[str, object] | None = None,
+) -> ItemTable:
+    """Return the items behind a comparison."""
+    if which not in get_args(Which):
+        raise UsageError(unknown_name("which", which, get_args(Which)))
+    if top is not None and (not isinstance(top, int) or isinstance(top, bool) or top < 0):
+        raise UsageError(f"{param('top')} must be a whole number, or None for all; got {top!r}")
+    asked_by = verb_of(own.details)
+    if asked_by != "compare":
+        raise UsageError(
+            f"{asked_by} compares more than one prediction an item; ask for the items of a "
+            "compare() of two of them"
+        )
+    spec = own.spec
+    found = _of_scores(spec) if isinstance(spec, ScoreSpec) else _of_labels(spec, own.observed)
+    values = _given(columns, found)
+    apart = found.right[:, 0] != found.right[:, 1]
+    kept = np.flatnonzero(apart) if which == "flips" else np.arange(len(apart))
+    sizes = np.abs(np.nan_to_num(found.influence[kept]))
+    order = sorted(
+        zip((-sizes).tolist(), kept.tolist(), strict=True),
+        key=lambda one: (one[0], _natural(found.ids[one[1]])),
+    )
+    return ItemTable(
+        names=own.names,
+        metric=spec.metric.label,
+        which=which,
+        rows=tuple(_item(found, place, own.names, values) for _, place in order[:top]),
+        n=len(apart),
+        right=_agreement(found.right),
+        observed=own.observed,
+        decision=own.decision,
+        room=room(own),
+        scored=isinstance(spec, ScoreSpec),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What is known of every item, one row each."""
+
+    ids: list[Any]
+    named: bool  # whether the ids were given
+    cell: IntArray  # which of the texts below is the item's
+    truth: list[Any]
+    a: list[Any]
+    b: list[Any]
+    right: AnyArray  # (n, 2), how well each model does on the item
+    influence: FloatArray
+    tells: bool = True  # whether right means something
+
+
+def _item(
+    found: _Found, place: int, names: tuple[str, str], given: Mapping[str, Mapping[Any, object]]
+) -> ItemRow:
+    cell, one = int(found.cell[place]), found.ids[place]
+    moved = float(found.influence[place])
+    return ItemRow(
+        id=one,
+        truth=found.truth[cell],
+        a=found.a[cell],
+        b=found.b[cell],
+        right=_who(found.right[place], names) if found.tells else None,
+        influence=None if np.isnan(moved) else moved,
+        columns={name: values.get(one) for name, values in given.items()},
+    )
+
+
+def _who(right: AnyArray, names: tuple[str, str]) -> str:
+    a, b = right
+    if a == b:
+        return "both" if a or right.dtype != bool else "neither"
+    return names[0] if a > b else names[1]
+
+
+def _agreement(right: AnyArray) -> tuple[int, int, int, int]:
+    a, b = right.T
+    both, neither = (a == b, a != a) if right.dtype != bool else (a & b, ~a & ~b)
+    parts = (both, a > b, b > a, neither)
+    one, two, three, four = (int(np.count_nonzero(part)) for part in parts)
+    return one, two, three, four
+
+
+def room(own: Comparison, sign: float | None = None) -> float:
+    """Return how far the HDI would have to move, as wide as it is, for another decision.
+
+    With a sign, in this direction only; NaN where no move does.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> c = op.compare([1] * 99, [1] * 90 + [0] * 9, [1] * 60 + [0] * 39, metric="accuracy")
+    >>> round(room(c) + c.hdi.low - c.rope.high, 9)
+    0.0
+    """
+    hdi, rope = own.hdi, own.rope
+    plain = replace(hdi, mcse_low=0.0, mcse_high=0.0)
+    here = decide(plain, rope)
+    ends = [(edge, end) for edge in (rope.low, rope.high) for end in (hdi.low, hdi.high)]
+    steps = [edge - end for edge, end in [*ends, (rope.midpoint, hdi.midpoint)]]
+    tiny = 1e-9 * (hdi.width + rope.high - rope.low)
+    for step in sorted(steps, key=abs):
+        for beyond in (step - tiny, step + tiny):
+            if sign is not None and sign * beyond < 0:
+                continue
+            if decide(replace(plain, low=hdi.low + beyond, high=hdi.high + beyond), rope) != here:
+                return float(step)
+    return float("nan")
+
+
+def _of_labels(spec: LabelSpec, observed: float) -> _Found:
+    kept = spec.data._items
+    _refuse_lost(spec, kept)
+    assert kept is not None
+    cells = kept.cells[:, [0, *(1 + kept.models.index(model) for model in spec.data.models)]]
+    truth, a, b = ([kept.values[code] for code in column] for column in cells.T.tolist())
+    correct = spec.data.kind == "correct"
+    nothing = [None] * len(cells)
+    cell = kept.cell.astype(np.int64)
+    # The same label may have several codes after a sum.
+    right = np.array(
+        [[one == two, one == three] for one, two, three in zip(truth, a, b, strict=True)]
+    )
+    return _Found(
+        ids=kept.names,
+        named=kept.ids is not None,
+        cell=cell,
+        truth=nothing if correct else truth,
+        a=nothing if correct else a,
+        b=nothing if correct else b,
+        right=right[cell],
+        influence=observed - _without(spec, kept, [truth, a, b]),
+    )
+
+
+def _refuse_lost(spec: LabelSpec, kept: Items | None) -> None:
+    if spec.data.kind == "spans":
+        raise UsageError("spans are counted by sentence, so there are no items to look at yet")
+    if kept is None or kept.n != spec.data.n or spec.data.pool is not None:
+        raise UsageError(
+            "the rows of these outcomes were not kept: they were counted where they are, came as "
+            "counts, were divided or chosen, or there are too many. Name the column of their ids "
+            f"with {param('id=')}{either(' of op.read, or give arrays', '')}; up to "
+            f"{MOST_ITEMS:,} rows are kept"
+        )
+
+
+def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> FloatArray:
+    """Return the observed A − B without each item; NaN where that is not worked out."""
+    data = spec.data
+    if data.kind == "label_sets":
+        place = {
+            frozenset(data.labels[code] for code in one): number
+            for number, one in enumerate(data.sets)
+        }
+        asked = changes.asked_without(spec)
+        if asked is None:
+            return np.full(kept.n, np.nan)
+        cells = np.array([[place[one] for one in column] for column in values]).T
+        known = {tuple(one): number for number, one in enumerate(data.tables[0].cells.tolist())}
+        places = np.array([known[tuple(one)] for one in cells.tolist()])
+        return asked[places][kept.cell]
+    codes = {label: code for code, label in enumerate(data.labels)}
+    cells = np.array([[codes[one] for one in column] for column in values]).T
+    if kept.weights is None:
+        return changes.differences(spec, cells, amount=None)[kept.cell]
+    return changes.differences(spec, cells[kept.cell], amount=kept.weights)
+
+
+def _of_scores(spec: ScoreSpec) -> _Found:
+    data, n = spec.data, spec.data.n_rows
+    of_means = all(isinstance(one, WeightedMean) for one in spec.prepared)
+    values = np.zeros((n, 2))
+    influence = np.full(n, np.nan)
+    if of_means:
+        for place in (0, 1):
+            values[:, place] = values_of(spec.metric, data, place, spec.positive)
+        weights = np.ones(n) if data.weights is None else data.weights
+        each, total = weights * (values[:, 0] - values[:, 1]), weights.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            influence = each.sum() / total - (each.sum() - each) / (total - weights)
+    better = values if spec.metric.greater_is_better else -values
+    if not of_means:
+        better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)
+    ids = list(range(n)) if data.ids is None else data.ids.tolist()
+    truth = [None] * n if data.truth is None else [data.labels[code] for code in data.truth]
+    return _Found(
+        ids=ids,
+        named=data.ids is not None,
+        cell=np.arange(n),
+        truth=truth,
+        a=_column(spec, 0).tolist(),
+        b=_column(spec, 1).tolist(),
+        right=better,
+        influence=influence,
+        tells=of_means,
+    )
+
+
+def _column(spec: ScoreSpec, place: int) -> FloatArray:
+    """Return one number an item: the score, or the probability of what is true."""
+    data: Scores = spec.data
+    score = data.values[place]
+    if score.ndim == 1 or data.truth is None:
+        return score
+    truth, chances = probabilities(data, place, spec.positive)
+    return chances[np.arange(len(truth)), truth]
+
+
+def _given(columns: object, found: _Found) -> dict[str, Mapping[Any, object]]:
+    """Return what was given of items by their id, name by name."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise UsageError(f"{param('columns')} must be columns by name, {{'text': …}}")
+    return {str(name): _by_id(str(name), values, found) for name, values in columns.items()}
+
+
+def _by_id(name: str, values: Any, found: _Found) -> Mapping[Any, object]:
+    if isinstance(values, Mapping):
+        return values
+    if found.named and hasattr(values, "index") and hasattr(values, "to_dict"):
+        by_index: Mapping[Any, object] = values.to_dict()
+        return by_index
+    if found.named or isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise UsageError(
+            f"{param('columns')} must say by id what {name!r} is of these items, e.g. "
+            "dict(zip(ids, texts)), or a series whose index is the ids"
+        )
+    if len(values) != len(found.ids):
+        raise UsageError(
+            f"column {name!r} has {len(values)} values, and there are {len(found.ids)} items"
+        )
+    listed = getattr(values, "tolist", None) or getattr(values, "to_pylist", None)
+    return dict(enumerate(list(values) if listed is None else listed()))
+
+
+def _natural(name: str | int) -> tuple[object, ...]:
+    """Return a key by which q2 comes before q10, and numbers before texts."""
+    if isinstance(name, int):
+        return (0, name)
+    parts = re.split(r"(\d+)", name)
+    return (1, *((int(part), "") if k % 2 else (0, part) for k, part in enumerate(parts)))

@@ -1,0 +1,188 @@
+"""The rows behind a table of counts: which cell each item is in, and what it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.table import place_rows
+from outperform.errors import DataError, UsageError, param
+
+# Four bytes an item, and what its id takes; more rows than this are counted and not kept.
+MOST_ITEMS = 1_000_000
+_DENSE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Items:
+    """One cell for each item, and its id.
+
+    The cells have their own codes, so that what is done to the labels, the models and the order
+    of a table changes nothing here.
+
+    Parameters
+    ----------
+    models
+        The models, in the order of the columns of ``cells``.
+    values
+        What the codes mean: labels, or label sets.
+    cells
+        Codes of shape ``(n_cells, 1 + n_models)``, the truth first; the same may be there twice.
+    cell
+        The place of each item's cell.
+    ids
+        What each item is called; None for its number in the order of the rows, from 0.
+    weights
+        How much each item matters; None where all matter alike.
+    """
+
+    models: tuple[str, ...]
+    values: tuple[Any, ...]
+    cells: IntArray
+    cell: AnyArray  # (n_items,) int32
+    ids: AnyArray | None = None  # (n_items,)
+    weights: FloatArray | None = None  # (n_items,)
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return len(self.cell)
+
+    @property
+    def names(self) -> list[Any]:
+        """The id of each item, or its number."""
+        return list(range(self.n)) if self.ids is None else self.ids.tolist()
+
+    def renamed(self, meaning: Mapping[Any, Any]) -> Items:
+        """Return the same items where labels mean something else."""
+        return replace(self, values=tuple(meaning[one] for one in self.values))
+
+    def plus(self, other: Items) -> Items:
+        """Put the items of another table after these.
+
+        Examples
+        --------
+        >>> one, two = np.array([[0, 0]]), np.array([0, 0], dtype=np.int32)
+        >>> items = Items(models=("m",), values=("a",), cells=one, cell=two)
+        >>> items.plus(items).names
+        [0, 1, 2, 3]
+        """
+        columns = [0, *(1 + other.models.index(model) for model in self.models)]
+        theirs = other.cells[:, columns] + len(self.values)
+        named = self.ids is not None or other.ids is not None
+        weighted = self.weights is not None and other.weights is not None
+        return Items(
+            models=self.models,
+            values=self.values + other.values,
+            cells=np.concatenate([self.cells, theirs]),
+            cell=np.concatenate([self.cell, other.cell + np.int32(len(self.cells))]),
+            ids=_as_ids([*self.names, *other.names]) if named else None,
+            weights=np.concatenate([self.weights, other.weights]) if weighted else None,  # type: ignore[list-item]
+        )
+
+
+def keep_items(
+    models: tuple[str, ...],
+    values: Sequence[Any],
+    codes: Sequence[IntArray],
+    cells: IntArray,
+    *,
+    ids: object = None,
+    weights: FloatArray | None = None,
+) -> Items | None:
+    """Return the items behind cells, or None where there are too many to keep.
+
+    Parameters
+    ----------
+    models
+        The models.
+    values
+        What the codes mean.
+    codes
+        The codes of each row: the truth, then each model.
+    cells
+        The cells that were counted.
+    ids
+        What each row is called.
+    weights
+        How much it matters; one that does not is no item.
+    """
+    n_rows = len(codes[0])
+    names = None if ids is None else read_ids(ids, n_rows)
+    if n_rows > MOST_ITEMS:
+        return None
+    if weights is not None:
+        kept = np.flatnonzero(weights)
+        codes, weights = [one[kept] for one in codes], weights[kept]
+        names = names if kept.size == n_rows else (kept if names is None else names[kept])
+    cell = _place(codes, cells, len(values)).astype(np.int32)
+    for array in (cell, names, weights):
+        if array is not None:
+            array.setflags(write=False)
+    return Items(
+        models=models, values=tuple(values), cells=cells, cell=cell, ids=names, weights=weights
+    )
+
+
+def _place(codes: Sequence[IntArray], cells: IntArray, n_codes: int) -> AnyArray:
+    """Return the place of each row's cell; by a table of all of them where that is small."""
+    n_keys = n_codes ** len(codes)
+    if n_keys >= 2**62:
+        return place_rows(np.stack(codes, axis=1), cells)
+    known, wanted = _keys(list(cells.T), n_codes), _keys(codes, n_codes)
+    if n_keys > max(4 * len(wanted), _DENSE):
+        return np.searchsorted(known, wanted)  # cells are in lexicographic order
+    places = np.empty(n_keys, dtype=np.int32)
+    places[known] = np.arange(len(cells), dtype=np.int32)
+    return places[wanted]
+
+
+def _keys(codes: Sequence[IntArray], n_codes: int) -> IntArray:
+    keys = np.zeros(len(codes[0]), dtype=np.int64)
+    for column in codes:
+        keys *= n_codes
+        keys += column
+    return keys
+
+
+def read_ids(ids: Any, n_rows: int) -> AnyArray:
+    """Return the id of each item, each of them once.
+
+    Examples
+    --------
+    >>> read_ids(["q1", "q2"], 2).tolist()
+    ['q1', 'q2']
+    """
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__"):
+        raise UsageError(f"{param('ids')} must be a list with the id of each item; got {ids!r}")
+    if len(ids) != n_rows:
+        raise DataError(
+            f"{param('ids')} must name every item: {n_rows} items, {len(ids)} {param('ids')}"
+        )
+    listed = getattr(ids, "tolist", None) or getattr(ids, "to_pylist", None)
+    values = list(ids) if listed is None else listed()
+    first: dict[Any, int] = {}
+    for row, one in enumerate(values):
+        if one is None or one != one or not isinstance(one, (str, int)):
+            raise DataError(
+                f"every id must be a text or a whole number; got {one!r} in row {row} (counted "
+                "from 0)"
+            )
+        if first.setdefault(one, row) != row:
+            raise DataError(
+                f"every id must be there once; {one!r} is in rows {first[one]} and {row} (counted "
+                "from 0)"
+            )
+    return _as_ids(values)
+
+
+def _as_ids(values: Sequence[Any]) -> AnyArray:
+    if all(type(one) is int and abs(one) < 2**63 for one in values):
+        return np.array(values, dtype=np.int64)
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found

@@ -1,0 +1,139 @@
+"""The observed difference after single items are left out or relabelled, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform.data.outcomes import Outcomes
+from outperform.data.table import Table
+from outperform.data.views import code_of, in_weights
+from outperform.inference.engine import observed
+from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.metrics.confusion import Margins
+from outperform.posterior.predictive import row_factors
+
+_AT_ONCE = 1 << 20
+# Asking again for every cell, as label sets need it, takes about a millisecond each.
+_MOST_CELLS = 2_000
+
+
+def view_codes(spec: LabelSpec) -> IntArray:
+    """Return the code that each label of the data has in the view."""
+    data, view = spec.data, spec.view
+    if data.kind == "classes" and spec.pos_label is not None and data.pool is None:
+        codes = np.zeros(data.n_classes, dtype=np.int64)
+        codes[code_of(data, spec.pos_label)] = 1
+        return codes
+    place = {label: code for code, label in enumerate(view.labels)}
+    return np.array([place[label] for label in data.labels], dtype=np.int64)
+
+
+def differences(
+    spec: LabelSpec,
+    removed: IntArray,
+    added: IntArray | None = None,
+    *,
+    amount: AnyArray | None = None,
+) -> FloatArray:
+    """Return the observed A − B after each of several changes, ``(n_changes,)``.
+
+    The classes that are averaged over stay those of the whole data.
+
+    Parameters
+    ----------
+    spec
+        What was asked; of paired classes, or of right and wrong.
+    removed
+        The cell that each change takes an item from, ``(n_changes, 3)``, in codes of the data.
+    added
+        The cell that it puts the item into; None if it is left out.
+    amount
+        The weight of the item; None for 1.
+    """
+    codes = view_codes(spec)
+    moves = codes[removed] if added is None else np.hstack([codes[removed], codes[added]])
+    found = [_values(spec, moves[:, [0, 1 + model, *_columns(added, model)]], model, amount)
+             for model in (0, 1)]  # fmt: skip
+    difference: FloatArray = found[0] - found[1]
+    return difference
+
+
+def _columns(added: IntArray | None, model: int) -> tuple[int, ...]:
+    return () if added is None else (3, 4 + model)
+
+
+def _values(spec: LabelSpec, moves: IntArray, model: int, amount: AnyArray | None) -> FloatArray:
+    """Return one model's value after each move of truth and prediction; equal ones once."""
+    weights = np.ones(len(moves)) if amount is None else amount
+    rows = np.column_stack([moves, weights])
+    distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+    view = in_weights(spec.view)
+    whole = spec.measured.needs == "confusion" or spec.view_prevalence is not None
+    n_classes = view.n_classes
+    length = max(1, _AT_ONCE // n_classes ** (2 if whole else 1))
+    evaluate = _by_confusion if whole else _by_margins
+    name = view.models[model]
+    parts = [
+        evaluate(spec, view, name, distinct[start : start + length])
+        for start in range(0, len(distinct), length)
+    ]
+    return np.concatenate(parts)[inverse.ravel()]
+
+
+def _steps(rows: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
+    """Return truth, prediction and change of what is taken away and of what is put instead."""
+    weights = rows[:, -1]
+    cells = rows[:, :-1].astype(np.int64)
+    signs = (-1.0, 1.0)[: cells.shape[1] // 2]
+    return [(cells[:, 2 * k], cells[:, 2 * k + 1], sign * weights) for k, sign in enumerate(signs)]
+
+
+def _by_margins(spec: LabelSpec, view: Outcomes, model: str, rows: FloatArray) -> FloatArray:
+    every = np.arange(len(rows))
+    hits, actual, predicted = (
+        np.repeat(one.astype(np.float64)[:, None], len(rows), axis=1) for one in view.margins(model)
+    )
+    for truth, prediction, change in _steps(rows):
+        hits[truth, every] += change * (truth == prediction)
+        actual[truth, every] += change
+        predicted[prediction, every] += change
+    margins = Margins(hits=hits, actual=actual, predicted=predicted)
+    return np.broadcast_to(spec.measured.evaluate(margins, spec.classes), len(rows))
+
+
+def _by_confusion(spec: LabelSpec, view: Outcomes, model: str, rows: FloatArray) -> FloatArray:
+    every = np.arange(len(rows))
+    counts = np.repeat(view.confusion(model).astype(np.float64)[..., None], len(rows), axis=2)
+    for truth, prediction, change in _steps(rows):
+        counts[truth, prediction, every] += change
+    if spec.view_prevalence is not None:
+        prevalence, codes = spec.view_prevalence
+        shares = np.array(prevalence.shares)[:, None]
+        counts *= row_factors(counts.sum(axis=1), shares, codes)[:, None]
+    seen = counts if spec.measured.needs == "confusion" else Margins.from_confusion(counts)
+    return np.broadcast_to(spec.measured.evaluate(seen, spec.classes), len(rows))
+
+
+def asked_without(spec: LabelSpec) -> FloatArray | None:
+    """Return the observed A − B without one item of each cell of the data, by asking again.
+
+    It takes any kind of data, and a millisecond a cell; None where there are too many of these.
+    """
+    table = spec.data.tables[0]
+    if len(table.cells) > _MOST_CELLS or table.groups is not None:
+        return None
+    found = np.empty(len(table.cells))
+    for place in range(len(found)):
+        counts = table.counts.copy()
+        counts[place] -= 1
+        kept = counts > 0
+        less = replace(spec.data, tables=(Table(table.cells[kept], counts[kept]),))
+        again = make_label_spec(
+            less, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
+        )
+        a, b = observed(replace(again, classes=spec.classes))
+        found[place] = a - b
+    return found

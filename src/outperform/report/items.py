@@ -1,0 +1,97 @@
+"""Items on the page: a table that can be searched."""
+
+from __future__ import annotations
+
+from outperform.comparison.items import ItemTable
+from outperform.data.scores import Scores
+from outperform.display.formats import Column
+from outperform.display.numbers import for_text, true_minus
+from outperform.display.pictures import Html, element
+from outperform.findings import counted as n_of
+from outperform.results.comparison import Comparison
+
+MOST = 500
+_LONGEST = 400  # characters of a text
+
+
+def named_items(comparison: Comparison) -> ItemTable | None:
+    """Return the items that set the models apart, where they have ids; else None."""
+    data = comparison.spec.data
+    kept = data if isinstance(data, Scores) else data._items
+    if kept is None or kept.ids is None or comparison.details is not None:
+        return None
+    if not isinstance(data, Scores) and (data.pool is not None or data._items.n != data.n):
+        return None
+    return comparison.items(top=MOST)
+
+
+def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Html:
+    """Return items with a box in which to search; without scripts it stays hidden.
+
+    Parameters
+    ----------
+    name
+        A word that the page has only once.
+    found
+        The items.
+    heading
+        The element for a heading, if it has one of its own.
+    """
+    table, box = found.table(), f"{name}-search"
+    shown = table.rows[:MOST]
+    lead = found._headline
+    _, only_a, only_b, _ = found.right
+    total = only_a + only_b if found.which == "flips" else found.n
+    if len(shown) < total:
+        lead += f" The {len(shown):,} with the greatest influence of {n_of(total, 'items')}:"
+    control = element(
+        "p",
+        element("label", "Search these items ", for_=box),
+        element("input", id=box, type="search", autocomplete="off"),
+        element("output", n_of(len(shown), "items"), for_=box, data_part="found"),
+        class_="search",
+        data_search=f"{name}-items",
+        hidden=True,
+    )
+    heads = [
+        element("th", for_text(one.title, limit=40), scope="col", class_=_side(one))
+        for one in table.columns
+    ]
+    lines = [
+        element("tr", *(_cell(one, row[one.key], k) for k, one in enumerate(table.columns)))
+        for row in shown
+    ]
+    rows = element(
+        "table",
+        element("thead", element("tr", *heads)),
+        element("tbody", *lines, id=f"{name}-items"),
+        class_="op-table items",
+    )
+    region = element(
+        "div", rows, class_="op-scroll op-tall", tabindex="0", role="region", aria_label="Items"
+    )
+    about = (
+        "Influence: the observed difference less what it would be without the item. The interval "
+        "moves by about as much."
+    )
+    parts = [
+        *([] if heading is None else [element(heading, "Items")]),
+        element("p", true_minus(lead), class_="lead"),
+        control,
+        region,
+        element("p", about, class_="op-quiet"),
+    ]
+    return Html("\n".join(parts))
+
+
+def _side(column: Column) -> str | None:
+    return "op-r" if column.align == "right" else None
+
+
+def _cell(column: Column, value: object, place: int) -> Html:
+    text = for_text(column.show(value), limit=_LONGEST)
+    if place == 0:
+        return element("th", text, scope="row")
+    if column.align == "right":
+        return element("td", true_minus(text), class_="op-r")
+    return element("td", text)

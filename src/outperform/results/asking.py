@@ -1,0 +1,76 @@
+"""What a comparison can be asked about its items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from outperform.results.base import verb
+
+if TYPE_CHECKING:
+    from outperform.comparison.items import ItemTable
+    from outperform.sensitivity.fragility import Fragility
+
+
+class AskItems:
+    """Which items carry a comparison: each method is a verb that takes the comparison."""
+
+    __slots__ = ()
+
+    def items(
+        self,
+        *,
+        which: Literal["flips", "all"] = "flips",
+        top: int | None = None,
+        columns: Mapping[str, object] | None = None,
+    ) -> ItemTable:
+        """Return the items that set the models apart, the most influential first.
+
+        The influence of an item is the observed A − B less what it would be without the item, in
+        the metric's own units; the interval moves by about as much.
+
+        Parameters
+        ----------
+        which
+            ``"flips"``: the items that only one of the models got right. ``"all"``: every item.
+        top
+            How many at most; all if None.
+        columns
+            What else to show, by name: a mapping from ids to values; or, of items without ids,
+            a value for each in the order of the rows.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], metric="accuracy", rope=0.05)
+        >>> for one in c.items(columns={"text": ["hi", "buy", "yo", "win"]}):
+        ...     print(one.id, one.right, round(one.influence, 3), one.columns["text"])
+        3 B -0.417 win
+        1 A 0.25 buy
+        2 A 0.25 yo
+        """
+        found: ItemTable = verb("items")(self, which=which, top=top, columns=columns)
+        return found
+
+    def fragility(self) -> Fragility:
+        """Return how many gold labels would have to be wrong to change the decision.
+
+        It is the fewest if they are wrong in the most adverse way, every other thing being as it
+        is: a new gold label is one of the classes that are ever true, and the classes that are
+        averaged over stay the same. Where only right or wrong is known, a wrong label makes
+        whoever was right wrong, and may make right whoever was wrong.
+
+        For accuracy with a closed form every table with fewer changes is asked, if there are at
+        most 100 of them, and the number is exact. Else each label that is changed is the one
+        that moves the observed difference most, and the number is one that does.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> new, old = [1] * 90 + [0] * 10, [1] * 70 + [0] * 30
+        >>> seen = op.Outcomes.from_correct({"new": new, "old": old})
+        >>> op.compare(seen, "new", "old", rope=0.01).fragility().n
+        5
+        """
+        found: Fragility = verb("fragility")(self)
+        return found
