@@ -376,6 +376,31 @@ def gate_annotations(gate: Gate) -> str:
     return "\n".join(lines)
 
 
+def gate_outputs(gate: Gate) -> str:
+    """Return a gate as outputs of a step of GitHub Actions: fixed words and numbers only.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_outputs(op.gate(seen, "new", "old", metric="accuracy")))
+    judgement=pass
+    decision=better
+    difference=0.29...
+    hdi_low=0.1...
+    hdi_high=0.4...
+    """
+    main = gate.main
+    numbers = {"difference": main.mean, "hdi_low": main.hdi.low, "hdi_high": main.hdi.high}
+    words = {"judgement": gate.judgement.value, "decision": main.decision.name.lower()}
+    return "\n".join(f"{name}={value}" for name, value in (words | numbers).items())
+
+
 def gate_json(gate: Gate) -> str:
     """Return a gate as JSON that is safe to print into a build log.
 
