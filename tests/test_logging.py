@@ -28,8 +28,8 @@ def test_what_was_read_and_drawn_is_told(preds, caplog):
     seen = op.read(preds, truth="label", models=["new", "old"])
     op.compare(seen, "new", "old", metric="accuracy", rope=0.01, n_draws=500, random_state=0)
     engine, read, drew = caplog.messages
-    assert engine.startswith("counting 1 files with DuckDB 1.")
-    assert read.startswith(f"read {preds}: 60 items in 3 cells, 2 models in 0.")
+    assert engine.startswith("counting 1 files with DuckDB ")
+    assert read.startswith(f"read {preds}: 60 items in 3 cells, 2 models in ")
     assert drew.startswith("drew 500 of accuracy for 2 models and 60 items (prior unit, engine d")
     assert {record.name for record in caplog.records} == {"outperform"}
     assert {record.levelname for record in caplog.records} == {"DEBUG", "INFO"}
@@ -40,7 +40,7 @@ def test_scores_are_told(tmp_path, caplog):
     path = tmp_path / "grades.csv"
     path.write_text("a,b\n" + "1,2\n2,2\n" * 20, encoding="utf-8")
     seen = op.read_scores(path, models=["a", "b"])
-    op.compare(seen, "a", "b", metric="mean_score", rope=0.1, n_draws=500, random_state=0)
+    op.compare(seen, "a", "b", metric="mean", rope=0.1, n_draws=500, random_state=0)
     assert caplog.messages[0].startswith(f"read {path}: 40 items, 2 models in ")
     assert "prior bootstrap" in caplog.messages[1]
 

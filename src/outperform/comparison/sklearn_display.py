@@ -106,10 +106,12 @@ class ComparisonDisplay:
 
         Parameters
         ----------
-        y_true, a, b, **asked
+        y_true, a, b
             As for :func:`outperform.compare`.
         ax, size
             As for :meth:`plot`.
+        **asked
+            As for :func:`outperform.compare`.
         """
         return cls(compare(y_true, a, b, **asked)).plot(ax, size=size)
 

@@ -109,7 +109,9 @@ class BaseSpec:
     counting: Counting = ONCE
 
 
-S, T, P = TypeVar("S", bound=BaseSpec), TypeVar("T"), ParamSpec("P")
+S = TypeVar("S", bound=BaseSpec)
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def log_draws(

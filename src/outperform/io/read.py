@@ -163,8 +163,9 @@ def read_scores(
 def _told(source: object, seen: Outcomes | Scores) -> str:
     """Return what was read as the log tells it, without the secrets of an address."""
     names = [one.name for one in seen.sources if isinstance(one, SourceFacts)]
-    files = isinstance(source, (str, os.PathLike))
-    names = names or [os.fspath(source) if files else type(source).__name__]
+    if not names:
+        is_path = isinstance(source, (str, os.PathLike))
+        names = [str(source) if is_path else type(source).__name__]
     counted = f" in {len(seen.tables[0].cells)} cells" if isinstance(seen, Outcomes) else ""
     name = ", ".join(map(masked, names))
     return f"read {name}: {seen.n} items{counted}, {len(seen.models)} models"
