@@ -301,6 +301,13 @@ def test_a_long_comment_fits(tmp_path, server):
     assert [len(one["body"]) for one in server.comments] == [65_000]
 
 
+def test_the_guide_names_every_input_and_output():
+    page = (ROOT / "docs/how-to/release-gate.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("## In GitHub Actions")[2], re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row)]
+    assert {*ACTION["inputs"], *ACTION["outputs"]} <= set(named)
+
+
 @pytest.mark.slow
 def test_it_installs_itself(tmp_path):
     """This step loads packages from PyPI."""

@@ -391,14 +391,19 @@ def gate_outputs(gate: Gate) -> str:
     >>> print(gate_outputs(op.gate(seen, "new", "old", metric="accuracy")))
     judgement=pass
     decision=better
-    difference=0.29...
-    hdi_low=0.1...
-    hdi_high=0.4...
+    difference=0.297...
+    hdi_low=0.208...
+    hdi_high=0.387...
     """
     main = gate.main
-    numbers = {"difference": main.mean, "hdi_low": main.hdi.low, "hdi_high": main.hdi.high}
-    words = {"judgement": gate.judgement.value, "decision": main.decision.name.lower()}
-    return "\n".join(f"{name}={value}" for name, value in (words | numbers).items())
+    told = {
+        "judgement": gate.judgement.value,
+        "decision": main.decision.name.lower(),
+        "difference": main.mean,
+        "hdi_low": main.hdi.low,
+        "hdi_high": main.hdi.high,
+    }
+    return "\n".join(f"{name}={value}" for name, value in told.items())
 
 
 def gate_json(gate: Gate) -> str:

@@ -120,7 +120,7 @@ def log_draws(
     """Let the log tell what was drawn from which posterior, and how long it took."""
 
     @wraps(answer)
-    def logged(specs: Sequence[S], *args: P.args, **kwargs: P.kwargs) -> T:
+    def logged(specs: Sequence[S], /, *args: P.args, **kwargs: P.kwargs) -> T:
         start = perf_counter()
         found = answer(specs, *args, **kwargs)
         log_time(start, lambda: _drawn(specs, kwargs["n_draws"]))
