@@ -37,6 +37,7 @@ FEATURES = {
     "gates",
 }  # fmt: skip
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
+PLACES = {"mlflow"}
 PUBLIC = {"outperform"}
 
 ROOMS: dict[str, Room] = {
@@ -84,10 +85,17 @@ ROOMS: dict[str, Room] = {
         rooms=PUBLIC | ANSWER | FEATURES | DOCUMENTS | {"results", "io", "datasets"},
         imports={"typer", "rich"},
     ),
+    "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
+    # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
+    "pytest_plugin": Room(
+        rooms=ANSWER | FEATURES | {"results", "io", "testing"}, imports={"pytest"}
+    ),
     "__main__": Room(rooms={"cli"}),
     "datasets": Room(rooms=PUBLIC | GROUND, imports={"numpy"}),
     # The package itself: its __init__ hands out the public names of every room.
-    "outperform": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results", "io", "datasets"}),
+    "outperform": Room(
+        rooms=ANSWER | FEATURES | DOCUMENTS | PLACES | {"results", "io", "datasets"}
+    ),
 }
 
 NEVER_AT_IMPORT = {"scipy.stats", "pandas", "matplotlib", "sklearn", "duckdb", "pymc"}
@@ -102,6 +110,7 @@ UNSAFE_NAMES = {"joblib": {"load", "dump", "Memory", "numpy_pickle", "memory", "
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "ibis": "ibis-framework",
+    "mlflow": "mlflow-skinny",
 }
 
 
@@ -423,7 +432,8 @@ def test_no_module_has_a_name_that_says_nothing():
 
 def test_the_extra_named_all_brings_every_other():
     extras = declared_extras()
-    for name in ("pymc", "nutpie", "numpyro"):  # who wants a second engine asks for it
+    # Who wants a second engine asks for it, and who has a tracking server has its library.
+    for name in ("pymc", "nutpie", "numpyro", "mlflow"):
         del extras[name]
     assert extras["all"] >= set().union(*extras.values())
 

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from outperform import datasets, metrics, nhst, results, testing
+    from outperform import mlflow as mlflow
     from outperform.comparison.again import scorecard
     from outperform.comparison.api import compare, estimate
     from outperform.comparison.datatree import from_datatree
@@ -61,6 +62,7 @@ _HOMES = {
     "from_datatree": "comparison.datatree",
     "gate": "gates.api",
     "metrics": "",
+    "mlflow": "",  # in reach, but no public name: most people have no use for it
     "nhst": "",
     "plan": "planning.api",
     "power": "planning.power",

@@ -1,15 +1,21 @@
-"""How far long work is: one listener hears of all of it."""
+"""How far long work is: one listener hears of all of it; and what was done, in the log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import perf_counter
 
 from outperform._typing import Progress
 from outperform.errors import UsageError
 
 __all__ = ["told"]
+
+LOG = logging.getLogger("outperform")
+"""What was read and drawn, and how long it took; silent unless somebody asks for it."""
+LOG.addHandler(logging.NullHandler())
 
 LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
 """Whom to tell."""
@@ -57,3 +63,17 @@ def in_steps() -> Iterator[Progress | None]:
         yield token.old_value if token.old_value is not token.MISSING else None
     finally:
         LISTENER.reset(token)
+
+
+def log_time(since: float, what: Callable[[], str]) -> None:
+    """Log what was done since then; it is put into words only if somebody listens.
+
+    Parameters
+    ----------
+    since
+        What ``time.perf_counter`` said at the start.
+    what
+        Returns it in words, in which there must be no credentials.
+    """
+    if LOG.isEnabledFor(logging.INFO):
+        LOG.info("%s in %.3f s", what(), perf_counter() - since)

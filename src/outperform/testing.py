@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from outperform.errors import UsageError, unknown_name
 
-if TYPE_CHECKING:
-    from outperform._typing import LabelsLike
-    from outperform.data.outcomes import Outcomes
-    from outperform.data.scores import Scores
-    from outperform.decision.rope import RopeLike
-    from outperform.gates.api import Gate, GuardLike
-    from outperform.inference.spec import Question
-    from outperform.metrics.score_registry import MetricLike
-
-
 if TYPE_CHECKING:  # so that importing it costs no numpy
     from outperform._typing import LabelsLike
     from outperform.data.outcomes import Outcomes
@@ -133,23 +123,42 @@ def assert_better(
 
 
 def _asserted(
-    require: Any, seen: tuple[Any, Any, Any], question: dict[str, Any], undecided: str
+    require: Any, seen: tuple[Any, Any, Any], question: dict[str, Any], undecided: Undecided
 ) -> Gate:
     __tracebackhide__ = True
-    if undecided not in get_args(Undecided):
-        raise UsageError(unknown_name("value of undecided", undecided, get_args(Undecided)))
+    check_undecided(undecided)
     if "require" in question:
         raise UsageError("leave require out: assert_not_worse and assert_better are the two")
     from outperform.gates.api import gate
-    from outperform.gates.rule import Judgement
 
-    found = gate(*seen, require=require, **question)
-    if found.judgement is Judgement.PASS:
+    return let_through(gate(*seen, require=require, **question), undecided, callers=3)
+
+
+def check_undecided(undecided: str) -> None:
+    """Say what may be done if it cannot be told yet, if this is none of it."""
+    if undecided not in get_args(Undecided):
+        raise UsageError(unknown_name("value of undecided", undecided, get_args(Undecided)))
+
+
+def let_through(found: Gate, undecided: Undecided, *, callers: int) -> Gate:
+    """Return a gate that passed, or that may be undecided; raise AssertionError for any other.
+
+    Parameters
+    ----------
+    found
+        The gate.
+    undecided
+        What to do if it cannot be told yet.
+    callers
+        How many frames up the test is, which a warning is about.
+    """
+    __tracebackhide__ = True
+    if found.passed:
         return found
-    if found.judgement is Judgement.FAIL or undecided == "fail" or not found.allowable:
+    if undecided == "fail" or not found.allowable:
         raise AssertionError(found.report())
     if undecided == "warn":
-        warnings.warn(found.report(), UserWarning, stacklevel=3)
+        warnings.warn(found.report(), UserWarning, stacklevel=callers + 1)
     return found
 
 

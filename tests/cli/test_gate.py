@@ -44,6 +44,7 @@ def folder(tmp_path, monkeypatch):
     """Return an empty folder, in which the commands run, with a file for each judgement."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.delenv("GITHUB_OUTPUT", raising=False)
     write_csv(tmp_path / "pass.csv", items(both=500, new=80, old=30, neither=90))
     write_csv(tmp_path / "fail.csv", items(both=500, new=30, old=120, neither=50))
     write_csv(tmp_path / "undecided.csv", items(both=500, new=50, old=52, neither=98))

@@ -577,6 +577,7 @@ def test_no_gate_exits_with_0_or_1_unless_that_is_its_answer(
 ):
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.delenv("GITHUB_OUTPUT", raising=False)
     wrong = {}
     for name, row in category():
         with monkeypatch.context() as around:

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import outperform as op
 from outperform import progress
-from outperform.crossval.cross import _class_names
+from outperform.crossval.cross import class_names
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
 
 RNG = np.random.default_rng(7)
@@ -413,8 +413,8 @@ def test_names_are_those_of_the_classes():
     pipeline = make_pipeline(StandardScaler(), LOGISTIC)
     named = op.cross_compare(pipeline, BAYES, X, Y, **SETTINGS, n_draws=100)
     assert named.names == ("LogisticRegression", "GaussianNB")
-    assert _class_names(pipeline, LOGISTIC) == ("A", "B")
-    assert _class_names(pipeline, make_pipeline(BAYES)) == ("LogisticRegression", "GaussianNB")
+    assert class_names(pipeline, LOGISTIC) == ("A", "B")
+    assert class_names(pipeline, make_pipeline(BAYES)) == ("LogisticRegression", "GaussianNB")
 
 
 def test_a_class_instead_of_an_estimator_is_refused():

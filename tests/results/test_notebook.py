@@ -116,3 +116,42 @@ def test_classes_stand_in_the_order_of_the_difference(shown):
     classes = shown["ComparisonTable"]
     means = [one.mean for one in classes._card().spans]
     assert means == sorted(one.mean for one in classes.comparisons)
+
+
+KINDS = ("Comparison", "Estimate", "ComparisonTable", "scorecard", "Power", "Gate", "Plan")
+FORMS = {"text/plain", "text/html", "text/markdown", "text/latex"}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "Proposal"])
+def test_every_document_gets_the_form_it_can_show(shown, kind):
+    result = shown[kind]
+    bundle = result._repr_mimebundle_()
+    assert set(bundle) == FORMS
+    assert bundle["text/plain"] == repr(result)
+    assert bundle["text/html"] == result.to_html()
+    assert bundle["text/markdown"] == result.to_markdown()
+    assert bundle["text/latex"] == result.to_latex()
+    assert r"\begin{tabular}" in bundle["text/latex"]
+    assert "<script" not in bundle["text/markdown"]
+
+
+def test_only_what_is_wanted_is_written(shown):
+    show = shown["Comparison"]._repr_mimebundle_
+    assert set(show(include=["text/latex", "image/png"])) == {"text/latex"}
+    assert set(show(exclude=["text/html"])) == FORMS - {"text/html"}
+    assert set(show(include={"text/html", "text/latex"}, exclude={"text/html"})) == {"text/latex"}
+    assert set(show(include=[], exclude=[])) == FORMS
+
+
+@pytest.mark.parametrize("kind", ["Comparison", "Gate", "Table"])
+def test_ipython_takes_all_forms(shown, kind):
+    formatters = pytest.importorskip("IPython.core.formatters")
+    result = shown["Comparison"].by_class().table() if kind == "Table" else shown[kind]
+    formatter = formatters.DisplayFormatter()
+    formatter.active_types = formatter.format_types  # as a kernel has it
+    data, _ = formatter.format(result)
+    assert data == result._repr_mimebundle_()
+    data, _ = formatter.format(result, include={"text/latex"})
+    assert set(data) == {"text/latex"}
+    data, _ = formatter.format(result, exclude={"text/latex"})
+    assert set(data) == FORMS - {"text/latex"}

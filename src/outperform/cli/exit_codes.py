@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import sys
@@ -162,13 +163,37 @@ class Ended(Exception):
         self.code = code
 
 
+class _Saying(logging.Handler):
+    """Says what the log tells."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+@contextmanager
+def _log_said() -> Iterator[None]:
+    """Say what the log tells meanwhile, if it is wanted."""
+    if not os.environ.get(DEBUG):
+        yield
+        return
+    log, saying = logging.getLogger("outperform"), _Saying()
+    level = log.level
+    log.addHandler(saying)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(saying)
+
+
 def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
     """Return the command with its errors turned into exit codes."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            with spelled(option):
+            with spelled(option), _log_said():
                 code = command(*arguments, **options)
             if sys.stdout is not None:
                 sys.stdout.flush()

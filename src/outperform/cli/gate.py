@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from outperform.monitor.result import Look
 
 
-SUMMARY = "GITHUB_STEP_SUMMARY"
+SUMMARY, OUTPUTS = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
 class GateFormat(StrEnum):
@@ -115,7 +115,7 @@ Style = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="text, json, markdown, or github: annotations and a summary for the job.",
+        help="text, json, markdown, or github: annotations, a summary and outputs for the job.",
         metavar="FORMAT",
         rich_help_panel="Output",
     ),
@@ -271,7 +271,7 @@ def _write(
     if junit is not None:
         deliver(gate_junit(found, allow_undecided=allowed), junit)
     if style is GateFormat.GITHUB:
-        _summarise(found)
+        _tell_job(found)
         deliver(gate_annotations(found), None)
     elif style is GateFormat.JSON:
         deliver(gate_json(found), output)
@@ -282,12 +282,14 @@ def _write(
     return exit_codes.judged("pass" if allowed and found.allowable else found.judgement.value)
 
 
-def _summarise(found: Gate) -> None:
-    """Add to the summary of the job, which other steps write to as well."""
-    path = os.environ.get(SUMMARY)
-    if path:
-        with open(path, "a", encoding="utf-8") as stream:
-            stream.write(found.to_markdown() + "\n\n")
+def _tell_job(found: Gate) -> None:
+    """Add to the summary of the job and to the outputs of the step, where others write as well."""
+    from outperform.gates.text import gate_outputs
+
+    for variable, text in ((SUMMARY, found.to_markdown() + "\n"), (OUTPUTS, gate_outputs(found))):
+        if path := os.environ.get(variable):
+            with open(path, "a", encoding="utf-8") as stream:
+                stream.write(text + "\n")
 
 
 def report(

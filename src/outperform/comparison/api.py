@@ -65,7 +65,9 @@ class _OfTwo(OfTwo, total=False):
     engine: str | PyMC
 
 
-class _OfTwoArrays(_OfTwo, OfRows, total=False):
+class OfTwoArrays(_OfTwo, OfRows, total=False):
+    """What else may be said of two columns of predictions."""
+
     names: tuple[str, str]
 
 
@@ -312,7 +314,7 @@ def compare(y_true: Outcomes | Scores, a: str, b: str, **asked: Unpack[_OfTwo]) 
 
 @overload
 def compare(
-    y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **asked: Unpack[_OfTwoArrays]
+    y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **asked: Unpack[OfTwoArrays]
 ) -> Comparison: ...
 
 

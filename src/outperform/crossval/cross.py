@@ -213,7 +213,7 @@ def cross_compare(
     for name, estimator in zip(chosen, (estimator_a, estimator_b), strict=True):
         check_estimator(estimator, name)
     if names is None:
-        chosen = _class_names(estimator_a, estimator_b)
+        chosen = class_names(estimator_a, estimator_b)
     check_jobs(n_jobs)
     n, seed = _size(X, y), seed_sequence(random_state)
     treatment = Correlation.from_param(correlation)
@@ -252,7 +252,8 @@ def cross_compare(
         return beside_unpaired(blocked(plain, folds, treatment), folds, treatment, outcomes)
 
 
-def _class_names(a: object, b: object) -> tuple[str, str]:
+def class_names(a: object, b: object) -> tuple[str, str]:
+    """Return what two estimators are called after their classes."""
     names = [type(_last_step(one)).__name__ for one in (a, b)]
     return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -169,6 +170,43 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("td", f"{_JUDGED[text]} {text}")
     shown = text if isinstance(value, str) and not _NUMERIC.fullmatch(text) else true_minus(text)
     return element("td", shown, class_=_side(column))
+
+
+# Notebooks
+
+
+class Notebook(ABC):
+    """What a notebook shows: each kind of document takes the form that it can show."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_html(self) -> str:
+        """Return the answer as HTML, as a notebook shows it."""
+
+    @abstractmethod
+    def to_markdown(self) -> str:
+        """Return the answer in Markdown."""
+
+    @abstractmethod
+    def to_latex(self) -> str:
+        """Return the answer for LaTeX."""
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, str]:
+        writers = {
+            "text/plain": self.__repr__,
+            "text/html": self.to_html,
+            "text/markdown": self.to_markdown,
+            "text/latex": self.to_latex,
+        }
+        # IPython takes an empty list for no condition, too.
+        wanted = set(include or writers) - set(exclude or ())
+        return {kind: write() for kind, write in writers.items() if kind in wanted}
 
 
 # Cards

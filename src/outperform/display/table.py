@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from outperform.display import formats
-from outperform.display.cards import fragment, table_html
+from outperform.display.cards import Notebook, fragment, table_html
 from outperform.display.formats import Column
 from outperform.display.numbers import for_text
 from outperform.errors import UsageError, require, unknown_name
@@ -24,7 +24,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Notebook):
     """Rows of raw values and the columns that say how to write them.
 
     Parameters
@@ -148,9 +148,6 @@ class Table:
     def to_html(self) -> str:
         """Return the table as one self-contained HTML element."""
         return fragment(table_html(self.columns, self.rows, title=self.title, notes=self.notes))
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def to_csv(self) -> str:
         """Return the raw values as CSV; text that looks like a formula is disarmed."""

@@ -14,7 +14,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
 from outperform.decision.rope import RopeLike
-from outperform.display.cards import Card, card_html
+from outperform.display.cards import Card, Notebook, card_html
 from outperform.display.layout import Line, Page, plain
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
@@ -32,7 +32,13 @@ from outperform.gates.rule import (
     serious,
     withheld,
 )
-from outperform.gates.text import gate_card, gate_lines, gate_markdown, gate_sentences
+from outperform.gates.text import (
+    gate_card,
+    gate_lines,
+    gate_markdown,
+    gate_sentences,
+    gate_table,
+)
 from outperform.inference.spec import OfTwo
 from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, finding_facts
@@ -187,7 +193,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Gate:
+class Gate(Notebook):
     """Whether the candidate may replace the baseline, and why.
 
     Parameters
@@ -257,15 +263,16 @@ class Gate:
         """Return judgement, checks and findings in Markdown, as a job summary shows them."""
         return gate_markdown(self.to_dict())
 
+    def to_latex(self) -> str:
+        """Return the checks as a LaTeX table."""
+        return gate_table(self.to_dict()).to_latex()
+
     def _card(self) -> Card:
         return gate_card(self.to_dict())
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
         return card_html(self._card())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def _lines(self, page: Page) -> list[Line]:
         return gate_lines(self.to_dict(), page)

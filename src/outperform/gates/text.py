@@ -440,6 +440,36 @@ def gate_annotations(gate: Gate) -> str:
     return "\n".join(lines)
 
 
+def gate_outputs(gate: Gate) -> str:
+    """Return a gate as outputs of a step of GitHub Actions: fixed words and numbers only.
+
+    Parameters
+    ----------
+    gate
+        The gate.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
+    >>> print(gate_outputs(op.gate(seen, "new", "old", metric="accuracy")))
+    judgement=pass
+    decision=better
+    difference=0.297...
+    hdi_low=0.208...
+    hdi_high=0.387...
+    """
+    main = gate.main
+    told = {
+        "judgement": gate.judgement.value,
+        "decision": main.decision.name.lower(),
+        "difference": main.mean,
+        "hdi_low": main.hdi.low,
+        "hdi_high": main.hdi.high,
+    }
+    return "\n".join(f"{name}={value}" for name, value in told.items())
+
+
 def gate_json(gate: Gate) -> str:
     """Return a gate as JSON that is safe to print into a build log.
 

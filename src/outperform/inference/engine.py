@@ -22,7 +22,7 @@ from outperform.inference.items import (
     observed_scores,
     weighed_means,
 )
-from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, unit_influence
+from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, log_draws, unit_influence
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import (
@@ -133,10 +133,8 @@ def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -
     )
 
 
-_DRAWS = 20_000
-_MOST_DRAWS = 100_000_000
-_PRIOR_DRAWS = 20_000
-_PRIOR_SEED = 20_160_717
+_DRAWS, _MOST_DRAWS = 20_000, 100_000_000
+_PRIOR_DRAWS, _PRIOR_SEED = 20_000, 20_160_717
 _NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
 
 
@@ -156,6 +154,7 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     return int(n_draws)
 
 
+@log_draws
 def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:

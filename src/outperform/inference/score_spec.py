@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, wraps
+from time import perf_counter
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import Influence, jackknife
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
+from outperform.progress import log_time
 
 _ROUNDING = 1e-6
 # Leaving out more units than this would take longer than the comparison itself; so many values
@@ -105,6 +107,35 @@ class BaseSpec:
     findings: tuple[Finding, ...]
     classes: tuple[int, ...] | None = None
     counting: Counting = ONCE
+
+
+S = TypeVar("S", bound=BaseSpec)
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def log_draws(
+    answer: Callable[Concatenate[Sequence[S], P], T],
+) -> Callable[Concatenate[Sequence[S], P], T]:
+    """Let the log tell what was drawn from which posterior, and how long it took."""
+
+    @wraps(answer)
+    def logged(specs: Sequence[S], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        start = perf_counter()
+        found = answer(specs, *args, **kwargs)
+        log_time(start, lambda: _drawn(specs, kwargs["n_draws"]))
+        return found
+
+    return logged
+
+
+def _drawn(specs: Sequence[BaseSpec], n_draws: object) -> str:
+    first = specs[0]
+    names, engine = ", ".join(one.metric.name for one in specs), first.choices.engine
+    return (
+        f"drew {n_draws} of {names} for {len(first.data.models)} models and {first.data.n} items "
+        f"(prior {first.prior.name}, engine {'direct' if engine is None else engine})"
+    )
 
 
 def check_kind(scores: Scores, metric: ScoreMetric) -> None:

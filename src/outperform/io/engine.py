@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from outperform._typing import AnyArray
 from outperform.errors import MissingExtra, OutperformError, ResourceError, require
-from outperform.progress import LISTENER
+from outperform.progress import LISTENER, LOG
 
 _MEMORY = "1GB"  # what is more goes to disk
 _EVERY = 0.2  # seconds between two looks at the progress
@@ -80,6 +80,7 @@ def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
                 "counting files needs duckdb 1.5 or later, which can be locked down; install it "
                 'with: pip install -U "outperform[cli]"'
             ) from error
+        LOG.debug("counting %d files with DuckDB %s", len(paths), duckdb.__version__)
         yield Engine(connection=connection, folder=folder)
     finally:
         connection.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, TypedDict
 
 import numpy as np
@@ -12,11 +13,20 @@ import numpy as np
 from outperform._typing import FloatArray, Source, Where
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.sources import Source as SourceFacts
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io import group_by
 from outperform.io.count import refuse_repeated_ids
 from outperform.io.engine import Engine
-from outperform.io.formats import FORMATS, LOGS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.formats import (
+    FORMATS,
+    LOGS,
+    OPTIONS,
+    Dialect,
+    DialectOptions,
+    check_options,
+    masked,
+)
 from outperform.io.frames import known_frame
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
@@ -24,6 +34,7 @@ from outperform.io.log_samples import LONG
 from outperform.io.logs import read_grades, recognized
 from outperform.io.sources import Request, read_by_door
 from outperform.io.tables import Table, check_family, check_where, opened
+from outperform.progress import log_time
 
 
 def read_scores(
@@ -91,6 +102,7 @@ def read_scores(
     >>> op.read_scores(file, models=["gpt", "llama"], groups="item")
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
+    start = perf_counter()
     check_where(where)
     if isinstance(source, Mapping) and format not in LOGS and not recognized(source):
         raise UsageError(
@@ -153,7 +165,40 @@ def read_scores(
         seen = Scores.from_values(scores, groups=grouped, ids=ids)
     else:
         seen = Scores.from_arrays(rows[truth], scores, groups=grouped, ids=ids)
+    log_time(start, lambda: _told(source, seen))
     return replace(seen, sources=tuple(named.values()))
+
+
+def _told(source: object, seen: Outcomes | Scores) -> str:
+    """Return what was read as the log tells it, without the secrets of an address."""
+    names = [one.name for one in seen.sources if isinstance(one, SourceFacts)]
+    if not names:
+        is_path = isinstance(source, (str, os.PathLike))
+        names = [str(source) if is_path else type(source).__name__]
+    counted = f" in {len(seen.tables[0].cells)} cells" if isinstance(seen, Outcomes) else ""
+    name = ", ".join(map(masked, names))
+    return f"read {name}: {seen.n} items{counted}, {len(seen.models)} models"
+
+
+def read_rows(
+    source: Source, columns: Sequence[str], *, if_there: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """Return columns of files row by row, and of others those that there are.
+
+    Parameters
+    ----------
+    source
+        As for :func:`read_scores`.
+    columns
+        The columns that must be there.
+    if_there
+        Columns that need not be there.
+    """
+    with opened({"": source}, [], Dialect()) as tables:
+        there = tables.tables[""].names
+    wanted = [*columns, *(name for name in if_there if name in there)]
+    with opened({"": source}, wanted, Dialect(columns=tuple(wanted))) as tables:
+        return tables.ask(lambda found, engine: _fetch(found[""], wanted, None, engine))
 
 
 def _refuse_of_logs(**given: Any) -> None:
@@ -425,7 +470,10 @@ def read(
         format=format,
         **check_options(dialect),
     )
-    return read_by_door(source, request)
+    start = perf_counter()
+    seen = read_by_door(source, request)
+    log_time(start, lambda: _told(source, seen))
+    return seen
 
 
 def _options(request: Request) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.comparison.items import ItemRow, ItemTable
+    from outperform.comparison.sklearn_display import ComparisonDisplay
     from outperform.crossval.api import Correlation
     from outperform.decision.bayes_factor import BayesFactor
     from outperform.decision.intervals import Interval
@@ -49,6 +50,7 @@ _HOMES = {
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
     "Check": "gates.api",
+    "ComparisonDisplay": "comparison.sklearn_display",
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
     "CrossDetails": "results.base",
@@ -95,6 +97,7 @@ __all__ = [
     "BayesFactor",
     "Chain",
     "Check",
+    "ComparisonDisplay",
     "ComparisonTable",
     "Correlation",
     "CrossDetails",

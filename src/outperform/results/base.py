@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,7 +14,7 @@ from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
-from outperform.display.cards import Card, card_html
+from outperform.display.cards import Card, Notebook, card_html
 from outperform.display.formats import latex_label
 from outperform.display.layout import Line, Page, plain, stacked
 from outperform.display.sentences import captioned
@@ -64,7 +64,7 @@ def verb(name: str) -> Callable[..., Any]:
     return found
 
 
-class Tabular(ABC):
+class Tabular(Notebook):
     """A result whose numbers are rows: one source, every format."""
 
     __slots__ = ()
@@ -115,9 +115,6 @@ class Tabular(ABC):
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
         return card_html(self._card())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def _lines(self, page: Page) -> list[Line]:
         """Return what a terminal shows, by its width."""

@@ -1,0 +1,96 @@
+"""Results in MLflow: numbers as metrics, decisions as tags, JSON and the report as artefacts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from outperform.errors import UsageError, require
+from outperform.gates.api import Gate
+from outperform.report.api import Result, write_report
+from outperform.results.comparison import Comparison
+
+__all__ = ["log"]
+
+_MOST = 5000  # characters of a tag
+
+
+def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
+    """Log a result to the active run of MLflow; as always there, one is started if none is.
+
+    A comparison becomes metrics (``difference``, ``hdi_low``, ``p_better``, …) and tags
+    (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …); a gate those of its
+    main comparison, its ``judgement``, and the metrics of each guard. Every result becomes two
+    artefacts, ``KEY.json`` and the report ``KEY.html``.
+
+    Parameters
+    ----------
+    result
+        What a verb returned.
+    key
+        Stands before the names of metrics and tags, and names the files; another one for
+        every result of a run.
+
+    Examples
+    --------
+    >>> import mlflow  # doctest: +SKIP
+    >>> with mlflow.start_run():  # doctest: +SKIP
+    ...     op.mlflow.log(op.compare(y_true, new, old, metric="f1_macro", rope=0.01))
+    """
+    client = require("mlflow", extra="mlflow", purpose="outperform.mlflow")
+    if not key or not all(part.isascii() and part.isidentifier() for part in key.split(".")):
+        raise UsageError(
+            f"key must be words of letters, digits and _, with dots between; got {key!r}"
+        )
+    numbers, words = _of(result)
+    if numbers:
+        client.log_metrics({f"{key}.{name}": value for name, value in numbers.items()})
+        client.set_tags({f"{key}.{name}": value[:_MOST] for name, value in words.items()})
+    client.log_dict(result.to_dict(), f"{key}.json")
+    with TemporaryDirectory(prefix="outperform-") as folder:
+        client.log_artifact(str(write_report(result, Path(folder) / f"{key}.html")))
+
+
+def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the numbers and the words of a comparison or a gate; none of any other result."""
+    if isinstance(result, Comparison):
+        return _numbers(result), _words(result)
+    if not isinstance(result, Gate):
+        return {}, {}
+    numbers, words = _numbers(result.main), _words(result.main)
+    for place, guard in enumerate(result.guards, start=1):
+        inner = _numbers(guard)
+        numbers |= {f"guard_{place}.{name}": value for name, value in inner.items()}
+        words |= {f"guard_{place}.metric": guard.metric}
+    findings = ", ".join(one.name for one in result.findings)
+    return numbers, words | {"judgement": result.judgement.value, "findings": findings}
+
+
+def _numbers(c: Comparison) -> dict[str, float]:
+    found: dict[str, Any] = {
+        "difference": c.mean,
+        "sd": c.sd,
+        "hdi_low": c.hdi.low,
+        "hdi_high": c.hdi.high,
+        "p_worse": c.p_worse,
+        "p_equivalent": c.p_equivalent,
+        "p_better": c.p_better,
+        "observed_difference": c.observed,
+        "a": c.a.mean,
+        "b": c.b.mean,
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
+def _words(c: Comparison) -> dict[str, str]:
+    return {
+        "a": c.names[0],
+        "b": c.names[1],
+        "metric": c.metric,
+        "rope": f"{c.rope.low:g} to {c.rope.high:g}",
+        "hdi_prob": f"{c.hdi.prob:g}",
+        "decision": c.decision.name.lower(),
+        "findings": ", ".join(one.name for one in c.findings),
+        "signature": c.signature,
+    }

@@ -1,0 +1,250 @@
+"""The plugin for pytest: baselines from files, what fails, what is told, what is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import outperform as op
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+PREDICTIONS = """
+TRUTH = ["ham", "spam"] * 100
+GOOD = ["ham", "spam"] * 95 + ["spam", "ham"] * 5
+BAD = ["ham", "spam"] * 70 + ["spam", "ham"] * 30
+CLOSE = ["ham", "spam"] * 69 + ["spam", "ham"] * 31
+"""
+QUESTION = 'metric="accuracy", rope=0.02'
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Load everything: an inner run forgets what it loads, and numpy cannot be loaded twice."""
+    path = tmp_path_factory.mktemp("loaded") / "rows.csv"
+    path.write_text("label,prediction\n" + "0,0.1\n1,0.9\n1,0.4\n" * 30, encoding="utf-8")
+    seen = op.read_scores(path, truth="label", models={"a": "prediction"})
+    truth, scores = [0, 1] * 50, [0.1, 0.7] * 50
+    op.gate(truth, scores, scores[::-1], metric="roc_auc", pos_label=1).report()
+    op.gate(truth, truth, truth[::-1], metric="accuracy").report()
+    assert seen.models == ("a",)
+
+
+@pytest.fixture
+def run(pytester, monkeypatch, loaded):
+    """Run tests that use the fixture, whether or not the package is installed as a plugin."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    names: dict[str, list[str]] = {}
+    exec(PREDICTIONS, names)
+    rows = zip(range(200), names["TRUTH"], names["BAD"], names["GOOD"], strict=True)
+    lines = [",".join(map(str, row)) for row in rows]
+    pytester.path.joinpath("baseline.csv").write_text(
+        "\n".join(["id,label,prediction,other", *lines]) + "\n", encoding="utf-8"
+    )
+
+    def tested(body, *arguments):
+        pytester.makepyfile(f"{PREDICTIONS}\n{body}")
+        return pytester.runpytest_inprocess("-p", "outperform.pytest_plugin", *arguments)
+
+    return tested
+
+
+BASELINE = "--outperform-baseline=baseline.csv"
+
+
+def asking(*calls):
+    """Return tests that make one call each."""
+    return "\n".join(
+        f"def test_{number}(outperform_gate):\n    outperform_gate({call}, {QUESTION})\n"
+        for number, call in enumerate(calls)
+    )
+
+
+def test_passes_failures_and_undecided_in_one_summary(run):
+    found = run(asking("TRUTH, GOOD", "TRUTH, BAD, 'other'", "TRUTH, CLOSE"), BASELINE)
+    found.assert_outcomes(passed=1, failed=2)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "*AssertionError: Gate failed: candidate is worse than baseline in accuracy: *",
+            "*AssertionError: Gate undecided: it cannot be told yet whether candidate is worse*",
+            "=*outperform gates: 1 passed, 1 failed, 1 undecided*=",
+            "PASSED *::test_0",
+            "  Gate passed: candidate is not worse than baseline in accuracy: the whole 95% HDI*",
+            "FAILED *::test_1",
+            "UNDECIDED *::test_2",
+        ]
+    )
+    assert "in let_through" not in found.stdout.str()  # the traceback ends in the test
+
+
+def test_the_answer_is_that_of_the_gate(run):
+    body = f"""
+import outperform as op
+def test_same(outperform_gate):
+    mine = outperform_gate(TRUTH, GOOD, {QUESTION}, guards=[("recall", "spam", 0.1)])
+    other = op.gate(TRUTH, GOOD, BAD, {QUESTION}, guards=[("recall", "spam", 0.1)])
+    assert mine.to_dict() == other.to_dict()
+"""
+    run(body, BASELINE).assert_outcomes(passed=1)
+
+
+def test_a_required_improvement(run):
+    calls = ("TRUTH, GOOD, require='better'", "TRUTH, BAD, BAD, require='better'")
+    found = run(asking(*calls), BASELINE)
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines("*not better than baseline*")
+
+
+def test_undecided_may_pass_or_warn(run):
+    body = asking("TRUTH, CLOSE", "TRUTH, CLOSE, undecided='fail'", "TRUTH, BAD, GOOD")
+    run(body, BASELINE, "--outperform-undecided=pass").assert_outcomes(passed=1, failed=2)
+    found = run(asking("TRUTH, CLOSE"), BASELINE, "--outperform-undecided=warn", "-W", "default")
+    found.assert_outcomes(passed=1, warnings=1)
+    found.stdout.fnmatch_lines("*test_undecided_may_pass_or_warn.py:*UserWarning: Gate undecided*")
+
+
+def test_no_gate_no_section(run):
+    found = run("def test_nothing(): pass")
+    assert "outperform" not in found.stdout.str()
+
+
+def test_junit_has_the_numbers(run, pytester):
+    body = asking("TRUTH, GOOD") + asking("TRUTH, GOOD, BAD").replace("test_0", "test_arrays")
+    # xunit2, the default, warns of the fixture record_property; so does -W error.
+    found = run(body, BASELINE, "--junit-xml=junit.xml", "-W", "error")
+    found.assert_outcomes(passed=2)
+    root = ElementTree.parse(pytester.path / "junit.xml").getroot()
+    for case in root.iter("testcase"):
+        told = {one.get("name"): one.get("value") for one in case.iter("property")}
+        assert told["outperform.judgement"] == "pass"
+        assert told["outperform.metric"] == "accuracy"
+        assert told["outperform.decision"] == "≫"
+        low, high = float(told["outperform.hdi_low"]), float(told["outperform.hdi_high"])
+        assert low < float(told["outperform.difference"]) < high
+        assert told["outperform.report"].startswith("Gate passed")
+
+
+def test_workers_report_too(run, pytester):
+    found = run(asking("TRUTH, GOOD", "TRUTH, BAD, GOOD"), BASELINE, "-p", "xdist", "-n", "1")
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines(["*outperform gates: 1 passed, 1 failed*", "PASSED *::test_0"])
+
+
+def test_ids_find_the_rows(run, pytester):
+    lines = (pytester.path / "baseline.csv").read_text("utf-8").splitlines()
+    shuffled = [lines[0], *sorted(lines[1:])]
+    (pytester.path / "shuffled.csv").write_text("\n".join(shuffled) + "\n", encoding="utf-8")
+    calls = ("TRUTH, GOOD", "TRUTH, GOOD, ids=range(200)", "TRUTH, GOOD, ids=range(1, 201)")
+    found = run(asking(*calls), "--outperform-baseline=shuffled.csv")
+    found.assert_outcomes(passed=1, failed=2)
+    found.stdout.fnmatch_lines(
+        [
+            "*DataError: shuffled.csv says that item 3 is 'ham', and the test that it is 'spam'; *",
+            "*DataError: shuffled.csv lacks 1 of the ids, e.g. '200'*",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "call", "message"),
+    [
+        ("id,prediction", "TRUTH, GOOD", "*has no column 'label'*a column 'id' and give ids="),
+        ("label,prediction", "TRUTH[:8], GOOD[:8]", "*has 200 rows, and the test 8 items"),
+        ("label,answer", "TRUTH, GOOD", "*prediction*"),
+        ("label,answer", "TRUTH, GOOD, BAD, ids=range(200)", "*ids find the rows of a file*"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(run, pytester, header, call, message):
+    lines = ["ham,ham" if header.startswith("label") else "1,ham"] * 200
+    (pytester.path / "odd.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    found = run(asking(call), "--outperform-baseline=odd.csv")
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines(f"E {message}")
+
+
+def test_without_a_baseline_it_says_which_option(run):
+    found = run(asking("TRUTH, GOOD"))
+    found.assert_outcomes(failed=1)
+    found.stdout.fnmatch_lines("*run pytest with --outperform-baseline FILE, or give*")
+
+
+def test_numbers_are_classes_in_text_files_too(run, pytester):
+    """A baseline may predict a class that is never true."""
+    rows = [f"{n % 2},{n % 2 if n < 150 else 7}" for n in range(200)]
+    path = pytester.path / "numbers.csv"
+    path.write_text("\n".join(["label,prediction", *rows]) + "\n", encoding="utf-8")
+    body = """
+import numpy as np
+def test_numbers(outperform_gate):
+    truth = np.arange(200) % 2
+    found = outperform_gate(truth, truth, metric="accuracy", rope=0.02)
+    assert found.main.b.observed == 0.75
+    assert found.main.spec.data.labels == (0, 1, 7)
+"""
+    run(body, "--outperform-baseline=numbers.csv").assert_outcomes(passed=1)
+
+
+def test_scores(run, pytester):
+    rows = [f"{n % 2},{0.5 + (n % 3) / 10}" for n in range(200)]
+    path = pytester.path / "scores.csv"
+    path.write_text("\n".join(["label,prediction", *rows]) + "\n", encoding="utf-8")
+    body = """
+def test_scores(outperform_gate):
+    truth = [n % 2 for n in range(200)]
+    found = outperform_gate(truth, [one + 0.1 for one in truth], metric="roc_auc", rope=0.02)
+    assert found.main.a.observed == 1.0
+"""
+    run(body, "--outperform-baseline=scores.csv").assert_outcomes(passed=1)
+
+
+def test_stored_outcomes_are_compared_unpaired(run, pytester):
+    names: dict[str, list[str]] = {}
+    exec(PREDICTIONS, names)
+    old = op.Outcomes.from_labels(names["TRUTH"], {"v1": names["BAD"], "v0": names["GOOD"]})
+    (pytester.path / "two.json").write_text(old.to_json(), encoding="utf-8")
+    body = (
+        asking("TRUTH, GOOD, 'v1'", "TRUTH, GOOD")
+        + f"""
+import outperform as op
+def test_counted(outperform_gate):
+    seen = op.Outcomes.from_labels(TRUTH, {{"v2": GOOD}})
+    found = outperform_gate(seen, "v2", "v1", {QUESTION})
+    assert found.main.names == ("v2", "v1")
+    assert "unpaired_outcomes" in [one.name for one in found.findings]
+"""
+    )
+    found = run(body, "--outperform-baseline=two.json")
+    found.assert_outcomes(passed=2, failed=1)
+    found.stdout.fnmatch_lines(["*two.json holds v1, v0; say which is the baseline*"])
+    counted = "op.Outcomes.from_labels(TRUTH, {'v2': GOOD}), 'v2'"
+    found = run("import outperform as op\n" + asking(counted), BASELINE)
+    found.stdout.fnmatch_lines("*counted outcomes have no rows*")
+
+
+def test_starting_pytest_loads_nothing_heavy():
+    code = (
+        "import sys, pytest, _pytest.terminal; before = set(sys.modules)\n"
+        "import outperform.pytest_plugin\n"
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(new - set(sys.stdlib_module_names)))\n"
+        "print(sorted(name for name in sys.modules if name.startswith('outperform.')))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    tops, ours = said.stdout.splitlines()
+    assert tops == "['outperform']"
+    assert ours == "['outperform.errors', 'outperform.pytest_plugin', 'outperform.testing']"
+
+
+def test_the_wheel_tells_pytest_of_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (target,) = project["entry-points"]["pytest11"].values()
+    assert hasattr(import_module(target), "outperform_gate")
