@@ -21,7 +21,7 @@ import numpy as np
 from scipy import special, stats
 
 import outperform as op
-from outperform._typing import FloatArray
+from outperform._typing import BoolArray, FloatArray
 from outperform.comparison.api import summarize_comparison
 from outperform.decision.intervals import Interval
 from outperform.gates.api import Check, Gate
@@ -96,12 +96,12 @@ def effects(world: World, rng: np.random.Generator) -> FloatArray:
         unit = np.where(rng.random(n) < 0.1, 3.0, -1 / 3)
     else:
         unit = rng.normal(size=n)
-    return world.mean + world.spread * unit
+    return np.asarray(world.mean + world.spread * unit, dtype=np.float64)
 
 
 def draw_task(
     n: int, share: float, difference: float, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[BoolArray, BoolArray]:
     """Draw who is right on each item: shares ``share ± difference / 2``."""
     hard = rng.normal(size=n)
     own = rng.normal(size=(2, n))

@@ -131,14 +131,7 @@ def rank_suite(
     together = how.mean(raw)
     if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
         together = together - together.mean(axis=0)
-    sign = 1.0 if how.greater_is_better else -1.0
-    low, high = sorted(sign * bound for bound in how.bounds)
-    values = sign * pool_models(
-        sign * together,
-        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
-        bounds=(low, high),
-        n_items=float(suite.n),
-    )
+    values = _pool(together, how, suite.n, child(seed, _POOLING_STREAM))
     observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
     rows = _rows(names, values, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
@@ -176,7 +169,8 @@ def _rows(
     order = sorted(range(len(names)), key=lambda place: (sign * values[place].mean(), names[place]))
     means = np.stack([one.mean(axis=1) for one in raw]) / how.units[:, None]  # task by model
     errors = np.stack([np.cov(one) / unit**2 for one, unit in zip(raw, how.units, strict=True)])
-    elsewhere = _p_best_elsewhere(means, how, n_draws, child(seed, _TASKS_STREAM))
+    n_items = sum(one.n for one in tasks.values())
+    elsewhere = _p_best_elsewhere(means, how, n_items, n_draws, child(seed, _TASKS_STREAM))
     leader, rows = order[0], []
     for model in order:
         against = None if model == leader else of_draws(values[model] - values[leader], how, prob)
@@ -222,13 +216,22 @@ def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average
     return np.asarray(total, dtype=np.float64)
 
 
+def _pool(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) -> FloatArray:
+    """Return draws of the models' means as of models that are exchangeable beforehand."""
+    sign = 1.0 if how.greater_is_better else -1.0
+    low, high = sorted(sign * bound for bound in how.bounds)
+    rng = np.random.Generator(np.random.SFC64(seed))
+    pooled = pool_models(sign * values, generator=rng, bounds=(low, high), n_items=float(n_items))
+    return sign * pooled
+
+
 def _p_best_elsewhere(
-    means: FloatArray, how: Average, n_draws: int, seed: SeedSequence
+    means: FloatArray, how: Average, n_items: int, n_draws: int, seed: SeedSequence
 ) -> FloatArray | None:
     """Return the probability that each model is the best on tasks like these, None for few tasks.
 
     Normal weights on the deviations of the tasks, and one χ for all models, give every difference
-    of models the Student t distribution of :func:`new_tasks`.
+    of models the Student t distribution of :func:`new_tasks`; then they are pooled.
     """
     weights, freedom = how.weights, _freedom(how.weights)
     if not _enough(weights):
@@ -238,7 +241,8 @@ def _p_best_elsewhere(
     pull = (weights * math.sqrt((freedom + 1) / freedom))[:, None] * (means - centre)
     scale = np.sqrt(freedom / rng.chisquare(freedom, size=n_draws))
     draws = centre[:, None] + (pull.T @ rng.normal(size=(len(weights), n_draws))) * scale
-    return rank_probabilities(draws, greater_is_better=how.greater_is_better)[:, 0]
+    pooled = _pool(draws, how, n_items, child(seed, 0))
+    return rank_probabilities(pooled, greater_is_better=how.greater_is_better)[:, 0]
 
 
 def _freedom(weights: FloatArray) -> float:
