@@ -300,7 +300,7 @@ def test_the_newest_log_of_lm_eval_and_inspect(tmp_path):
 def test_tasks_may_have_scores_of_their_own():
     where = {"filter": ["none", "first"]}
     harness = LOGS / "lm_eval" / "two"
-    scores = {"tiny_mc": "acc", "tiny_gen": "exact_match"}
+    scores = {"tiny_mc": "acc_norm", "tiny_gen": "exact_match"}
     seen = op.read(harness, format="lm-eval", score=scores, where=where)
     parts = [
         op.read(harness, format="lm-eval", score=score, where={**where, "task": task})

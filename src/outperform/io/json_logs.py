@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -221,8 +220,7 @@ def graded(record: object, key: str, *, place: str) -> float | bool | None:
     value = field_of(record, key)
     if value is None or isinstance(value, bool):
         return value
-    found = float(held(record, key, float, place=place))
-    return None if math.isnan(found) else found
+    return float(held(record, key, float, place=place))
 
 
 def as_text(value: object) -> str:

@@ -249,7 +249,7 @@ def _read_deepeval(path: Path) -> Log:
         right = optional(case, "success", bool, place=place)
         passed.append(right)
         own: dict[str, Any] = {"success": right}
-        for metric in held(case, "metricsData", list, place=place):
+        for metric in optional(case, "metricsData", list, place=place) or []:
             called = held(metric, "name", str, place=place)
             if called in own:
                 raise DataError(f"{place}: the metric {called!r} is there twice; give each a name")
