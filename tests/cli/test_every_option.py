@@ -88,6 +88,7 @@ TRIED = {
     "--guard": ["plain: --guard recall:spam:0.4"],
     "--hdi-prob": ["plain: --hdi-prob 0.8", "folds: --hdi-prob 0.8"],
     "--id": ["plain: --id id"],
+    "--items": ["plain: --items flips.csv", "plain: --id id --items flips.csv"],
     "--junit": ["plain: --junit junit.xml"],
     "--label": ["joined: --label label"],
     "--label-separator": ["sets: --label-separator |"],

@@ -90,6 +90,7 @@ TABLE = {
         "--format": "FORMAT",
         "--junit": "FILE",
         "--output": "FILE",
+        "--items": "FILE",
         "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",

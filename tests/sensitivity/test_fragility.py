@@ -149,7 +149,7 @@ def test_words_tables_and_facts():
 def test_what_cannot_be_relabelled_is_refused(asked, why):
     truth, a, b = [1, 0, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]
     if asked is None:
-        truth, asked = None, {"rope": 0.1}
+        truth, asked = None, {"metric": "mean", "rope": 0.1}
     c = op.compare(truth, a, b, n_draws=100, **asked)
     with pytest.raises(UsageError, match=why):
         c.fragility()

@@ -150,6 +150,7 @@ class ItemTable(Tabular):
 
     def to_dict(self) -> ItemsFacts:
         """Return the rows as plain values, with a schema version."""
+        both, only_a, only_b, neither = self.right
         return {
             "schema": SCHEMA,
             "kind": "items",
@@ -157,7 +158,7 @@ class ItemTable(Tabular):
             "metric": self.metric,
             "which": self.which,
             "n": self.n,
-            "right": dict(zip(("both", "only_a", "only_b", "neither"), self.right, strict=True)),
+            "right": {"both": both, "only_a": only_a, "only_b": only_b, "neither": neither},
             "observed": self.observed,
             "decision": decision_facts(self.decision),
             "room": None if np.isnan(self.room) else self.room,
@@ -381,12 +382,12 @@ def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> Float
             return np.full(kept.n, np.nan)
         cells = np.array([[place[one] for one in column] for column in values]).T
         known = {tuple(one): number for number, one in enumerate(data.tables[0].cells.tolist())}
-        places = np.array([known[tuple(one)] for one in cells.tolist()])
-        return asked[places][kept.cell]
+        places = [known[tuple(one)] for one in cells.tolist()]
+        return np.take(asked[places], kept.cell)
     codes = {label: code for code, label in enumerate(data.labels)}
     cells = np.array([[codes[one] for one in column] for column in values]).T
     if kept.weights is None:
-        return changes.differences(spec, cells, amount=None)[kept.cell]
+        return np.take(changes.differences(spec, cells), kept.cell)
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 

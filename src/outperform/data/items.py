@@ -81,7 +81,7 @@ class Items:
             cells=np.concatenate([self.cells, theirs]),
             cell=np.concatenate([self.cell, other.cell + np.int32(len(self.cells))]),
             ids=_as_ids([*self.names, *other.names]) if named else None,
-            weights=np.concatenate([self.weights, other.weights]) if weighted else None,  # type: ignore[list-item]
+            weights=np.concatenate([self.weights, other.weights]) if weighted else None,
         )
 
 

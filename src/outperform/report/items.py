@@ -18,11 +18,10 @@ def named_items(comparison: Comparison) -> ItemTable | None:
     """Return the items that set the models apart, where they have ids; else None."""
     data = comparison.spec.data
     kept = data if isinstance(data, Scores) else data._items
-    if kept is None or kept.ids is None or comparison.details is not None:
+    if kept is None or kept.ids is None or comparison.details is not None or kept.n != data.n:
         return None
-    if not isinstance(data, Scores) and (data.pool is not None or data._items.n != data.n):
-        return None
-    return comparison.items(top=MOST)
+    of_pool = not isinstance(data, Scores) and data.pool is not None
+    return None if of_pool else comparison.items(top=MOST)
 
 
 def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Html:

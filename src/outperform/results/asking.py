@@ -70,7 +70,7 @@ class AskItems:
         >>> new, old = [1] * 90 + [0] * 10, [1] * 70 + [0] * 30
         >>> seen = op.Outcomes.from_correct({"new": new, "old": old})
         >>> op.compare(seen, "new", "old", rope=0.01).fragility().n
-        5
+        6
         """
         found: Fragility = verb("fragility")(self)
         return found

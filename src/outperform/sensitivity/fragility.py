@@ -261,7 +261,8 @@ class _Search:
         after = changes.differences(now, starts, stops)
         effects = sign * (after - changes.differences(now, starts[:1], starts[:1])[0])
         order = np.argsort(-effects, kind="stable")
-        return [_Move(*tried[k], 1, effects[k]) for k in order.tolist() if effects[k] > _ROUNDING]
+        steep = [k for k in order.tolist() if effects[k] > _ROUNDING]
+        return [_Move(tried[k][0], tried[k][1], 1, float(effects[k])) for k in steep]
 
     def _tried(self, cell: Cell) -> list[Cell]:
         """Return the ends that are tried: all of few, else those that make somebody right."""
@@ -275,10 +276,13 @@ def fragility(own: Comparison) -> Fragility:
     """Return the fewest gold labels that would have to be wrong to change the decision."""
     spec = _checked(own)
     search = _Search(own, spec)
-    signs = {Decision.BETTER: (-1.0,), Decision.WORSE: (1.0,)}.get(own.decision, (-1.0, 1.0))
-    if not spec.metric.greater_is_better:
-        signs = tuple(-sign for sign in signs)
-    found = [one for sign in signs if (one := _along(search, sign)) is not None]
+    better = 1.0 if spec.metric.greater_is_better else -1.0
+    only = {Decision.BETTER: [-better], Decision.WORSE: [better]}
+    found = [
+        one
+        for sign in only.get(own.decision, [-1.0, 1.0])
+        if (one := _along(search, sign)) is not None
+    ]
     best = min(found, key=_length, default=None)
     exact = False
     if own.exact and _is_accuracy(spec) and best is not None:
