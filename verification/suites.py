@@ -241,7 +241,7 @@ class Judged:
 
 
 GATE_TASKS = 20
-GATE_SIZES = (500, 2_000)
+GATE_SIZES = (3_000, 10_000)
 CASES = {"equal on all": 0.0, "worse by the margin on one": -1.0}
 
 
