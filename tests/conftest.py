@@ -43,6 +43,7 @@ CORE = (
     "io/test_join.py",
     "io/test_laziness.py",
     "io/test_shards.py",
+    "io/test_tool_logs.py",
     "labelling/test_by_hand.py",
     "metrics/test_against_sklearn.py",
     "monitor/test_monitor.py",

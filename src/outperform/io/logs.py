@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,9 +76,9 @@ def _kind_of(path: Path) -> str | None:
         or (path.is_dir() and any(any(path.glob(f"{under}{pattern}")) for under in ("", "*/")))
     ]
     if not found and path.suffix in (".json", ".jsonl") and path.is_file():
-        with path.open("rb") as stream:
+        with suppress(OSError), path.open("rb") as stream:  # whoever reads it says why it cannot
             start = stream.read(_START)
-        found = [kind for kind, look in _STARTS.items() if look.match(start)]
+            found = [kind for kind, look in _STARTS.items() if look.match(start)]
     return found[0] if len(found) == 1 else None
 
 

@@ -108,7 +108,7 @@ def _numbered(rows: Sequence[tuple[int, int, Row]]) -> list[Row]:
 
 
 _GRADES = ("match", "metrics")
-_HALF = 0.4  # of the least that one answer changes an accuracy, which may be rounded
+_NEAR = 0.4  # of the least that one answer changes an accuracy, which may be rounded
 
 
 def _read_openai_evals(path: Path) -> Log:
@@ -145,7 +145,7 @@ def _read_openai_evals(path: Path) -> Log:
     if right and all(event["type"] != "metrics" for _, event in events.values()):
         share = sum(right) / len(right)
         told = optional(report, "accuracy", float, place=name)
-        refuse_other_total(name, "accuracy", told, share, within=_HALF / len(right))
+        refuse_other_total(name, "accuracy", told, share, within=_NEAR / len(right))
     return Log(rows, optional(spec, "created_at", str, place=first))
 
 
