@@ -115,6 +115,13 @@ RESULTS = {
         theta_pos=WORLD, theta_neg=WORLD, prevalence=0.5, sizes=[100, 200], n_simulations=100
     ),
     "proposal": lambda: op.propose(A, B, budget=20, random_state=1),
+    "items": lambda: compare(CLASSES, X, Y).items(columns={"day": DAYS}),
+    "items of label sets": lambda: compare(SETS, "a", "b").items(which="all"),
+    "items of scores": lambda: compare(None, A + 0.5, B, metric="mean").items(),
+    "fragility": lambda: compare(TRUTH, A, B, metric="accuracy", rope=0.05).fragility(),
+    "fragility of right and wrong": lambda: compare(
+        op.Outcomes.from_correct({"a": TRUTH == A, "b": TRUTH == C}), "a", "b", rope=0.1
+    ).fragility(),
     "outcomes": lambda: BINARY,
     "outcomes of spans": lambda: SPANS,
     "outcomes of label sets": lambda: SETS,
