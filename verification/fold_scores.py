@@ -230,9 +230,16 @@ def tables(found: Mapping[FoldWorld, Sequence[Held]]) -> dict[str, str]:
     header = ("scores from", "runs × folds", "coverage of A − B", "width")
     wide = ("scores from", "data sets", "δ₀", "next data set", "each data set", "error")
     return {
-        "fold_scores.md": markdown.table(header, one, numbers_from=1),
-        "fold_scores_datasets.md": markdown.table(wide, several, numbers_from=1),
+        "fold_scores.md": markdown.table(header, one, numbers_from=1) + _times(found, one=True),
+        "fold_scores_datasets.md": (
+            markdown.table(wide, several, numbers_from=1) + _times(found, one=False)
+        ),
     }
+
+
+def _times(found: Mapping[FoldWorld, Sequence[Held]], *, one: bool) -> str:
+    times = [len(noted) for world, noted in found.items() if (world.datasets == 1) == one]
+    return f"\n{min(times, default=0):,} repetitions of each.\n"
 
 
 def _share(covered: Sequence[bool]) -> tuple[float, float]:

@@ -243,7 +243,7 @@ def far_variance() -> tuple[float, float]:
     Far apart they have flat priors, and with a uniform σ each is a t of n − 2 degrees of freedom.
     """
     apart = [
-        one._replace(values=one.values + [[3.0 * place], [0.0]])
+        one._replace(values=np.stack([one.values[0] + 3 * place, one.values[1]]))
         for place, one in enumerate(datasets())
     ]
     drawn = draw_hierarchical(apart, 3_200, np.random.default_rng(4)).differences

@@ -170,7 +170,7 @@ def compare_scores(
     >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
     >>> c = op.compare_scores(a, b, rope=0.01)
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
-    0.023 0.9882 0.0
+    0.023 0.9749 0.0
     """
     called = check_names(names)
     if metric not in _METRICS:
