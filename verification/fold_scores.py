@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 import outperform as op
-from outperform._typing import BoolArray, FloatArray
+from outperform._typing import AnyArray, BoolArray, FloatArray
 from verification import markdown
 
 SEED = 20_261_117
@@ -102,8 +102,9 @@ def correlated(world: FoldWorld, generator: np.random.Generator) -> FloatArray:
     """Draw the noise of the folds of each data set, ``(datasets, folds · runs)``."""
     rho, n = 1 / world.folds, world.folds * world.runs
     shared = np.sqrt(rho) * generator.standard_normal((world.datasets, 1))
-    own: FloatArray = np.sqrt(1 - rho) * generator.standard_normal((world.datasets, n))
-    return shared + own
+    own = np.sqrt(1 - rho) * generator.standard_normal((world.datasets, n))
+    noise: FloatArray = shared + own
+    return noise
 
 
 def repeat(world: FoldWorld, first: int, last: int) -> list[Held]:
@@ -168,15 +169,13 @@ def cross_validate(
     return a, b
 
 
-def _right(
-    x: FloatArray, label: FloatArray, kept: FloatArray, test: FloatArray, seen: int
-) -> BoolArray:
+def _right(x: FloatArray, label: AnyArray, kept: AnyArray, test: AnyArray, seen: int) -> BoolArray:
     w, middle = _fit(x[kept, :seen], label[kept])
     right: BoolArray = (x[test, :seen] @ w > middle) == (label[test] == 1)
     return right
 
 
-def _fit(x: FloatArray, label: FloatArray) -> tuple[FloatArray, float]:
+def _fit(x: FloatArray, label: AnyArray) -> tuple[FloatArray, float]:
     high, low = (x[label == one].mean(axis=0) for one in (1, 0))
     return high - low, float((high - low) @ (high + low)) / 2
 
@@ -231,9 +230,16 @@ def tables(found: Mapping[FoldWorld, Sequence[Held]]) -> dict[str, str]:
     header = ("scores from", "runs × folds", "coverage of A − B", "width")
     wide = ("scores from", "data sets", "δ₀", "next data set", "each data set", "error")
     return {
-        "fold_scores.md": markdown.table(header, one, numbers_from=1),
-        "fold_scores_datasets.md": markdown.table(wide, several, numbers_from=1),
+        "fold_scores.md": markdown.table(header, one, numbers_from=1) + _times(found, one=True),
+        "fold_scores_datasets.md": (
+            markdown.table(wide, several, numbers_from=1) + _times(found, one=False)
+        ),
     }
+
+
+def _times(found: Mapping[FoldWorld, Sequence[Held]], *, one: bool) -> str:
+    times = [len(noted) for world, noted in found.items() if (world.datasets == 1) == one]
+    return f"\n{min(times, default=0):,} repetitions of each.\n"
 
 
 def _share(covered: Sequence[bool]) -> tuple[float, float]:

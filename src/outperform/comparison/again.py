@@ -64,6 +64,7 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
             seed=own.seed,
         )
     if isinstance(details, ScoreDetails):
+        assert isinstance(spec, ScoreSpec)
         return summarize_scores(
             spec,
             details.drawn,

@@ -170,7 +170,7 @@ def compare_scores(
     >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
     >>> c = op.compare_scores(a, b, rope=0.01)
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
-    0.023 0.9882 0.0
+    0.023 0.9749 0.0
     """
     called = check_names(names)
     if metric not in _METRICS:
@@ -223,7 +223,8 @@ def _read(
         lacking = [key for key in one if key not in other]
         if lacking:
             raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
-    found, noticed = {}, []
+    found: dict[str, FoldScores] = {}
+    noticed: list[Finding] = []
     alone = all(np.size(values) == 1 for one in (of_a, of_b) for values in one.values())
     if alone:
         design.refuse_folds()
@@ -471,7 +472,8 @@ def _next(
     else:
         return None
     numbers = summarize(np.sort(deltas, axis=None), None, prob, signed=True, chain=chain)
-    worse, equivalent, improved = _three(*(share for share, _ in shares), better)
+    (below, _), (inside, _), (above, _) = shares
+    worse, equivalent, improved = _three(below, inside, above, better)
     return NextDataset(
         p_worse=worse,
         p_equivalent=equivalent,

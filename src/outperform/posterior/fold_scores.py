@@ -128,7 +128,7 @@ class FoldScores(NamedTuple):
     @property
     def n(self) -> int:
         """The number of folds."""
-        return self.values.shape[1]
+        return len(self.values[0])
 
     @property
     def differences(self) -> FloatArray:
@@ -173,7 +173,8 @@ def draw_means(folds: FoldScores, n_draws: int, rng: np.random.Generator) -> Flo
     root = left * sizes * math.sqrt(folds.factor / (folds.n - 1))
     chi2 = rng.chisquare(folds.n - 1, n_draws) / (folds.n - 1)
     drawn: FloatArray = root @ rng.standard_normal((2, n_draws)) / np.sqrt(chi2)
-    return folds.values.mean(axis=1)[:, None] + drawn
+    means: FloatArray = folds.values.mean(axis=1)[:, None] + drawn
+    return means
 
 
 class HierarchicalDraws(NamedTuple):
@@ -302,7 +303,8 @@ def _sweep(
         return density + _log_prior_nu(log)
 
     nu = 1 + np.exp(_metropolis(np.log(state.nu - 1), log_nu, rng))
-    precision = rng.gamma((nu[:, None] + 1) / 2) * 2 / (nu[:, None] + z2)
+    shape = (nu[:, None] + 1) / 2
+    precision = rng.gamma(shape, size=z2.shape) * 2 / (nu[:, None] + z2)
     rate: FloatArray = (data.squares + (data.mean - delta) ** 2 / data.kappa) / 2
     sigma = np.sqrt(rate / rng.gamma((data.n - 1) / 2, size=rate.shape))
     while (wide := sigma > data.most_sigma).any():
