@@ -116,10 +116,12 @@ def test_no_rope_breaks_the_picture(rope, width):
 
 
 def test_a_narrow_rope_keeps_its_zero():
-    _, facts, draws = normal(-0.3, 0.05, (-0.005, 0.005))
+    _, facts, draws = normal(-0.05, 0.1, (-0.005, 0.005))
     *_, axis, labels = plain(picture(Page(width=80), draws, facts, 4)).split("\n")
     assert labels.strip() == "−0.005  0  +0.005"
     assert axis[labels.index(" 0 ") + 1] == "┬"
+    _, facts, draws = normal(-0.3, 0.05, (-0.005, 0.005))  # the zero is too near to the end
+    assert plain(picture(Page(width=80), draws, facts, 4)).split("\n")[-1].strip() == "±0.005"
 
 
 def test_a_seed_has_no_part_in_what_is_exact():

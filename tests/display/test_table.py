@@ -186,7 +186,7 @@ def test_probabilities_know_their_draws():
     table = Table((probability_column("p", n_draws=20_000),), ({"p": 0.0}, {"p": 1.0}))
     assert "&lt;0.02%" in table.to_html()
     assert "&lt;0.02%" in table.to_markdown()
-    assert r"$<$0.015\%" in table.to_latex()
+    assert r"$<$0.02\%" in table.to_latex()
     assert "<0.02%" in table.to_text()
     assert table["p"] == (0.0, 1.0)
 

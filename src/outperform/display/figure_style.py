@@ -28,20 +28,17 @@ if TYPE_CHECKING:
 
 _SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, enlargement
 _STYLE = Path(__file__).with_name("outperform.mplstyle")
-NAME_LIMIT = 18
-SHORT_NAME = 12
+NAME_LIMIT, SHORT_NAME = 18, 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where axes have more
 _LINE = 44  # characters
 _USUAL = 8.33  # points of small text, to which marks are in proportion
 _HEADING = 36.0  # points that a title takes from the rows under it
-_OUTLINE = 2.0  # points around letters
 _WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
 _ON_LIGHT = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
 _ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
 BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # how much of the ink the ROPE, small text and lines take
-DASHES = (0, (3.5, 1.8))
-_DOTTED = (0, (1.5, 2.5))
+DASHES, _DOTTED = (0, (3.5, 1.8)), (0, (1.5, 2.5))
 # Names are text, not formulas: neither mathtext nor LaTeX may read them.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 SMALL: dict[str, Any] = {"fontsize": "small", **LITERAL}
@@ -252,15 +249,12 @@ def write_title(
         Points between the axes and what is written here.
     """
     width = max(_room(ax) - margin, 60.0)
-    small = 0.833 * text_size()
-    written = None
-    if note is not None:
-        written = "\n".join(_filled(ax, one, width, "x-small") for one in note.splitlines())
-    pad = above + 5 + (0 if written is None else 3 + 1.25 * small * (written.count("\n") + 1))
+    written = "\n".join(_filled(ax, one, width, "x-small") for one in (note or "").splitlines())
+    pad = above + 5 + (3 + 1.04 * text_size() * (written.count("\n") + 1) if written else 0)
     # Names keep their hyphens, numbers have a true minus.
-    text = _filled(ax, _MINUS.sub("−", title), width, **_of_titles())
+    text = _filled(ax, _MINUS.sub("−", title), width)
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
-    if written is not None:
+    if written:
         how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         how |= {"va": "bottom", "family": family(ax), "alpha": QUIET, **TINY}
         ax.annotate(_leftwards(written), (0.0, 1.0), xytext=(0, above + 4), **how)
@@ -276,7 +270,7 @@ def _room(ax: Axes) -> float:
 
 def fits_title(ax: Axes, title: str) -> bool:
     """Return whether a sentence needs but one line over the axes."""
-    return _width(ax, title, **_of_titles()) <= _room(ax)
+    return _width(ax, title) <= _room(ax)
 
 
 def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
@@ -333,7 +327,7 @@ def outlined(
 ) -> None:
     """Write beside a point, outlined in the background's colour to keep text apart from lines."""
     effects = require("matplotlib.patheffects", extra="plot", purpose="plot()")
-    outline = effects.withStroke(linewidth=_OUTLINE, foreground=paper(ax), alpha=0.8)
+    outline = effects.withStroke(linewidth=2.0, foreground=paper(ax), alpha=0.8)
     how = {**SMALL, "path_effects": [outline], "zorder": 4, **how}
     ax.annotate(text, at, xytext=offset, textcoords="offset points", **how)
 
@@ -344,23 +338,21 @@ def text_size() -> float:
     return 0.833 * float(settings["font.size"])
 
 
-def _filled(ax: Axes, text: str, width: float, size: str | float, weight: str = "normal") -> str:
-    """Break a text into lines of so many points, by the average of its characters."""
-    room = 0.97 * len(text) * width / max(_width(ax, text, size, weight), 1.0)
+def _filled(ax: Axes, text: str, width: float, size: str | None = None) -> str:
+    """Break a text, a title if no size is given, into lines of so many points."""
+    room = 0.97 * len(text) * width / max(_width(ax, text, size), 1.0)
     return fill(text, max(10, int(room)))
 
 
-def _width(ax: Axes, text: str, size: str | float, weight: str) -> float:
-    """Return the points that a text takes on one line."""
+def _width(ax: Axes, text: str, size: str | None = None) -> float:
+    """Return the points that a text, a title if no size is given, takes on one line."""
+    settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
     fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
     paths = require("matplotlib.textpath", extra="plot", purpose="plot()").text_to_path
-    font = fonts.FontProperties(family=family(ax), size=size, weight=weight)
-    return float(paths.get_text_width_height_descent(text, font, ismath=False)[0])
-
-
-def _of_titles() -> dict[str, Any]:
-    settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
-    return {"size": settings["axes.titlesize"], "weight": settings["axes.titleweight"]}
+    of_titles = {key: settings[f"axes.title{key}"] for key in ("size", "weight")}
+    font = fonts.FontProperties(family=family(ax), **({"size": size} if size else of_titles))
+    usual = re.sub(r"[^ -~]", "m", text)  # in place of what the font may lack
+    return float(paths.get_text_width_height_descent(usual, font, ismath=False)[0])
 
 
 def points(ax: Axes) -> tuple[float, float]:

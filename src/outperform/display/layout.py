@@ -447,8 +447,10 @@ def _axis(cells: Cells, rope: Mapping[str, float]) -> list[Line]:
     ticks = dict(sorted({low: ends[0], zero: "0", high: ends[1]}.items()))
     if len(ticks) < 3 or not _apart(ticks):
         ticks = {low: ends[0], high: ends[1]}
-        if rope["low"] < 0 < rope["high"]:  # all in one text, its zero under the tick
-            ticks = {zero: "  ".join((ends[0], "0", ends[1]))}
+        whole = "  ".join((ends[0], "0", ends[1]))
+        room = min(zero, len(cells.sides) - 1 - zero) >= len(whole) // 2
+        if rope["low"] < 0 < rope["high"] and room:  # all in one text, its zero under the tick
+            ticks = {zero: whole}
         elif low == high or not _apart(ticks):
             ticks = {(low + high) // 2: true_minus(numbers.rope(rope["low"], rope["high"]))}
     line = ["┬" if place in (low, zero, high) else "─" for place in range(len(cells.sides))]

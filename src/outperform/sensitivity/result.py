@@ -12,7 +12,6 @@ from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import Card, with_interval
-from outperform.display.figure_style import SHORT_NAME
 from outperform.display.formats import (
     Column,
     latex_label,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
-_PULLS = "pulls: the prior draws the mean away from what was observed"
 _FLAGS = {
     "pulls": "the difference is off what was observed by more than half a posterior sd",
     "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
@@ -87,16 +85,9 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
 def _title(facts: SensitivityFacts) -> str:
     """Return how many priors say what, over a figure."""
     said = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
-    ((first, n), *rest) = said.items()
-    of = counted(said.total(), "priors")
-    told = [f"{first} under {f'{n} of' if rest else 'all'} {of}" if n > 1 or rest else first]
-    told += [f"{words} under {n}" for words, n in rest]
-    return f"{read.names(facts, limit=SHORT_NAME)[0]} is {', '.join(told)}"
-
-
-def _name_in_figure(row: PriorFacts) -> str:
-    marks = [word for word, holds in (("own", row["own"]), ("pulls", row["pulls"])) if holds]
-    return f"{row['prior']} ({', '.join(marks)})" if marks else row["prior"]
+    first, *rest = (f"{words} under {n}" for words, n in said.items())
+    told = ", ".join([f"{first} of {counted(said.total(), 'priors')}", *rest])
+    return f"{read.names(facts, limit=_LONGEST_KEY)[0]} is {told}"
 
 
 def sensitivity_table(facts: SensitivityFacts) -> Table:
@@ -116,13 +107,7 @@ def sensitivity_table(facts: SensitivityFacts) -> Table:
 
 
 def sensitivity_page(facts: SensitivityFacts) -> Table:
-    """Return the same without words for decisions, which stand below, narrow enough for a page.
-
-    Parameters
-    ----------
-    facts
-        The facts of a sensitivity.
-    """
+    """Return the same without words for decisions, which stand below, narrow enough for a page."""
     full = sensitivity_table(facts)
     columns = tuple(
         replace(column, heading=_SHORT.get(column.key, column.heading))
@@ -475,10 +460,11 @@ class Sensitivity(Tabular):
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         told = self.to_dict()
-        names = [_name_in_figure(row) for row in told["rows"]]
-        pulled = any(row["pulls"] for row in told["rows"])
-        how: dict[str, Any] = {"title": _title(told), "note": _PULLS if pulled else None}
-        return facts.plot_forest("prior", names, self.comparisons, ax, size=size, **how)
+        marks = [" (own)" * row["own"] + " (pulls)" * row["pulls"] for row in told["rows"]]
+        names = [name + mark for name, mark in zip(self.priors, marks, strict=True)]
+        note = "pulls: draws the mean from what was observed" if "pulls" in str(marks) else None
+        how: dict[str, Any] = {"title": _title(told), "note": note, "size": size}
+        return facts.plot_forest("prior", names, self.comparisons, ax, **how)
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"

@@ -67,7 +67,7 @@ def test_the_rope_is_one_band_or_one_a_row(ax):
     draw_forest(rows, ax=other)
     ends = np.array([(bar.get_x(), bar.get_x() + bar.get_width()) for bar in other.patches])
     assert ends == pytest.approx(np.array([(-0.01, 0.01), (-0.05, 0.02), (-0.01, 0.01)]))
-    assert other.texts[-1].get_text().endswith("shaded: ROPE of each row")
+    assert other.texts[-1].get_text().endswith("shaded: ROPE of each row; < undecided")
 
 
 def test_rows_have_the_colours_of_their_decisions_and_open_ones_are_thin(ax):
