@@ -594,7 +594,7 @@ def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
 
 
 # The house had 170 when it was folded; each room added since brings its own few.
-MOST_MODULES = 186
+MOST_MODULES = 200
 MOST_LINES = 500
 
 

@@ -115,6 +115,8 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
         (["rank", "logs", "--by", "task", "--truth", "label"], "logs have no --truth"),
         (["rank", "table.csv", "table.csv", "--by", "task"], "one table, or of evaluation logs"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--labels", "1"], "leave them out"),
+        (["compare", "table.csv", *COLUMNS, "--a", "large", "--b", "tiny", "--by", "task",
+          "--items", "x.csv"], "--items is for one task"),
     ],
 )  # fmt: skip
 def test_what_is_refused(logs, capsys, words, message):

@@ -79,6 +79,8 @@ def compare(
     """
     suite = tasks.suite(files, [a, b], reading, metric, rope)
     if suite is not None:
+        if items is not None:
+            raise UsageError("--items is for one task; leave it out with --by")
         with shown("drawing"):
             of_tasks = op.compare(
                 suite, *suite.models, paired=not unpaired, **asking.of_suite(suite)

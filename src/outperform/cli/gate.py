@@ -29,7 +29,7 @@ from outperform.cli.inputs import (
     read_seen,
     rope_of,
 )
-from outperform.cli.tasks import Tasks
+from outperform.cli.tasks import PolicyFile, Tasks
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -120,15 +120,6 @@ Style = Annotated[
         rich_help_panel="Output",
     ),
 ]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy",
-        help="What is required on each task of --by: TOML with a table [tasks].",
-        metavar="FILE",
-        rich_help_panel="Question",
-    ),
-]
 JUnit = Annotated[
     Path | None,
     typer.Option("--junit", help="Also write JUnit XML.", metavar="FILE", rich_help_panel="Output"),
@@ -175,8 +166,8 @@ def gate(
         raise UsageError("--policy is for the tasks of --by, which is not given")
     if suite is not None:
         _named(candidate, baseline, f"one of {', '.join(suite.models)}")
-        if guard:
-            raise UsageError("--guard is for one task; with --by give --policy")
+        if guard or items is not None:
+            raise UsageError("--guard and --items are for one task; with --by give --policy")
         with shown("drawing"):
             judged = op.gate(
                 suite,

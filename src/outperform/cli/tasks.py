@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Suite
 
 
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        help="What is required on each task of --by: TOML with a table [tasks].",
+        metavar="FILE",
+        rich_help_panel="Question",
+    ),
+]
 Weights = Annotated[
     str | None,
     typer.Option(

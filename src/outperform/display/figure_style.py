@@ -340,8 +340,7 @@ def text_size() -> float:
 
 def _filled(ax: Axes, text: str, width: float, size: str | None = None) -> str:
     """Break a text, a title if no size is given, into lines of so many points."""
-    room = 0.97 * len(text) * width / max(_width(ax, text, size), 1.0)
-    return fill(text, max(10, int(room)))
+    return fill(text, max(10, int(0.97 * len(text) * width / max(_width(ax, text, size), 1.0))))
 
 
 def _width(ax: Axes, text: str, size: str | None = None) -> float:

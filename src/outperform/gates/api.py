@@ -413,10 +413,8 @@ def gate(
     if isinstance(y_true, Suite):
         if guards:
             raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
-        asked_of_all = {"metric": metric, "rope": rope, "require": require, **over, **shared}
-        found: Gate = feature("gate_suite")(
-            y_true, candidate, baseline, policy=policy, **asked_of_all
-        )
+        over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
+        found: Gate = feature("gate_suite")(y_true, candidate, baseline, **over, **shared)
         return found
     if policy is not None:
         raise UsageError(f"{param('policy=')} is for a suite of tasks; use {param('guards=')}")
