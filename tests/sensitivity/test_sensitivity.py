@@ -387,7 +387,7 @@ def test_the_figure_has_a_line_for_each_prior(small):
     assert [text.partition(" (")[0] for text in shown] == list(USUAL)
     assert ["pulls" in text for text in shown] == pulls
     assert shown[0].startswith("unit (own")
-    explained = any("pulls: draws the mean" in text.get_text() for text in ax.texts)
+    explained = any("pulls: ● far" in text.get_text() for text in ax.texts)
     assert explained == any(pulls)
     assert f"{len(found)} priors" in ax.get_title("left").replace("\n", " ")
     decisions = [text.get_text() for text in ax.texts][: len(found)]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
-
 _SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, enlargement
 _STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT, SHORT_NAME = 18, 12

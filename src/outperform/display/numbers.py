@@ -147,8 +147,8 @@ def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
     --------
     >>> shares([0.0027, 0.1611, 0.8362], 20_000), shares([0.9, 0.0998, 0.0002], 20_000)
     (['0.3%', '16.1%', '83.6%'], ['90.0%', '10.0%', '<0.1%'])
-    >>> shares([0.33335, 0.33335, 0.3333])
-    ['33.34%', '33.33%', '33.33%']
+    >>> shares([0.33334, 0.33335, 0.33331])
+    ['33.33%', '33.34%', '33.33%']
     """
     texts = [probability(part, n_draws) for part in parts]
     known = [place for place, text in enumerate(texts) if text[0].isdigit()]

@@ -462,7 +462,7 @@ class Sensitivity(Tabular):
         told = self.to_dict()
         marks = [" (own)" * row["own"] + " (pulls)" * row["pulls"] for row in told["rows"]]
         names = [name + mark for name, mark in zip(self.priors, marks, strict=True)]
-        note = "pulls: draws the mean from what was observed" if "pulls" in str(marks) else None
+        note = "pulls: ● far from ◇" if "pulls" in str(marks) else None
         how: dict[str, Any] = {"title": _title(told), "note": note, "size": size}
         return facts.plot_forest("prior", names, self.comparisons, ax, **how)
 
