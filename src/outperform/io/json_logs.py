@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.formats import PACKINGS, unpacked
@@ -23,6 +23,7 @@ from outperform.io.log_samples import (
 from outperform.io.paths import stem
 from outperform.io.tables import SEVERAL, Where
 
+_Plain = TypeVar("_Plain", str, bool, int, float)
 _LONGEST = 60  # characters of a value to show
 _WORDS = {
     dict: "an object",
@@ -39,11 +40,11 @@ class Row(NamedTuple):
 
     model: str
     id: object
-    scores: Mapping[str, Any]
+    scores: Mapping[str, object]
     task: str = ""
     epoch: int = 1
     version: str | None = None  # what was asked
-    about: Mapping[str, Any] = {}  # what else is known of the item, for slices and groups
+    about: Mapping[str, object] = {}  # what else is known of the item, for slices and groups
 
 
 class Log(NamedTuple):
@@ -115,7 +116,7 @@ def _kept(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
     return lambda row: all(str(_told(row, name)) in values for name, values in wanted.items())
 
 
-def _told(row: Row, name: str) -> Any:
+def _told(row: Row, name: str) -> object:
     return row.task if name == "task" else field_of(row.about, name)
 
 
@@ -159,24 +160,25 @@ def _samples(
 # Files
 
 
-def document(path: Path) -> Any:
+def document(path: Path) -> object:
     """Return what a JSON file holds, which may be packed."""
     try:
-        return json.loads(_bytes(path))
+        found: object = json.loads(_bytes(path))
+        return found
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
         ) from None
 
 
-def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
     """Return the objects of a JSON Lines file, each with what to call its line in a message."""
     for number, line in enumerate(_bytes(path).split(b"\n"), start=1):
         if not line.strip():
             continue
         place = f"{os.fspath(path)}, line {number}"
         try:
-            found = json.loads(line)
+            found: object = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataError(
                 f"{place} is not a whole line of JSON; was the evaluation cut off? {error}"
@@ -198,7 +200,21 @@ def _bytes(path: Path) -> bytes:
 # What is in them
 
 
-def held(record: object, key: str, kind: type, *, place: str) -> Any:
+@overload
+def held(
+    record: object, key: str, kind: type[dict[str, object]], *, place: str
+) -> dict[str, object]: ...
+
+
+@overload
+def held(record: object, key: str, kind: type[list[object]], *, place: str) -> list[object]: ...
+
+
+@overload
+def held(record: object, key: str, kind: type[_Plain], *, place: str) -> _Plain: ...
+
+
+def held(record: object, key: str, kind: type, *, place: str) -> object:
     """Return what a record holds under a key, with dots for nested ones, or refuse the record."""
     value = field_of(record, key)
     fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
@@ -210,7 +226,23 @@ def held(record: object, key: str, kind: type, *, place: str) -> Any:
     return value
 
 
-def optional(record: object, key: str, kind: type, *, place: str) -> Any:
+@overload
+def optional(
+    record: object, key: str, kind: type[dict[str, object]], *, place: str
+) -> dict[str, object] | None: ...
+
+
+@overload
+def optional(
+    record: object, key: str, kind: type[list[object]], *, place: str
+) -> list[object] | None: ...
+
+
+@overload
+def optional(record: object, key: str, kind: type[_Plain], *, place: str) -> _Plain | None: ...
+
+
+def optional(record: object, key: str, kind: type[Any], *, place: str) -> object:
     """Return the same, or None if there is none."""
     return None if field_of(record, key) is None else held(record, key, kind, place=place)
 

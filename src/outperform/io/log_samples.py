@@ -181,7 +181,7 @@ def as_id(value: object, *, column: str, name: str) -> str:
     return str(value)
 
 
-def field_of(record: object, name: str) -> Any:
+def field_of(record: object, name: str) -> object:
     """Return a field of a record, with dots in the names of nested ones; None if it has none.
 
     Examples

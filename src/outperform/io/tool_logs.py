@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from outperform.errors import DataError
 from outperform.io.formats import FileFormat
@@ -70,7 +69,7 @@ def _read_promptfoo(path: Path) -> Log:
     return Log(_numbered(rows), optional(found, "results.timestamp", str, place=name))
 
 
-def _promptfoo_scores(result: object, place: str) -> tuple[dict[str, Any], str]:
+def _promptfoo_scores(result: object, place: str) -> tuple[dict[str, object], str]:
     """Return the scores of one result, and whether it passed, failed, or has none for an error."""
     right = held(result, "success", bool, place=place)
     score = held(result, "score", float, place=place)
@@ -113,9 +112,9 @@ _NEAR = 0.4  # of the least that one answer changes an accuracy, which may be ro
 
 def _read_openai_evals(path: Path) -> Log:
     name = os.fspath(path)
-    spec: Any = None
-    report: Any = None
-    events: dict[int, tuple[str, dict[str, Any]]] = {}
+    spec: dict[str, object] | None = None
+    report: dict[str, object] | None = None
+    events: dict[int, tuple[str, dict[str, object]]] = {}
     for place, line in lines(path):
         if "spec" in line:
             if spec is not None:
@@ -143,17 +142,17 @@ def _read_openai_evals(path: Path) -> Log:
     if not rows:
         raise DataError(f"{name} has no samples")
     if right and all(event["type"] != "metrics" for _, event in events.values()):
-        share = sum(right) / len(right)
+        share = right.count(True) / len(right)
         told = optional(report, "accuracy", float, place=name)
         refuse_other_total(name, "accuracy", told, share, within=_NEAR / len(right))
     return Log(rows, optional(spec, "created_at", str, place=first))
 
 
 def _event_rows(
-    events: Iterable[tuple[str, dict[str, Any]]], model: str, task: str
+    events: Iterable[tuple[str, dict[str, object]]], model: str, task: str
 ) -> Iterator[Row]:
     """Return what each sample scored; a sample without a grade has no score."""
-    samples: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    samples: dict[str, dict[str, list[dict[str, object]]]] = {}
     for place, event in events:
         own = samples.setdefault(held(event, "sample_id", str, place=place), {})
         kind = held(event, "type", str, place=place)
@@ -248,17 +247,18 @@ def _read_deepeval(path: Path) -> Log:
         place = f"{name}, test case {number}"
         right = optional(case, "success", bool, place=place)
         passed.append(right)
-        own: dict[str, Any] = {"success": right}
+        own: dict[str, object] = {"success": right}
         for metric in optional(case, "metricsData", list, place=place) or []:
             called = held(metric, "name", str, place=place)
             if called in own:
                 raise DataError(f"{place}: the metric {called!r} is there twice; give each a name")
-            own[called] = graded(metric, "score", place=place)
+            score = graded(metric, "score", place=place)
+            own[called] = score
             own[f"{called}.success"] = optional(metric, "success", bool, place=place)
-            if own[called] is None:  # the metric failed, which says nothing of the answer
+            if score is None:  # the metric failed, which says nothing of the answer
                 own |= {"success": None, f"{called}.success": None}
             else:
-                scores.setdefault(called, []).append(own[called])
+                scores.setdefault(called, []).append(score)
         rows.append(
             Row(
                 model=model,
@@ -269,8 +269,8 @@ def _read_deepeval(path: Path) -> Log:
                 about=optional(case, "metadata", dict, place=place) or {},
             )
         )
-    refuse_other_total(name, "passed tests", found.get("testPassed"), passed.count(True))
-    refuse_other_total(name, "failed tests", found.get("testFailed"), passed.count(False))
+    refuse_other_total(name, "passed tests", field_of(found, "testPassed"), passed.count(True))
+    refuse_other_total(name, "failed tests", field_of(found, "testFailed"), passed.count(False))
     if not any(field_of(case, "trace") for case in cases):  # whose parts are scored too
         for one in held(found, "metricsScores", list, place=name):
             called = held(one, "metric", str, place=name)
@@ -299,7 +299,7 @@ def _read_helm(path: Path) -> Log:
     found = document(path)
     if not isinstance(found, list) or not found:
         raise DataError(f"{name} must be a list of instances; is it damaged?")
-    scores: dict[tuple[str, str, int], dict[str, Any]] = {}
+    scores: dict[tuple[str, str, int], dict[str, object]] = {}
     splits: dict[tuple[str, str, int], str] = {}
     for number, one in enumerate(found, start=1):
         place = f"{name}, entry {number}"
@@ -345,7 +345,7 @@ def _mean(stat: object, place: str) -> float | None:
     return float(mean)
 
 
-def _instances(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+def _instances(path: Path) -> dict[tuple[str, str], dict[str, object]]:
     """Return what was asked, by id and perturbation, if it was kept."""
     if not path.is_file():
         return {}
