@@ -105,6 +105,7 @@ TRIED = {
     "--on-null": ["plain: --on-null drop"],
     "--once": ["plain: --once"],
     "--output": ["plain: --output answer.out", "folds: --output answer.out"],
+    "--policy": ["plain: --policy policy.toml --by country"],
     "--pool": ["chosen: --pool pool.csv"],
     "--pos-label": [
         "plain: --pos-label spam --metric f1",
@@ -157,6 +158,7 @@ TRIED = {
     "--unit": ["plain: --unit EUR --cost spam:ham=5 --rope 0.1"],
     "--unpaired": ["plain: --unpaired", "folds: --unpaired"],
     "--weight": ["plain: --weight times"],
+    "--weights": ["plain: --weights size --by country"],
     "--where": ["plain: --where country=DE"],
 }
 
@@ -230,6 +232,7 @@ def folder(tmp_path_factory):
             path.parent.mkdir(parents=True)
             path.write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
         write("pool.csv", [*table, *table])
+        Path("policy.toml").write_text('[tasks]\nDE = "advisory"\n', "utf-8")
         with sqlite3.connect("data.sqlite") as base:
             base.execute(f"create table preds ({', '.join(table[0])})")
             marks = ", ".join("?" * len(table[0]))
