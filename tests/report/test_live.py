@@ -24,7 +24,7 @@ def said(comparison):
     }
     return {
         "decision": [comparison.decision.symbol, comparison.decision.words],
-        "percentages": [read.probability(facts, f"p_{name}") for name in SHARES],
+        "percentages": list(read.shares(facts).values()),
         "sentence": true_minus(headline(facts)),
         "findings": [list(finding) for finding in read.findings(facts)],
     }

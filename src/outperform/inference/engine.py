@@ -154,32 +154,34 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     return int(n_draws)
 
 
-@log_draws
 def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
     """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
     if len(specs) > 1 and weighs_units(specs[0]):
         return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
-    of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
-    if of_scores:
-        drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        return [_answer_of(values) for values in drawn]
-    counted = [one for one in specs if isinstance(one, LabelSpec)]
-    if counted[0].choices.engine is not None:
-        return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    scales = counted[0].counting.scales
-    if len(scales) == 1:
-        return _answer_at(counted, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    # Each scale gets its share of the draws; rounding cuts the same for every spec.
-    shares = tuple(scale.share for scale in scales)
-    stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
-    lengths = np.diff(stops, prepend=0).tolist()
-    parts = [
-        _answer_at(counted, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs)
-        for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
-    ]
-    return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
+    with log_draws(specs, n_draws):
+        of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
+        if of_scores:
+            drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+            return [_answer_of(values) for values in drawn]
+        counted = [one for one in specs if isinstance(one, LabelSpec)]
+        if counted[0].choices.engine is not None:
+            return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        scales = counted[0].counting.scales
+        if len(scales) == 1:
+            return _answer_at(counted, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        # Each scale gets its share of the draws; rounding cuts the same for every spec.
+        shares = tuple(scale.share for scale in scales)
+        stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
+        lengths = np.diff(stops, prepend=0).tolist()
+        parts = [
+            _answer_at(
+                counted, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs
+            )
+            for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
+        ]
+        return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
 
 
 def _answer_of(values: FloatArray) -> Answer:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import cached_property
 from time import perf_counter
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,24 +110,12 @@ class BaseSpec:
     counting: Counting = ONCE
 
 
-S = TypeVar("S", bound=BaseSpec)
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
-def log_draws(
-    answer: Callable[Concatenate[Sequence[S], P], T],
-) -> Callable[Concatenate[Sequence[S], P], T]:
+@contextmanager
+def log_draws(specs: Sequence[BaseSpec], n_draws: int) -> Iterator[None]:
     """Let the log tell what was drawn from which posterior, and how long it took."""
-
-    @wraps(answer)
-    def logged(specs: Sequence[S], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        start = perf_counter()
-        found = answer(specs, *args, **kwargs)
-        log_time(start, lambda: _drawn(specs, kwargs["n_draws"]))
-        return found
-
-    return logged
+    start = perf_counter()
+    yield
+    log_time(start, lambda: _drawn(specs, n_draws))
 
 
 def _drawn(specs: Sequence[BaseSpec], n_draws: object) -> str:
