@@ -22,10 +22,11 @@ from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_views import probabilities, values_of
 from outperform.inference.spec import LabelSpec
 from outperform.inference.summary import SCHEMA, decision_facts
-from outperform.inference.views import probabilities, values_of
 from outperform.metrics.score_metrics import WeightedMean
+from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.results.base import Tabular, verb_of
 from outperform.results.comparison import Comparison
 
@@ -391,7 +392,38 @@ def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> Float
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 
+def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
+    """Leave each item out of the sums in turn."""
+    data, n = spec.data, spec.data.n_rows
+    weights = np.ones(n) if data.weights is None else data.weights
+    moved = []
+    for one in ready:
+        each = np.vstack([one.terms.T, np.ones(n)]) * weights
+        whole = each.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
+            moved.append(one.of_sums(whole) - one.of_sums(whole - each))
+    worth = np.stack(moved, axis=1)
+    of_targets = data.columns == TARGETS
+    shown = [
+        array[:, -1].tolist() if of_targets or array.shape[1] == 1 else [None] * n
+        for array in data.values
+    ]
+    return _Found(
+        ids=list(range(n)) if data.ids is None else data.ids.tolist(),
+        named=data.ids is not None,
+        cell=np.arange(n),
+        truth=data.values[0][:, 0].tolist() if of_targets else [None] * n,
+        a=shown[0],
+        b=shown[1],
+        right=worth if spec.metric.greater_is_better else -worth,
+        influence=worth[:, 0] - worth[:, 1],
+    )
+
+
 def _of_scores(spec: ScoreSpec) -> _Found:
+    combined = [one for one in spec.prepared if isinstance(one, CombinedMeans)]
+    if combined:
+        return _of_statistics(spec, combined)
     data, n = spec.data, spec.data.n_rows
     of_means = all(isinstance(one, WeightedMean) for one in spec.prepared)
     values = np.zeros((n, 2))

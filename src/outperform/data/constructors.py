@@ -16,6 +16,7 @@ from outperform._typing import (
     TagsLike,
 )
 from outperform.data import build, serialization
+from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
 from outperform.errors import DataError
@@ -215,6 +216,38 @@ class Constructors:
         """
         fields = build.of_correct(correct, groups=groups, weights=sample_weight, by=by, ids=ids)
         return cls(**fields)
+
+    @staticmethod
+    def from_statistics(
+        statistics: Mapping[str, MatrixLike],
+        *,
+        columns: Sequence[str] = (),
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
+    ) -> Scores:
+        """Take several numbers an item, of whose sums a metric is a function.
+
+        They do not become a small table, so the rows are kept as :class:`Scores`.
+
+        Parameters
+        ----------
+        statistics
+            For each model, by name, an array with a row for each item and a column for each
+            statistic, such as the edits and the words of a sentence.
+        columns, groups, sample_weight, ids
+            As for :meth:`Scores.from_statistics`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_statistics({"a": [[1, 9], [0, 5]], "b": [[2, 9], [2, 5]]})
+        >>> op.compare(seen, "a", "b", metric="wer", rope=0.01, random_state=1).a.observed
+        0.07142857142857142
+        """
+        return Scores.from_statistics(
+            statistics, columns=columns, groups=groups, sample_weight=sample_weight, ids=ids
+        )
 
     @classmethod
     def from_label_sets(

@@ -4,132 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, ModelsLike
+from outperform._typing import (
+    AnyArray,
+    ColumnLike,
+    FloatArray,
+    IntArray,
+    Label,
+    MatrixLike,
+    ModelsLike,
+)
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
-from outperform.data.labels import (
-    Column,
-    align,
-    column_names,
-    is_frame,
-    only_column,
-    read_column,
-    sort_labels,
-    unify,
-)
+from outperform.data.labels import align, only_column
+from outperform.data.score_columns import in_class_order, read_scores, read_statistics, read_truth
 from outperform.data.table import read_weights, total
-from outperform.data.views import check_labels, named
+from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
-
-def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
-    """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
-    arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise DataError(f"{param('models')} must score the same items in the same order; {shown}")
-    if not min(lengths.values()):
-        raise DataError("there are no scores; at least one item is needed")
-    return arrays
-
-
-def _read(values: object, *, name: str) -> FloatArray:
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
-    array = _as_floats(values, name)
-    if array.ndim not in (1, 2):
-        raise DataError(
-            f"{name} must be one number an item, or one a class; got shape {array.shape}"
-        )
-    finite = np.isfinite(array)
-    bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
-    if bad.size:
-        raise DataError(
-            f"{name} has {bad.size} missing or infinite score(s), the first in row {bad[0]} "
-            "(counted from 0); drop those rows of all models, or give them a score"
-        )
-    array.setflags(write=False)
-    return array
-
-
-def _as_floats(values: object, name: str) -> FloatArray:
-    try:
-        array: AnyArray = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name} must have as many numbers for every item") from error
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
-    if array.dtype.kind == "O" and not any(isinstance(one, (str, bytes)) for one in array.flat):
-        try:
-            return np.array([_number(one) for one in array.flat], dtype=np.float64).reshape(
-                array.shape
-            )
-        except (TypeError, ValueError):
-            pass
-    raise DataError(f"{name} must be numbers; got values of type {array.dtype}")
-
-
-def _number(value: Any) -> float:
-    return float("nan") if value is None or type(value).__name__ == "NAType" else float(value)
-
-
-def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
-    """Return a code for the true class of each item, the classes, and findings.
-
-    The classes are in their natural order, or as they are given: that is the order of the
-    columns of probabilities.
-    """
-    columns, findings = unify([read_column(y_true, name="y_true")])
-    column: Column = columns[0]
-    if not column.codes.size:
-        raise DataError("y_true has no rows; at least one item is needed")
-    known = {column.values[code] for code in np.unique(column.codes)}
-    if column.kind == "bool" or known in ({0}, {1}):
-        known = {False, True} if column.kind == "bool" else {0, 1}
-    ordered = sort_labels(known)
-    if labels is not None:
-        ordered = check_labels(labels, like=known)
-        if not known <= set(ordered):
-            missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
-            raise DataError(f"{param('labels')} must name every class; y_true also has {missing}")
-    place = {label: code for code, label in enumerate(ordered)}
-    codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
-    return codes[column.codes], ordered, findings
-
-
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
 _WORTH_MERGING = 16
-
-
-def _in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
-    """Return a matrix with a column for each class in the order of the classes.
-
-    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
-    are classes, they are in this order already.
-    """
-    if not is_frame(values) or values.shape[1] == 1:
-        return only_column(values, name=name)
-    names, matrix = column_names(values, name=name), np.asarray(values)
-    known = {label if label in names else str(label): label for label in labels}
-    if set(known) == set(names):
-        return matrix[:, [names.index(one) for one in known]]
-    if names == list(range(len(names))):
-        return matrix
-    shown = ", ".join(repr(label) for label in labels)
-    spare = [one for one in names if one not in known]
-    lacking = [one for one in known if one not in names]
-    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
-    raise DataError(
-        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
-        f"name classes that never occur in {param('labels=')}, or pass .to_numpy() for columns in "
-        "the order of the classes"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -161,6 +59,9 @@ class Scores:
         The names of the score or of the columns that the values were read from, if known.
     ids
         What the item of each row is called; None for its number.
+    columns
+        The names of an item's statistics, empty if they have none; None where the values are
+        scores.
 
     Examples
     --------
@@ -185,6 +86,7 @@ class Scores:
     findings: tuple[Finding, ...] = ()
     sources: tuple[str, ...] = ()
     ids: AnyArray | None = None  # (n_rows,)
+    columns: tuple[str, ...] | None = None
 
     @classmethod
     def from_arrays(
@@ -228,7 +130,7 @@ class Scores:
         truth, ordered, findings = read_truth(rows.truth, labels)
         arrays = read_scores(
             {
-                model: _in_class_order(values, ordered, name=f"scores of {model!r}")
+                model: in_class_order(values, ordered, name=f"scores of {model!r}")
                 for model, values in rows.models.items()
             }
         )
@@ -303,6 +205,96 @@ class Scores:
         )
         return made._weighed(**rows.beside)
 
+    @classmethod
+    def from_targets(
+        cls,
+        y_true: ColumnLike,
+        predictions: ModelsLike,
+        *,
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
+    ) -> Scores:
+        """Take numbers and what each model predicted of them, for metrics of regression.
+
+        Parameters
+        ----------
+        y_true
+            The true number of each item.
+        predictions
+            For each model, by name or as a frame, one number an item.
+        groups, sample_weight, ids
+            As for :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Scores.from_targets([3.1, 4.0, 7.2], {"m": [3.0, 4.4, 7.0]})
+        >>> round(op.estimate(seen, "m", metric="mae", random_state=1).observed, 4)
+        0.2333
+        """
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
+        rows = align(named(predictions), truth=y_true, beside=beside)
+        columns = {"y_true": rows.truth, **rows.models}
+        target, *arrays = read_scores(
+            {name: only_column(one, name=name) for name, one in columns.items()}
+        ).values()
+        pairs = {
+            model: np.stack([target, array], axis=1)
+            for model, array in zip(rows.models, arrays, strict=True)
+        }
+        made = cls.from_statistics(pairs, columns=("target", "prediction"), **rows.beside)
+        return replace(made, findings=rows.findings)
+
+    @classmethod
+    def from_statistics(
+        cls,
+        statistics: Mapping[str, MatrixLike],
+        *,
+        columns: Sequence[str] = (),
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
+    ) -> Scores:
+        """Take several numbers an item, of whose sums a metric is a function.
+
+        Parameters
+        ----------
+        statistics
+            For each model, by name, an array with a row for each item and a column for each
+            statistic, such as the edits and the words of a sentence.
+        columns
+            What the statistics are called; metrics with a name check it.
+        groups, sample_weight, ids
+            As for :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Scores.from_statistics({"a": [[1, 9], [0, 5]], "b": [[2, 9], [2, 5]]})
+        >>> c = op.compare(
+        ...     seen, "a", "b", metric=lambda means: means[0] / means[1], rope=0.01, random_state=1
+        ... )
+        >>> round(c.a.observed, 4), round(c.b.observed, 4)
+        (0.0714, 0.2857)
+        """
+        arrays = read_scores(
+            {model: read_statistics(values, model) for model, values in named(statistics).items()}
+        )
+        widths = {array.shape[1] for array in arrays.values()}
+        if len(widths) > 1 or (columns and {len(columns)} != widths):
+            shown = ", ".join(f"{name!r} has {one.shape[1]}" for name, one in arrays.items())
+            wanted = f" named {', '.join(columns)}" if columns else ", as many for every model"
+            raise DataError(f"statistics must be columns{wanted}; {shown}")
+        made = cls(
+            models=tuple(arrays),
+            labels=(),
+            truth=None,
+            values=tuple(arrays.values()),
+            columns=tuple(columns),
+        )
+        return made._weighed(groups, sample_weight, ids)
+
     def _weighed(
         self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None
     ) -> Scores:
@@ -357,6 +349,37 @@ class Scores:
             self, models=tuple(models), values=tuple(self.values[place] for place in places)
         )
 
+    def __add__(self, other: Scores) -> Scores:
+        """Return the items of both, which must be different ones."""
+        if not isinstance(other, Scores):
+            return NotImplemented
+        alike = (self.models, self.labels, self.columns) == (
+            other.models,
+            other.labels,
+            other.columns,
+        )
+        shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
+        if not alike or shapes[0] != shapes[1]:
+            raise DataError(
+                "scores add up if they have the same models, classes and columns in the same "
+                f"order; got {self!r} and {other!r}"
+            )
+        if self.group is not None or other.group is not None:
+            raise DataError(
+                "groups that occur in both parts cannot be told from others; join the columns "
+                "first and make Scores of all rows"
+            )
+        return replace(
+            self,
+            values=tuple(map(np.concatenate, zip(self.values, other.values, strict=True))),
+            truth=_joined(self.truth, other.truth),
+            counts=_of_both(self, other, "counts"),
+            weights=_of_both(self, other, "weights"),
+            ids=None if self.ids is None or other.ids is None else _joined(self.ids, other.ids),
+            findings=tuple(dict.fromkeys((*self.findings, *other.findings))),
+            sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
+        )
+
     def _take(self, rows: IntArray) -> Scores:
         """Return some rows, in this order."""
         return replace(
@@ -373,11 +396,31 @@ class Scores:
         parts = [f"n={self.n}", f"models={self.models}"]
         if self.labels:
             parts.append(f"labels={self.labels}")
+        if self.columns is not None:
+            shown = self.columns or self.values[0].shape[1]
+            parts.append(f"statistics={shown}")
         if self.n_groups is not None:
             parts.append(f"groups={self.n_groups}")
         if self.weights is not None:
             parts.append("weighted=True")
         return f"Scores({', '.join(parts)})"
+
+
+def _joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
+    return None if one is None or two is None else np.concatenate([one, two])
+
+
+def _of_both(one: Scores, two: Scores, field: Literal["counts", "weights"]) -> AnyArray | None:
+    """Return a column of both parts; where only one has it, the other's items count once."""
+    parts = [getattr(part, field) for part in (one, two)]
+    if all(part is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.ones(part.n_rows) if own is None else own
+            for part, own in zip((one, two), parts, strict=True)
+        ]
+    )
 
 
 def arranged(scores: Scores) -> Scores:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from outperform.data.scores import Scores, arranged
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
-from outperform.inference.views import count_apart, prepare
+from outperform.inference.score_views import count_apart, prepare
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
     AreaUnderCurve,
@@ -31,6 +32,7 @@ from outperform.metrics.score_metrics import (
     WeightedMean,
 )
 from outperform.metrics.score_registry import MetricLike, ScoreMetric
+from outperform.metrics.sums import TARGETS, Combine, CombinedMeans
 from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import Influence, jackknife
 from outperform.posterior.pymc.sampling import PyMC
@@ -129,6 +131,9 @@ def _drawn(specs: Sequence[BaseSpec], n_draws: object) -> str:
 
 def check_kind(scores: Scores, metric: ScoreMetric) -> None:
     """Refuse scores that a metric cannot read."""
+    if metric.reads == "statistics" or scores.columns is not None:
+        _check_statistics(scores, metric)
+        return
     if metric.reads == "grade" and scores.truth is not None:
         raise UsageError(
             f"metric {metric.name!r} is for grades, which have no truth"
@@ -144,6 +149,29 @@ def check_kind(scores: Scores, metric: ScoreMetric) -> None:
         )
     if metric.reads == "probability":
         _check_probabilities(scores, metric)
+
+
+def _check_statistics(scores: Scores, metric: ScoreMetric) -> None:
+    wanted = () if metric.sums is None else metric.sums.columns
+    columns, width = scores.columns, scores.values[0].shape[-1]
+    if metric.sums is None:
+        raise UsageError(
+            f"metric {metric.name!r} reads one score an item, and these are {width} statistics; "
+            "give a metric of sums, or a function of their means"
+        )
+    if columns is None or (wanted and (width != len(wanted) or columns not in ((), wanted))):
+        held = "scores" if columns is None else ", ".join(columns) or f"{width} statistics"
+        what = f"{', '.join(wanted)} of each item" if wanted else "statistics"
+        raise UsageError(
+            f"metric {metric.name!r} is made of {what}, and these are {held}; "
+            f"{_HINTS.get(wanted, 'make them with op.metrics.statistics')}"
+        )
+
+
+_HINTS = {
+    TARGETS: "give arrays of numbers, or make Scores.from_targets",
+    (): "make them with Outcomes.from_statistics",
+}
 
 
 def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
@@ -319,7 +347,12 @@ class ScoreSpec(BaseSpec):
                 f", e.g. {param('rope=', 0.01)}; over several classes a Brier score runs from 0 "
                 "to 2"
             )
-        if self.metric.score == "mean" and math.isinf(
+        if self.metric.reads == "statistics" and math.isinf(
+            self.metric.bounds[1] - self.metric.bounds[0]
+        ):
+            values = [f"{float(one):.3g}" for one in self._observed]
+            return f" in the units of {self.metric.label}; here it is {' and '.join(values)}"
+        if self.metric.score in ("mean", "quantile") and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
             low = min(array.min() for array in self.data.values)
@@ -339,6 +372,10 @@ class ScoreSpec(BaseSpec):
         if view.n_groups is not None or view.counts is None:
             return None
         return view.counts.astype(np.float64)
+
+    @property
+    def _observed(self) -> list[float]:
+        return [float(one.worker()(np.ones((1, self.units.n)))[0]) for one in self.prepared]
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
@@ -383,11 +420,13 @@ def make_score_spec(
             f"prior {chosen.name!r} is for labels; scores are weighed item by item, so "
             f"leave prior out or use {param('prior=', 'bootstrap')}"
         )
-    asked = metrics.get_score(metric)
+    asked = _asked(metric, scores)
+    scores = as_targets(scores) if asked.sums is not None else scores
     check_kind(scores, asked)
     positive = positive_code(scores, asked, pos_label)
     # A user's function gets the rows as they came; elsewhere equal ones may be one.
-    view = scores if asked.function is not None else arranged(scores)
+    whole = asked.function is not None or asked.sums is not None
+    view = scores if whole else arranged(scores)
     spec = ScoreSpec(
         data=scores,
         view=view,
@@ -408,6 +447,24 @@ def make_score_spec(
     n, units = (spec.n, "items") if scores.n_groups is None else (scores.n_groups, "groups")
     found = finding("importance_weights", n_effective=spec.n_effective, n=n, units=units)
     return replace(spec, findings=(*scores.findings, found))
+
+
+def _asked(metric: MetricLike, scores: Scores) -> ScoreMetric:
+    """Return the metric; of statistics, a function is one of their means."""
+    own = callable(metric) and not isinstance(metric, ScoreMetric)
+    if own and scores.columns is not None:
+        return metrics.from_statistics_function(cast(Combine, metric))
+    return metrics.get_score(metric)
+
+
+def as_targets(scores: Scores) -> Scores:
+    """Return whole numbers that were read as classes as the targets that they are."""
+    numbers = [one for one in scores.labels if not isinstance(one, (str, bool))]
+    if scores.truth is None or len(numbers) < len(scores.labels) or scores.values[0].ndim > 1:
+        return scores
+    target = np.array(numbers, dtype=np.float64)[scores.truth]
+    pairs = tuple(np.stack([target, one], axis=1) for one in scores.values)
+    return replace(scores, labels=(), truth=None, values=pairs, columns=TARGETS)
 
 
 def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
@@ -432,6 +489,19 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
         sums = [units.sums(one.values) for one in means]
         sums.append(units.sums(np.ones(len(means[0].values))))
         return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
+    combined = [one for one in ready if isinstance(one, CombinedMeans)]
+    if len(combined) == len(ready):
+        held = [one.held() for one in combined]
+        edges = np.cumsum([0, *(len(one) for one in held)])
+
+        def of_sums(left: FloatArray) -> FloatArray:
+            parts = [left[i:j] for i, j in pairwise(edges)]
+            with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
+                return np.stack(
+                    [one.of_sums(part) for one, part in zip(combined, parts, strict=True)]
+                )
+
+        return jackknife(csr_array(np.concatenate(held)), repeats, of_sums)
     ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
     if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
         return None

@@ -304,7 +304,8 @@ def make_spec(
     if isinstance(data, Scores):
         if engine is not None:
             raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
-        if not metrics.is_of_scores(metric):
+        of_function = data.columns is not None and callable(metric)
+        if not metrics.is_of_scores(metric) and not of_function:
             raise refuse_labels_metric(metric, graded=data.truth is None)
         return make_score_spec(data, metric=metric, **rest)
     if metrics.is_of_scores(metric):
@@ -345,6 +346,12 @@ def data_of(
             y_true, columns, labels=labels, weights=sample_weight, by=None, groups=groups
         )
         return Outcomes(**fields)
+    sums = metrics.get_score(metric).sums
+    if sums is not None and sums.read is None:
+        return Scores.from_targets(y_true, columns, **rows)
+    if sums is not None and sums.read is not None:
+        made = {name: sums.read(y_true, one) for name, one in columns.items()}
+        return Scores.from_statistics(made, columns=sums.columns, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)
     return Scores.from_arrays(y_true, columns, labels=labels, **rows)

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from outperform._typing import IntArray, Label
 from outperform.data.labels import clear_positive
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
-from outperform.metrics.custom import Called
 from outperform.metrics.metric import Metric
-from outperform.metrics.score_metrics import (
-    AreaUnderCurve,
-    AveragePrecision,
-    Prepared,
-    Ranking,
-    Units,
-    WeightedMean,
-    brier_losses,
-    log_losses,
-)
-from outperform.metrics.score_registry import MetricLike, ScoreMetric
+from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.base import PriorModel
 
 
@@ -89,6 +78,11 @@ def chosen_metric(
     if metric is not None:
         return metric
     if isinstance(data, Scores):
+        if data.columns is not None:
+            raise UsageError(
+                f"name the metric of these statistics with {param('metric=')}, or give a function "
+                "of their means, (n_statistics, n_draws) → (n_draws,)"
+            )
         if data.truth is None:
             return "mean"
         raise UsageError(
@@ -377,112 +371,3 @@ def refuse_unseen(
                 f"share at_prevalence(), and prior {prior.name!r} knows nothing of it; add "
                 f"items of the class, or use a proper prior such as {param('prior=', 'unit')}"
             )
-
-
-_RANKINGS: dict[str, Callable[[Ranking], Prepared]] = {
-    "roc_auc": AreaUnderCurve,
-    "average_precision": AveragePrecision,
-}
-_LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
-
-
-def prepare(
-    metric: ScoreMetric, view: Scores, place: int, *, positive: int | None, units: Units
-) -> Prepared:
-    """Sort the scores of a model, or turn them into one number an item."""
-    if metric.function is not None:
-        return Called(
-            name=metric.name,
-            function=metric.function,
-            truth=None if view.truth is None else np.array(view.labels)[view.truth],
-            score=view.values[place],
-            units=units,
-            bounds=metric.bounds,
-        )
-    if metric.reads == "ranking":
-        assert positive is not None
-        return _RANKINGS[str(metric.score)](ranking_of(view, place, positive, units))
-    return WeightedMean(values_of(metric, view, place, positive), units)
-
-
-def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking:
-    """Return positives and negatives in the order of a model's scores."""
-    assert view.truth is not None
-    score = view.values[place]
-    column = score if score.ndim == 1 else score[:, positive]
-    return Ranking.of(view.truth == positive, column, units)
-
-
-def values_of(metric: ScoreMetric, view: Scores, place: int, positive: int | None) -> FloatArray:
-    """Return what each item adds to a mean."""
-    if metric.score == "mean":
-        return metric.sign * view.values[place]
-    truth, probability = probabilities(view, place, positive)
-    return metric.sign * _LOSSES[str(metric.score)](truth, probability)
-
-
-def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:
-    """Return the column that is true and the probabilities, of two classes or of all."""
-    assert view.truth is not None
-    score = view.values[place]
-    if positive is None:
-        return view.truth, score
-    column = score if score.ndim == 1 else score[:, positive]
-    return (view.truth == positive).astype(np.int64), np.stack([1 - column, column], axis=1)
-
-
-def items_of(view: Scores) -> FloatArray:
-    """Return how many items each row stands for."""
-    return np.ones(view.n_rows) if view.counts is None else view.counts.astype(np.float64)
-
-
-def count_apart(
-    metric: ScoreMetric,
-    view: Scores,
-    pair: tuple[int, int],
-    *,
-    positive: int | None,
-    rankings: Sequence[Ranking],
-) -> int:
-    """Count the items, or groups, on which two models differ."""
-    apart = _apart(metric, view, pair, positive, rankings)
-    if view.group is None:
-        return int(items_of(view)[apart].sum())
-    return len(np.unique(view.group[apart]))
-
-
-def _apart(
-    metric: ScoreMetric,
-    view: Scores,
-    pair: tuple[int, int],
-    positive: int | None,
-    rankings: Sequence[Ranking],
-) -> AnyArray:
-    if rankings:
-        a, b = (_standing(rankings[place], view.n_rows) for place in pair)
-        return np.asarray((a != b).any(axis=0))
-    if metric.function is not None:
-        differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
-        return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
-    a, b = (values_of(metric, view, place, positive) for place in pair)
-    return np.asarray(a != b)
-
-
-def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
-    """Return how many of the other class are above each item, and how many as high."""
-    found = np.zeros((2, n_rows), dtype=np.int64)
-    found[0, ranking.positives], found[1, ranking.positives] = ranking.above, ranking.level
-    ranks = np.arange(len(ranking.negatives))
-    # A positive is above a negative if it leaves it out of those at its level or above.
-    found[0, ranking.negatives] = np.searchsorted(ranking.level, ranks, side="right")
-    found[1, ranking.negatives] = np.searchsorted(ranking.above, ranks, side="right")
-    return found
-
-
-def tied_share(ranking: Ranking, view: Scores) -> float:
-    """Return the share of pairs of a positive and a negative item with the same score."""
-    counts = items_of(view)
-    positive, negative = counts[ranking.positives], counts[ranking.negatives]
-    total = np.concatenate([[0.0], np.cumsum(negative)])
-    level = total[ranking.level] - total[ranking.above]
-    return float(positive @ level / (positive.sum() * negative.sum()))

@@ -19,8 +19,12 @@ from outperform.metrics.registry import (
 from outperform.metrics.score_registry import (
     ScoreMetric,
     from_score_function,
+    from_statistics_function,
     get_score,
+    pinball,
+    quantile,
     score_names,
+    statistics,
 )
 
 __all__ = [
@@ -34,11 +38,15 @@ __all__ = [
     "fbeta",
     "from_function",
     "from_score_function",
+    "from_statistics_function",
     "get",
     "get_score",
     "is_of_scores",
     "names",
+    "pinball",
+    "quantile",
     "score_names",
     "set_names",
+    "statistics",
     "utility",
 ]

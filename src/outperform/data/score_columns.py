@@ -1,0 +1,136 @@
+"""Columns of scores and statistics, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray, Label
+from outperform.data.labels import (
+    Column,
+    column_names,
+    is_frame,
+    only_column,
+    read_column,
+    sort_labels,
+    unify,
+)
+from outperform.data.views import check_labels
+from outperform.errors import DataError, param
+from outperform.findings import Finding
+
+
+def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
+    """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
+    arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
+        raise DataError(f"{param('models')} must score the same items in the same order; {shown}")
+    if not min(lengths.values()):
+        raise DataError("there are no scores; at least one item is needed")
+    return arrays
+
+
+def _read(values: object, *, name: str) -> FloatArray:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
+    array = _as_floats(values, name)
+    if array.ndim not in (1, 2):
+        raise DataError(
+            f"{name} must be one number an item, or one a class; got shape {array.shape}"
+        )
+    finite = np.isfinite(array)
+    bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
+    if bad.size:
+        raise DataError(
+            f"{name} has {bad.size} missing or infinite score(s), the first in row {bad[0]} "
+            "(counted from 0); drop those rows of all models, or give them a score"
+        )
+    array.setflags(write=False)
+    return array
+
+
+def _as_floats(values: object, name: str) -> FloatArray:
+    try:
+        array: AnyArray = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{name} must have as many numbers for every item") from error
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind == "O" and not any(isinstance(one, (str, bytes)) for one in array.flat):
+        try:
+            return np.array([_number(one) for one in array.flat], dtype=np.float64).reshape(
+                array.shape
+            )
+        except (TypeError, ValueError):
+            pass
+    raise DataError(f"{name} must be numbers; got values of type {array.dtype}")
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None or type(value).__name__ == "NAType" else float(value)
+
+
+def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
+    """Return a code for the true class of each item, the classes, and findings.
+
+    The classes are in their natural order, or as they are given: that is the order of the
+    columns of probabilities.
+    """
+    columns, findings = unify([read_column(y_true, name="y_true")])
+    column: Column = columns[0]
+    if not column.codes.size:
+        raise DataError("y_true has no rows; at least one item is needed")
+    known = {column.values[code] for code in np.unique(column.codes)}
+    if column.kind == "bool" or known in ({0}, {1}):
+        known = {False, True} if column.kind == "bool" else {0, 1}
+    ordered = sort_labels(known)
+    if labels is not None:
+        ordered = check_labels(labels, like=known)
+        if not known <= set(ordered):
+            missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
+            raise DataError(f"{param('labels')} must name every class; y_true also has {missing}")
+    place = {label: code for code, label in enumerate(ordered)}
+    codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
+    return codes[column.codes], ordered, findings
+
+
+def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
+    """Return a matrix with a column for each class in the order of the classes.
+
+    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
+    are classes, they are in this order already.
+    """
+    if not is_frame(values) or values.shape[1] == 1:
+        return only_column(values, name=name)
+    names, matrix = column_names(values, name=name), np.asarray(values)
+    known = {label if label in names else str(label): label for label in labels}
+    if set(known) == set(names):
+        return matrix[:, [names.index(one) for one in known]]
+    if names == list(range(len(names))):
+        return matrix
+    shown = ", ".join(repr(label) for label in labels)
+    spare = [one for one in names if one not in known]
+    lacking = [one for one in known if one not in names]
+    odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
+    raise DataError(
+        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
+        f"name classes that never occur in {param('labels=')}, or pass .to_numpy() for columns in "
+        "the order of the classes"
+    )
+
+
+def read_statistics(values: object, model: str) -> AnyArray:
+    """Return the statistics of one model, a row for each item."""
+    array = _as_floats(values, f"statistics of {model!r}")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or not array.shape[1]:
+        raise DataError(
+            f"statistics of {model!r} must be a row for each item and a column for each "
+            f"statistic; got shape {array.shape}"
+        )
+    return array

@@ -1,0 +1,311 @@
+"""Statistics of items from what was said of them: texts, rankings of documents, repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray
+from outperform.errors import DataError, UsageError, require
+from outperform.metrics.sums import OfSums, ratio
+
+
+def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
+    """Return the least number of insertions, deletions and replacements between sequences.
+
+    Examples
+    --------
+    >>> n_edits("kitten", "sitting")
+    3
+    """
+    codes: dict[Hashable, int] = {}
+    a, b = (np.array([codes.setdefault(x, len(codes)) for x in side]) for side in (one, two))
+    steps = np.arange(len(b) + 1)
+    row = steps.copy()
+    for x in a:
+        # What comes from above or from the corner; then from the left, each step at a cost of 1.
+        moved = row + 1
+        np.minimum(moved[1:], row[:-1] + (b != x), out=moved[1:])
+        row = np.minimum.accumulate(moved - steps) + steps
+    return int(row[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """How many words or characters are wrong in a text, and how many the reference has."""
+
+    characters: bool
+
+    def __call__(self, references: Any, texts: Any) -> FloatArray:
+        """Return the two numbers of every text."""
+        split = list if self.characters else str.split
+        return np.array(
+            [
+                (n_edits(split(true), split(said)), len(split(true)))
+                for true, said in _pairs(references, texts)
+            ],
+            dtype=np.float64,
+        )
+
+
+def _pairs(references: Any, texts: Any) -> Iterator[tuple[str, str]]:
+    if references is None or len(references) != len(texts):
+        n = None if references is None else len(references)
+        raise DataError(f"there are {len(texts)} texts and {n} references; give one for each")
+    for place, pair in enumerate(zip(references, texts, strict=True)):
+        if not all(isinstance(text, str) for text in pair):
+            raise DataError(f"row {place} (counted from 0) must hold texts; got {pair!r}")
+        yield pair
+
+
+@dataclass(frozen=True, slots=True)
+class SacreBleu:
+    """The statistics of sacrebleu's own metric, one row a text.
+
+    Parameters
+    ----------
+    kind
+        ``"BLEU"``, ``"CHRF"`` or ``"TER"``, with sacrebleu's defaults.
+    """
+
+    kind: str
+
+    def __call__(self, references: Any, texts: Any) -> FloatArray:
+        """Return the statistics of every text."""
+        library = require("sacrebleu", extra="texts", purpose=f"metric {self.kind}")
+        metric = getattr(library.metrics, self.kind)()
+        true, said = zip(*_pairs(references, texts), strict=True)
+        found = metric._extract_corpus_statistics(list(said), [list(true)])
+        return np.array(found, dtype=np.float64)
+
+
+_ORDERS = 4
+_CHARACTERS = 6
+
+
+def _with_number(items: FloatArray) -> FloatArray:
+    """Return the statistics and, last, the number of texts: smoothing goes by whole counts."""
+    return np.column_stack([items, np.full(len(items), float(len(items)))])
+
+
+def bleu(means: FloatArray) -> FloatArray:
+    """Return corpus BLEU of lengths, matches and n-grams, smoothed as sacrebleu does.
+
+    Where no n-gram of an order matches, its precision is 1/2, 1/4, … of a match.
+    """
+    length, reference = means[:2]
+    matches, grams, n = means[2 : 2 + _ORDERS], means[2 + _ORDERS : -1], means[-1]
+    missing = (matches <= 0) & (grams > 0)
+    halves = 0.5 ** np.cumsum(missing, axis=0)
+    whole = np.where(grams > 0, grams * n, 1.0)
+    precision = np.where(missing, halves, matches * n) / whole
+    possible = grams > 0
+    logs = np.log(np.where(possible, precision, 1.0)).sum(axis=0) / _ORDERS
+    short = np.where(length < reference, 1 - reference / np.where(length > 0, length, 1.0), 0.0)
+    value = 100 * np.exp(logs + short)
+    return np.where(possible.all(axis=0) & (matches[0] > 0) & (length > 0), value, 0.0)
+
+
+def chrf(means: FloatArray) -> FloatArray:
+    """Return corpus chrF of the n-grams of text and reference and of those they share.
+
+    Precision and recall are averaged over the orders that occur in both.
+    """
+    said, true, both = (means[start::3] for start in range(3))
+    possible = (said > 0) & (true > 0)
+    n = np.maximum(possible.sum(axis=0), 1)
+    precision = np.where(possible, both / np.where(said > 0, said, 1.0), 0.0).sum(axis=0) / n
+    recall = np.where(possible, both / np.where(true > 0, true, 1.0), 0.0).sum(axis=0) / n
+    bottom = 4 * precision + recall
+    value = 100 * 5 * precision * recall / np.where(bottom > 0, bottom, 1.0)
+    return np.asarray(np.where(bottom > 0, value, 0.0))
+
+
+def ter(means: FloatArray) -> FloatArray:
+    """Return edits per word of the reference, in per cent."""
+    return 100 * ratio(means)
+
+
+WER = OfSums(columns=("errors", "words"), combine=ratio, read=Edits(characters=False))
+CER = OfSums(columns=("errors", "characters"), combine=ratio, read=Edits(characters=True))
+TER = OfSums(columns=("edits", "words"), combine=ter, read=SacreBleu("TER"))
+BLEU = OfSums(
+    columns=(
+        "length",
+        "reference_length",
+        *(f"matches_{n}" for n in range(1, _ORDERS + 1)),
+        *(f"ngrams_{n}" for n in range(1, _ORDERS + 1)),
+    ),
+    terms=_with_number,
+    combine=bleu,
+    read=SacreBleu("BLEU"),
+)
+CHRF = OfSums(
+    columns=tuple(
+        f"{what}_{n}" for n in range(1, _CHARACTERS + 1) for what in ("text", "reference", "both")
+    ),
+    combine=chrf,
+    read=SacreBleu("CHRF"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A metric of a ranking of documents, query by query.
+
+    A document is relevant if its grade is above 0. Equal scores are broken against the model:
+    the less relevant document comes first, so that ties earn nothing.
+
+    Parameters
+    ----------
+    kind
+        ``"ndcg"`` (gain: the grade itself), ``"map"``, ``"mrr"``, ``"recall"``,
+        ``"precision"`` or ``"hit"``.
+    k
+        How many documents from the top are looked at; None for all.
+
+    Examples
+    --------
+    >>> relevance = [[1, 0, 1], [0, 2, 0]]  # a row for each query
+    >>> scores = [[0.9, 0.8, 0.1], [0.5, 0.6, 0.1]]
+    >>> Ranked("mrr", None)(relevance, scores)
+    array([[1.],
+           [1.]])
+    >>> qrels, run = {"q1": {"d1": 1, "d2": 1}}, {"q1": {"d3": 0.9, "d1": 0.5}}
+    >>> Ranked("recall", 10)(qrels, run)
+    array([[0.5]])
+    """
+
+    kind: str
+    k: int | None
+
+    def __call__(self, truth: Any, scores: Any) -> FloatArray:
+        """Return the metric of each query."""
+        pairs = _by_query(truth, scores) if isinstance(truth, Mapping) else _by_row(truth, scores)
+        return np.array([[self.of_query(*pair)] for pair in pairs])
+
+    def of_query(self, gains: FloatArray, ideal: FloatArray) -> float:
+        """Return the metric of one query.
+
+        Parameters
+        ----------
+        gains
+            The grades of the documents that were found, from the top down.
+        ideal
+            The grades of all documents that are known, from the highest down.
+        """
+        top = gains if self.k is None else gains[: self.k]
+        hits, n_relevant = top > 0, int((ideal > 0).sum())
+        places = np.flatnonzero(hits)
+        if self.kind == "mrr":
+            return 1 / (1 + int(places[0])) if places.size else 0.0
+        if self.kind == "hit":
+            return float(places.size > 0)
+        if self.kind == "precision":
+            return places.size / (self.k or max(len(gains), 1))
+        if not n_relevant:
+            return 0.0
+        if self.kind == "recall":
+            return places.size / n_relevant
+        if self.kind == "map":
+            return float(((1 + np.arange(places.size)) / (1 + places)).sum()) / n_relevant
+        best = ideal if self.k is None else ideal[: self.k]
+        return _gain(top) / _gain(best)
+
+
+def _gain(gains: FloatArray) -> float:
+    return float(gains @ (1 / np.log2(2 + np.arange(len(gains)))))
+
+
+def _ordered(scores: FloatArray, gains: FloatArray) -> FloatArray:
+    return np.asarray(gains[np.lexsort((gains, -scores))])
+
+
+def _by_row(truth: Any, scores: Any) -> Iterable[tuple[FloatArray, FloatArray]]:
+    if truth is None:
+        raise UsageError(
+            "a metric of rankings needs the relevance of each document as y_true: a row for each "
+            "query, or grades by document for each query by name"
+        )
+    if len(truth) != len(scores):
+        raise DataError(
+            f"y_true has {len(truth)} queries and the scores have {len(scores)}; they must be "
+            "the same queries in the same order"
+        )
+    for place, (grades, given) in enumerate(zip(truth, scores, strict=True)):
+        gains, found = _numbers(grades, place), _numbers(given, place)
+        if gains.shape != found.shape:
+            raise DataError(
+                f"query {place} (counted from 0) has {gains.size} grades and {found.size} scores"
+            )
+        yield _ordered(found, gains), np.sort(gains)[::-1]
+
+
+def _by_query(truth: Mapping[Any, Any], scores: Any) -> Iterable[tuple[FloatArray, FloatArray]]:
+    if not isinstance(scores, Mapping) or set(scores) - set(truth):
+        spare = set(scores) - set(truth) if isinstance(scores, Mapping) else "a list"
+        raise DataError(
+            f"queries by name need scores by the same names; got {spare!r} without grades"
+        )
+    for query, grades in truth.items():  # a query without any answer has found nothing
+        run: Mapping[Any, float] = scores.get(query, {})
+        gains = _numbers([grades.get(document, 0) for document in run], query)
+        yield (
+            _ordered(_numbers(list(run.values()), query), gains),
+            np.sort(_numbers(list(grades.values()), query))[::-1],
+        )
+
+
+def _numbers(values: Any, query: object) -> FloatArray:
+    array: AnyArray = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise DataError(f"grades and scores of query {query!r} must be a row of finite numbers")
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What is known of k answers to an item from all answers that were sampled to it.
+
+    ``pass@k`` is the chance that one of k answers is right, ``pass^k`` that all are, and
+    ``maj@k`` that more than half are. The k are drawn without replacement from those that were
+    sampled, which makes the estimates unbiased.
+
+    Examples
+    --------
+    >>> Repeated("pass@", 2)(None, [[1, 0, 0, 0], [1, 1, 1, 1]]).round(3)
+    array([[0.5],
+           [1. ]])
+    """
+
+    kind: str
+    k: int
+
+    def __call__(self, truth: Any, answers: Any) -> FloatArray:
+        """Return the estimate of each item."""
+        if truth is not None:
+            raise UsageError(
+                f"{self.kind}{self.k} reads whether each answer was right; give None as y_true"
+            )
+        return np.array([[self.of_item(row, place)] for place, row in enumerate(answers)])
+
+    def of_item(self, answers: Sequence[float], place: int) -> float:
+        """Return the estimate of one item from its answers, 1 where right."""
+        from scipy.stats import hypergeom
+
+        bits = np.asarray(answers, dtype=np.float64)
+        if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
+            raise DataError(
+                f"item {place} (counted from 0) must have a row of answers, each 0 or 1"
+            )
+        n, right = bits.size, int(bits.sum())
+        if n < self.k:
+            raise DataError(
+                f"item {place} (counted from 0) has {n} answers, fewer than the {self.k} of "
+                f"{self.kind}{self.k}"
+            )
+        least = {"pass@": 1, "pass^": self.k, "maj@": self.k // 2 + 1}[self.kind]
+        return float(hypergeom.sf(least - 1, n, right, self.k))

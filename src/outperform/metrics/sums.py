@@ -1,0 +1,306 @@
+"""Metrics that are functions of sums over items: regression, and users' own statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from outperform._typing import FloatArray
+from outperform.errors import UsageError
+from outperform.metrics.custom import check_bounds
+from outperform.metrics.score_metrics import Buffer, Evaluate, Units
+
+Terms: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
+
+Combine: TypeAlias = Callable[[FloatArray], ArrayLike]
+"""From weighted means ``(n_statistics, n_draws)`` to one value a draw."""
+
+Read: TypeAlias = Callable[[Any, Any], FloatArray]
+"""From what is true of items, or None, and what a model said, to their statistics."""
+
+TARGETS = ("target", "prediction")
+"""The columns of a regression."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSums:
+    """A metric as a function of the weighted means of some statistics.
+
+    Parameters
+    ----------
+    columns
+        What the statistics of an item must be; empty if a user's function knows them.
+    terms
+        What is added up of each item, made of its statistics; None for these themselves.
+    combine
+        From the means ``(n_statistics, n_draws)`` to one value a draw.
+    read
+        Makes the statistics of items of what is true and what a model said; None for targets,
+        which are their own statistics.
+    own
+        Whether a user wrote ``combine``, so that what it returns is checked.
+
+    Examples
+    --------
+    >>> items = np.array([[3.0, 2.0], [5.0, 7.0]])  # target and prediction
+    >>> RMSE.of_means(RMSE.of_items(items).mean(axis=0)[:, None]).round(4)
+    array([1.5811])
+    """
+
+    columns: tuple[str, ...]
+    combine: Combine
+    terms: Terms | None = None
+    read: Read | None = None
+    own: bool = False
+
+    def of_items(self, statistics: FloatArray) -> FloatArray:
+        """Return what is added up of each item, ``(n_items, n_statistics)``."""
+        return statistics if self.terms is None else self.terms(statistics)
+
+    def of_means(self, means: FloatArray, *, name: str = "combine") -> FloatArray:
+        """Return the value at each column of means."""
+        if not self.own:
+            return np.asarray(self.combine(means), dtype=np.float64)
+        seen = means.view()
+        seen.flags.writeable = False
+        answer = np.asarray(self.combine(seen))
+        if answer.shape != means.shape[1:] or answer.dtype.kind not in "biuf":
+            raise UsageError(
+                f"the metric function {name!r} gets the means of {len(means)} statistics in "
+                f"{means.shape[1]} draws, an array of shape {means.shape}, and must return "
+                f"{means.shape[1]} numbers, one a draw; it returned an array of shape "
+                f"{answer.shape} and type {answer.dtype}"
+            )
+        if np.isnan(answer).any():
+            raise UsageError(
+                f"the metric function {name!r} must return a number for every draw; it returned "
+                f"NaN for {int(np.isnan(answer).sum())} of {answer.size}; decide in the function "
+                "what 0/0 is, for instance 0.0"
+            )
+        return answer.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CombinedMeans:
+    """A function of weighted means: one matrix product a block of draws.
+
+    Examples
+    --------
+    >>> found = CombinedMeans(
+    ...     name="wer", terms=np.array([[1.0, 4.0], [0.0, 6.0]]), sums=OfSums(
+    ...         columns=(), combine=lambda m: m[0] / m[1]), units=Units(2), bounds=(0.0, np.inf))
+    >>> found.worker()(np.array([[1.0, 1.0], [3.0, 1.0]])).round(4)
+    array([0.1   , 0.1667])
+    """
+
+    name: str
+    terms: FloatArray  # (n_items, n_statistics)
+    sums: OfSums
+    units: Units
+    bounds: tuple[float, float]
+    sign: int = 1
+
+    def held(self) -> FloatArray:
+        """Return what each unit adds to every sum and, last, to that of the weights."""
+        columns = [self.units.sums(column) for column in self.terms.T]
+        return np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
+
+    def of_sums(self, sums: FloatArray) -> FloatArray:
+        """Return the value at sums ``(n_statistics + 1, n)``, the last that of the weights."""
+        values = self.sign * self.sums.of_means(sums[:-1] / sums[-1:], name=self.name)
+        if self.sums.own:
+            check_bounds(self.name, values, self.bounds)
+        return values
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        held = np.ascontiguousarray(self.held().T)
+        buffer = Buffer(held.shape[1])
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            sums = np.matmul(weights, held, out=buffer.rows(len(weights)))
+            return self.of_sums(sums.T)
+
+        return evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedQuantile:
+    """The least value at or below which a share of the weight lies.
+
+    Examples
+    --------
+    >>> weights = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 4.0, 1.0, 1.0]])
+    >>> WeightedQuantile(np.array([3.0, 9.0, 1.0, 2.0]), Units(4), 0.5).worker()(weights)
+    array([2., 9.])
+    """
+
+    values: FloatArray  # (n_items,)
+    units: Units
+    level: float
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        order = np.argsort(self.values, kind="stable")
+        ordered, pick = self.values[order], self.units.picker(order)
+        buffer = Buffer(len(order))
+        # A share that is met but for rounding is met.
+        level = self.level * (1 - 1e-12)
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            below = np.cumsum(pick(weights), axis=1, out=buffer.rows(len(weights)))
+            return np.asarray(ordered[(below >= level * below[:, -1:]).argmax(axis=1)])
+
+        return evaluate
+
+
+def _residuals(items: FloatArray) -> FloatArray:
+    return np.asarray(items[:, 0] - items[:, 1])
+
+
+def _squares(items: FloatArray) -> FloatArray:
+    return np.square(_residuals(items))[:, None]
+
+
+def _absolute(items: FloatArray) -> FloatArray:
+    return np.abs(_residuals(items))[:, None]
+
+
+def _moments(items: FloatArray) -> FloatArray:
+    """Return residual, its square, and the target's and its square, from a common origin."""
+    target = items[:, 0] - items[:, 0].mean()  # sums of squares of what is far from 0 cancel
+    residual = _residuals(items)
+    return np.stack([residual, np.square(residual), target, np.square(target)], axis=1)
+
+
+def _products(items: FloatArray) -> FloatArray:
+    x, y = (items - items.mean(axis=0)).T
+    return np.stack([x, y, x * x, y * y, x * y], axis=1)
+
+
+def _poisson(items: FloatArray) -> FloatArray:
+    target, mean = items.T
+    if (target < 0).any() or (mean <= 0).any():
+        raise UsageError(
+            "poisson_deviance needs targets of at least 0 and predictions above 0; "
+            f"the least are {target.min():g} and {mean.min():g}"
+        )
+    ratio = np.where(target > 0, target / mean, 1.0)
+    return np.asarray(2 * (target * np.log(ratio) - target + mean))[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pinball:
+    """The pinball loss of predicted quantiles, item by item."""
+
+    alpha: float
+
+    def __call__(self, items: FloatArray) -> FloatArray:
+        """Return the loss of each item."""
+        residual = _residuals(items)
+        return np.maximum(self.alpha * residual, (self.alpha - 1) * residual)[:, None]
+
+
+def only(means: FloatArray) -> FloatArray:
+    """Return the mean of the only statistic."""
+    return means[0]
+
+
+def _root(means: FloatArray) -> FloatArray:
+    return np.sqrt(means[0])
+
+
+def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Return a ratio, and 0 for 0/0."""
+    safe = np.where(bottom > 0, bottom, 1.0)
+    return np.asarray(np.where(bottom > 0, top / safe, 0.0))
+
+
+def _explained(error: FloatArray, target: FloatArray, square: FloatArray) -> FloatArray:
+    """Return 1 − error / variance, as scikit-learn does where nothing varies."""
+    variance = square - np.square(target)
+    constant = variance <= 1e-14 * square
+    share = 1 - error / np.where(constant, 1.0, variance)
+    return np.where(constant, np.where(error > 0, 0.0, 1.0), share)
+
+
+def _r2(means: FloatArray) -> FloatArray:
+    return _explained(means[1], means[2], means[3])
+
+
+def _explained_variance(means: FloatArray) -> FloatArray:
+    return _explained(means[1] - np.square(means[0]), means[2], means[3])
+
+
+def _correlation(means: FloatArray) -> FloatArray:
+    x, y, xx, yy, xy = means
+    spread = np.sqrt(np.maximum((xx - x * x) * (yy - y * y), 0.0))
+    return _over(xy - x * y, spread)
+
+
+def ratio(means: FloatArray) -> FloatArray:
+    """Return the first sum over the second, and 0 for 0/0."""
+    return _over(means[0], means[1])
+
+
+def regression(terms: Terms, combine: Combine = only) -> OfSums:
+    """Return a metric of targets and predictions."""
+    return OfSums(columns=TARGETS, terms=terms, combine=combine)
+
+
+MSE = regression(_squares)
+RMSE = regression(_squares, _root)
+MAE = regression(_absolute)
+POISSON = regression(_poisson)
+R2 = regression(_moments, _r2)
+EXPLAINED_VARIANCE = regression(_moments, _explained_variance)
+CORRELATION = regression(_products, _correlation)
+
+
+def _masks(truth: object, prediction: object) -> FloatArray:
+    """Return intersection, actual and predicted size of every mask."""
+    found = []
+    for which, masks in (("y_true", truth), ("a prediction", prediction)):
+        array = np.asarray(masks)
+        if array.ndim < 2 or array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+            raise UsageError(
+                f"masks are arrays of 0 and 1, the first axis the images; {which} has shape "
+                f"{array.shape} and type {array.dtype}"
+            )
+        found.append(array.reshape(len(array), -1).astype(bool))
+    true, said = found
+    if true.shape != said.shape:
+        raise UsageError(f"masks must have the same shape; got {true.shape} and {said.shape}")
+    sizes = [(true & said).sum(axis=1), true.sum(axis=1), said.sum(axis=1)]
+    return np.stack(sizes, axis=1).astype(np.float64)
+
+
+def _dice(sizes: FloatArray) -> FloatArray:
+    both, actual, predicted = sizes
+    return np.where(actual + predicted > 0, _over(2 * both, actual + predicted), 1.0)
+
+
+def _iou(sizes: FloatArray) -> FloatArray:
+    both, actual, predicted = sizes
+    union = actual + predicted - both
+    return np.where(union > 0, _over(both, union), 1.0)
+
+
+def _dice_of_items(items: FloatArray) -> FloatArray:
+    return _dice(items.T)[:, None]
+
+
+def _iou_of_items(items: FloatArray) -> FloatArray:
+    return _iou(items.T)[:, None]
+
+
+_SIZES = ("both", "actual", "predicted")
+DICE = OfSums(columns=_SIZES, combine=_dice, read=_masks)
+IOU = OfSums(columns=_SIZES, combine=_iou, read=_masks)
+MEAN_DICE = OfSums(columns=_SIZES, terms=_dice_of_items, combine=only, read=_masks)
+MEAN_IOU = OfSums(columns=_SIZES, terms=_iou_of_items, combine=only, read=_masks)
