@@ -338,7 +338,7 @@ def data_of(
         "groups": groups,
         "sample_weight": sample_weight,
     }
-    if not metrics.is_of_scores(metric):
+    if metric is None or not metrics.is_of_scores(metric):
         if y_true is None:
             raise refuse_labels_metric(metric, graded=True)
         metrics.check_name(metric, graded=False)

@@ -120,6 +120,10 @@ def _of_sums(
     )
 
 
+def _of_errors(name: str, label: str, sums: OfSums) -> ScoreMetric:
+    return _of_sums(name, label, sums, (0.0, math.inf), greater_is_better=False)
+
+
 def _quantile(name: str, label: str, level: float, *, greater_is_better: bool) -> ScoreMetric:
     return ScoreMetric(
         name=name,
@@ -133,7 +137,6 @@ def _quantile(name: str, label: str, level: float, *, greater_is_better: bool) -
 
 
 _UNBOUNDED = (-math.inf, math.inf)
-_EDITS = {"greater_is_better": False, "bounds": (0.0, math.inf)}
 SCORE_METRICS = {
     metric.name: metric
     for metric in (
@@ -196,9 +199,9 @@ SCORE_METRICS = {
             (-math.inf, 1.0),
         ),
         _of_sums("pearson", "Pearson correlation", of_sums.CORRELATION, (-1.0, 1.0)),
-        _of_sums("wer", "word error rate", of_items.WER, **_EDITS),
-        _of_sums("cer", "character error rate", of_items.CER, **_EDITS),
-        _of_sums("ter", "TER", of_items.TER, **_EDITS),
+        _of_errors("wer", "word error rate", of_items.WER),
+        _of_errors("cer", "character error rate", of_items.CER),
+        _of_errors("ter", "TER", of_items.TER),
         _of_sums("bleu", "BLEU", of_items.BLEU, (0.0, 100.0)),
         _of_sums("chrf", "chrF", of_items.CHRF, (0.0, 100.0)),
         _of_sums("dice", "Dice of all pixels", of_sums.DICE),
@@ -418,13 +421,7 @@ def pinball(alpha: float) -> ScoreMetric:
     'pinball_0.9'
     """
     sums = of_sums.regression(of_sums.Pinball(_between(alpha, "alpha")))
-    return _of_sums(
-        f"pinball_{alpha:g}",
-        f"pinball loss at {alpha:g}",
-        sums,
-        (0.0, math.inf),
-        greater_is_better=False,
-    )
+    return _of_errors(f"pinball_{alpha:g}", f"pinball loss at {alpha:g}", sums)
 
 
 def quantile(level: float, *, greater_is_better: bool = False) -> ScoreMetric:

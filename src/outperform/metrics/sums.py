@@ -208,11 +208,11 @@ class Pinball:
 
 def only(means: FloatArray) -> FloatArray:
     """Return the mean of the only statistic."""
-    return means[0]
+    return np.asarray(means[0])
 
 
 def _root(means: FloatArray) -> FloatArray:
-    return np.sqrt(means[0])
+    return np.asarray(np.sqrt(means[0]))
 
 
 def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
