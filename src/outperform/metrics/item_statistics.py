@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from outperform._typing import AnyArray, FloatArray
 from outperform.errors import DataError, UsageError, require
-from outperform.metrics.sums import OfSums, ratio
+from outperform.metrics.sums import OfSums, ratio, rows
 
 
 def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
@@ -39,7 +40,7 @@ class Edits:
 
     characters: bool
 
-    def __call__(self, references: Any, texts: Any) -> FloatArray:
+    def __call__(self, references: object, texts: object) -> FloatArray:
         """Return the two numbers of every text."""
         split = list if self.characters else str.split
         return np.array(
@@ -51,14 +52,23 @@ class Edits:
         )
 
 
-def _pairs(references: Any, texts: Any) -> Iterator[tuple[str, str]]:
-    if references is None or len(references) != len(texts):
-        n = None if references is None else len(references)
-        raise DataError(f"there are {len(texts)} texts and {n} references; give one for each")
-    for place, pair in enumerate(zip(references, texts, strict=True)):
-        if not all(isinstance(text, str) for text in pair):
-            raise DataError(f"row {place} (counted from 0) must hold texts; got {pair!r}")
-        yield pair
+def _pairs(references: object, texts: object) -> Iterator[tuple[str, str]]:
+    sides = []
+    for name, side in (("y_true", references), ("a prediction", texts)):
+        if isinstance(side, str) or not isinstance(side, Iterable):
+            raise DataError(f"{name} must be a list of texts; got {type(side).__name__}")
+        sides.append([*side])
+    true, said = sides
+    if len(true) != len(said):
+        raise DataError(
+            f"there are {len(said)} texts and {len(true)} references; give one for each"
+        )
+    for place, (one, two) in enumerate(zip(true, said, strict=True)):
+        if not isinstance(one, str) or not isinstance(two, str):
+            raise DataError(
+                f"row {place} (counted from 0) must hold texts; got {one!r} and {two!r}"
+            )
+        yield one, two
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ class SacreBleu:
 
     kind: str
 
-    def __call__(self, references: Any, texts: Any) -> FloatArray:
+    def __call__(self, references: object, texts: object) -> FloatArray:
         """Return the statistics of every text."""
         library = require("sacrebleu", extra="texts", purpose=f"metric {self.kind}")
         metric = getattr(library.metrics, self.kind)()
@@ -96,8 +106,8 @@ def bleu(means: FloatArray) -> FloatArray:
 
     Where no n-gram of an order matches, its precision is 1/2, 1/4, … of a match.
     """
-    length, reference = means[:2]
-    matches, grams, n = means[2 : 2 + _ORDERS], means[2 + _ORDERS : -1], means[-1]
+    length, reference, *counts, n = rows(means)
+    matches, grams = np.stack(counts[:_ORDERS]), np.stack(counts[_ORDERS:])
     missing = (matches <= 0) & (grams > 0)
     halves = 0.5 ** np.cumsum(missing, axis=0)
     whole = np.where(grams > 0, grams * n, 1.0)
@@ -106,7 +116,7 @@ def bleu(means: FloatArray) -> FloatArray:
     logs = np.log(np.where(possible, precision, 1.0)).sum(axis=0) / _ORDERS
     short = np.where(length < reference, 1 - reference / np.where(length > 0, length, 1.0), 0.0)
     value = 100 * np.exp(logs + short)
-    return np.where(possible.all(axis=0) & (matches[0] > 0) & (length > 0), value, 0.0)
+    return np.where(possible.all(axis=0) & (counts[0] > 0) & (length > 0), value, 0.0)
 
 
 def chrf(means: FloatArray) -> FloatArray:
@@ -182,7 +192,7 @@ class Ranked:
     kind: str
     k: int | None
 
-    def __call__(self, truth: Any, scores: Any) -> FloatArray:
+    def __call__(self, truth: object, scores: object) -> FloatArray:
         """Return the metric of each query."""
         pairs = _by_query(truth, scores) if isinstance(truth, Mapping) else _by_row(truth, scores)
         return np.array([[self.of_query(*pair)] for pair in pairs])
@@ -224,11 +234,13 @@ def _ordered(scores: FloatArray, gains: FloatArray) -> FloatArray:
     return np.asarray(gains[np.lexsort((gains, -scores))])
 
 
-def _by_row(truth: Any, scores: Any) -> Iterable[tuple[FloatArray, FloatArray]]:
-    if truth is None:
+def _by_row(truth: object, scores: object) -> Iterable[tuple[FloatArray, FloatArray]]:
+    if not isinstance(truth, (Sequence, np.ndarray)) or not isinstance(
+        scores, (Sequence, np.ndarray)
+    ):
         raise UsageError(
             "a metric of rankings needs the relevance of each document as y_true: a row for each "
-            "query, or grades by document for each query by name"
+            "query, or grades by document for each query by name; and scores of the same form"
         )
     if len(truth) != len(scores):
         raise DataError(
@@ -244,22 +256,29 @@ def _by_row(truth: Any, scores: Any) -> Iterable[tuple[FloatArray, FloatArray]]:
         yield _ordered(found, gains), np.sort(gains)[::-1]
 
 
-def _by_query(truth: Mapping[Any, Any], scores: Any) -> Iterable[tuple[FloatArray, FloatArray]]:
-    if not isinstance(scores, Mapping) or set(scores) - set(truth):
-        spare = set(scores) - set(truth) if isinstance(scores, Mapping) else "a list"
+Documents: TypeAlias = Mapping[Hashable, float]
+
+
+def _by_query(
+    truth: Mapping[Hashable, Documents], scores: object
+) -> Iterable[tuple[FloatArray, FloatArray]]:
+    if not isinstance(scores, Mapping):
+        raise DataError("queries by name need scores by the same names, {query: {document: score}}")
+    spare = [query for query in scores if query not in truth]
+    if spare:
         raise DataError(
-            f"queries by name need scores by the same names; got {spare!r} without grades"
+            f"query {spare[0]!r} has scores and no grades; every query needs grades in y_true"
         )
     for query, grades in truth.items():  # a query without any answer has found nothing
-        run: Mapping[Any, float] = scores.get(query, {})
-        gains = _numbers([grades.get(document, 0) for document in run], query)
+        run: Documents = scores.get(query, {})
+        gains = _numbers([grades.get(document, 0.0) for document in run], query)
         yield (
             _ordered(_numbers(list(run.values()), query), gains),
             np.sort(_numbers(list(grades.values()), query))[::-1],
         )
 
 
-def _numbers(values: Any, query: object) -> FloatArray:
+def _numbers(values: ArrayLike, query: object) -> FloatArray:
     array: AnyArray = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise DataError(f"grades and scores of query {query!r} must be a row of finite numbers")
@@ -284,15 +303,17 @@ class Repeated:
     kind: str
     k: int
 
-    def __call__(self, truth: Any, answers: Any) -> FloatArray:
+    def __call__(self, truth: object, answers: object) -> FloatArray:
         """Return the estimate of each item."""
+        if not isinstance(answers, Iterable):
+            raise DataError("answers must be a row of right and wrong ones for each item")
         if truth is not None:
             raise UsageError(
                 f"{self.kind}{self.k} reads whether each answer was right; give None as y_true"
             )
         return np.array([[self.of_item(row, place)] for place, row in enumerate(answers)])
 
-    def of_item(self, answers: Sequence[float], place: int) -> float:
+    def of_item(self, answers: ArrayLike, place: int) -> float:
         """Return the estimate of one item from its answers, 1 where right."""
         from scipy.stats import hypergeom
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 Combine: TypeAlias = Callable[[FloatArray], ArrayLike]
 """From weighted means ``(n_statistics, n_draws)`` to one value a draw."""
 
-Read: TypeAlias = Callable[[Any, Any], FloatArray]
+Read: TypeAlias = Callable[[object, object], FloatArray]
 """From what is true of items, or None, and what a model said, to their statistics."""
 
 TARGETS = ("target", "prediction")
@@ -159,8 +159,14 @@ class WeightedQuantile:
         return evaluate
 
 
+def rows(array: FloatArray) -> list[FloatArray]:
+    """Return the rows of an array, each an array."""
+    return [*array]
+
+
 def _residuals(items: FloatArray) -> FloatArray:
-    return np.asarray(items[:, 0] - items[:, 1])
+    target, prediction = rows(items.T)
+    return target - prediction
 
 
 def _squares(items: FloatArray) -> FloatArray:
@@ -173,18 +179,18 @@ def _absolute(items: FloatArray) -> FloatArray:
 
 def _moments(items: FloatArray) -> FloatArray:
     """Return residual, its square, and the target's and its square, from a common origin."""
-    target = items[:, 0] - items[:, 0].mean()  # sums of squares of what is far from 0 cancel
-    residual = _residuals(items)
+    target, residual = rows(items.T)[0], _residuals(items)
+    target = target - target.mean()  # sums of squares of what is far from 0 cancel
     return np.stack([residual, np.square(residual), target, np.square(target)], axis=1)
 
 
 def _products(items: FloatArray) -> FloatArray:
-    x, y = (items - items.mean(axis=0)).T
+    x, y = rows((items - items.mean(axis=0)).T)
     return np.stack([x, y, x * x, y * y, x * y], axis=1)
 
 
 def _poisson(items: FloatArray) -> FloatArray:
-    target, mean = items.T
+    target, mean = rows(items.T)
     if (target < 0).any() or (mean <= 0).any():
         raise UsageError(
             "poisson_deviance needs targets of at least 0 and predictions above 0; "
@@ -208,11 +214,11 @@ class Pinball:
 
 def only(means: FloatArray) -> FloatArray:
     """Return the mean of the only statistic."""
-    return np.asarray(means[0])
+    return rows(means)[0]
 
 
 def _root(means: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt(means[0]))
+    return np.sqrt(rows(means)[0])
 
 
 def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
@@ -230,22 +236,25 @@ def _explained(error: FloatArray, target: FloatArray, square: FloatArray) -> Flo
 
 
 def _r2(means: FloatArray) -> FloatArray:
-    return _explained(means[1], means[2], means[3])
+    _, square, target, of_target = rows(means)
+    return _explained(square, target, of_target)
 
 
 def _explained_variance(means: FloatArray) -> FloatArray:
-    return _explained(means[1] - np.square(means[0]), means[2], means[3])
+    residual, square, target, of_target = rows(means)
+    return _explained(square - np.square(residual), target, of_target)
 
 
 def _correlation(means: FloatArray) -> FloatArray:
-    x, y, xx, yy, xy = means
+    x, y, xx, yy, xy = rows(means)
     spread = np.sqrt(np.maximum((xx - x * x) * (yy - y * y), 0.0))
     return _over(xy - x * y, spread)
 
 
 def ratio(means: FloatArray) -> FloatArray:
     """Return the first sum over the second, and 0 for 0/0."""
-    return _over(means[0], means[1])
+    top, bottom = rows(means)
+    return _over(top, bottom)
 
 
 def regression(terms: Terms, combine: Combine = only) -> OfSums:
@@ -281,12 +290,12 @@ def _masks(truth: object, prediction: object) -> FloatArray:
 
 
 def _dice(sizes: FloatArray) -> FloatArray:
-    both, actual, predicted = sizes
+    both, actual, predicted = rows(sizes)
     return np.where(actual + predicted > 0, _over(2 * both, actual + predicted), 1.0)
 
 
 def _iou(sizes: FloatArray) -> FloatArray:
-    both, actual, predicted = sizes
+    both, actual, predicted = rows(sizes)
     union = actual + predicted - both
     return np.where(union > 0, _over(both, union), 1.0)
 
