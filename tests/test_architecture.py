@@ -58,7 +58,7 @@ ROOMS: dict[str, Room] = {
         gated={"pymc", "arviz", "pytensor", "nutpie", "numpyro"},
         random=True,
     ),
-    "metrics": Room(rooms=GROUND, imports={"numpy"}),
+    "metrics": Room(rooms=GROUND, imports={"numpy"}, gated={"sacrebleu"}),
     "decision": Room(rooms=GROUND, imports={"numpy", "scipy"}),
     "nhst": Room(rooms=GROUND, imports={"numpy", "scipy"}),
     "display": Room(rooms=GROUND, imports={"numpy"}, gated={"matplotlib"} | FRAMES),

@@ -147,10 +147,10 @@ def test_columns_and_scores_of_files_are_known_by_their_names(tmp_path):
 # Names that no metric has
 
 
-@pytest.mark.parametrize("metric", ["median", "neg_men", "pass@10", "win_rate"])
+@pytest.mark.parametrize("metric", ["modus", "neg_men", "pass@0", "win_rate"])
 def test_unknown_metrics_of_grades(metric):
     seen = op.Scores.from_values({"a": FAST, "b": SLOW})
-    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean; or a function"
+    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean, .*; or a function"
     for ask in (
         lambda: compare(metric),
         lambda: op.estimate(None, FAST, metric=metric),
@@ -187,7 +187,7 @@ def test_unknown_names_list_what_fits_the_data():
         op.compare(counted, "a", "b", metric="acuracy")
     assert f" and {len(op.metrics.names()) - 5} more" in str(caught.value)
     seen = op.Scores.from_arrays(y, {"a": score, "b": score})
-    with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*brier_score; or a function"):
+    with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*; or a function"):
         op.compare(seen, "a", "b", metric="roc-auc")
 
 

@@ -33,7 +33,8 @@ def test_metrics_are_values(name):
     assert pickle.loads(pickle.dumps(metric)) == metric
     assert metrics.is_of_scores(metric)
     assert name not in metrics.names()
-    loss = name in ("log_loss", "brier_score", "mean_cost")
+    losses = "log_loss brier_score mean_cost p50 p90 p95 p99 mae mse rmse poisson_deviance"
+    loss = name in (*losses.split(), "wer", "cer", "ter")
     assert metric.greater_is_better != loss
 
 

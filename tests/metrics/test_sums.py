@@ -271,6 +271,31 @@ def test_masks():
     assert value("iou_mean", statistics, ones)[0] == pytest.approx(np.mean(each))
 
 
+@pytest.mark.parametrize("rate", ["accuracy", "recall", "precision", "f1", "selection_rate"])
+def test_gaps_are_between_the_rates_of_groups(rate):
+    truth, said, by = (RANDOM.integers(0, k, 90) for k in (2, 2, 3))
+    metric = op.metrics.gap(rate, by)
+    found = value(metric, metric.sums.read(truth, said), np.ones(90))[0]
+    rates = {
+        "accuracy": reference.accuracy_score,
+        "recall": reference.recall_score,
+        "precision": reference.precision_score,
+        "f1": reference.f1_score,
+        "selection_rate": lambda _, said: said.mean(),
+    }
+    each = [rates[rate](truth[by == g], said[by == g]) for g in range(3)]
+    assert found == pytest.approx(max(each) - min(each))
+
+
+def test_a_gap_needs_groups_of_the_same_items():
+    with pytest.raises(UsageError, match="fewer than two"):
+        op.metrics.gap("recall", ["de", "de"])
+    with pytest.raises(UsageError, match="unknown rate"):
+        op.metrics.gap("fairness", ["de", "fr"])
+    with pytest.raises(DataError, match="asked of 2 items"):
+        op.compare([1, 0, 1], [1, 0, 1], [1, 1, 1], metric=op.metrics.gap("f1", ["a", "b"]), rope=1)
+
+
 def test_every_metric_of_sums_can_be_pickled_and_compared():
     for name, metric in SCORE_METRICS.items():
         assert pickle.loads(pickle.dumps(metric)) == metric == get_score(name)

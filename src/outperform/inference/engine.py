@@ -22,7 +22,8 @@ from outperform.inference.items import (
     observed_scores,
     weighed_means,
 )
-from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, log_draws, unit_influence
+from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, log_draws
+from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import (
@@ -94,9 +95,8 @@ def answer_by_chain(
     view, pymc = first.view, first.choices.engine
     assert pymc is not None
     pymc = replace(pymc, draws=_draws_of_chain(n_draws, pymc.chains))
-    model = first.prior.own
-    if model is None:
-        model = model_of(view, prior=first.prior)
+    own = first.prior.own
+    model = model_of(view, prior=first.prior) if own is None else own
     trace = sample(model, pymc, seed=seed, n_jobs=n_jobs)
     drawn = confusions(trace.posterior, n_models=len(view.models), n_classes=view.n_classes)
     values = np.empty((len(specs) * len(view.models), pymc.n_draws))

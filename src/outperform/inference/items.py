@@ -15,7 +15,8 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
-from outperform.inference.score_spec import ScoreSpec, unit_influence
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.score_metrics import Prepared, Units, WeightedMean

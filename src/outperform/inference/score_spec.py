@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from time import perf_counter
 from typing import NamedTuple, cast
 
@@ -29,20 +28,15 @@ from outperform.metrics.score_metrics import (
     Prepared,
     Ranking,
     Units,
-    WeightedMean,
 )
 from outperform.metrics.score_registry import MetricLike, ScoreMetric
-from outperform.metrics.sums import TARGETS, Combine, CombinedMeans
+from outperform.metrics.sums import TARGETS, Combine
 from outperform.posterior.base import PriorModel
-from outperform.posterior.bootstrap import Influence, jackknife
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 from outperform.progress import log_time
 
 _ROUNDING = 1e-6
-# Leaving out more units than this would take longer than the comparison itself; so many values
-# of positive items are looked up at a time.
-_MOST_LEFT_OUT, _AT_ONCE = 5_000, 1 << 20
 
 
 class Scale(NamedTuple):
@@ -477,43 +471,3 @@ def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
     if metric.score == "brier_score" and (scores.n_classes or 2) > 2:
         return metric.bounds[0] * 2, metric.bounds[1] * 2
     return metric.bounds
-
-
-def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence | None:
-    """Return how far each unit moves what is prepared; None where that would take too long."""
-    from scipy.sparse import csr_array, identity
-
-    means = [one for one in ready if isinstance(one, WeightedMean)]
-    if len(means) == len(ready):  # the sums of values, and of weights
-        units = means[0].units
-        sums = [units.sums(one.values) for one in means]
-        sums.append(units.sums(np.ones(len(means[0].values))))
-        return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
-    combined = [one for one in ready if isinstance(one, CombinedMeans)]
-    if len(combined) == len(ready):
-        held = [one.held() for one in combined]
-        edges = np.cumsum([0, *(len(one) for one in held)])
-
-        def of_sums(left: FloatArray) -> FloatArray:
-            parts = [left[i:j] for i, j in pairwise(edges)]
-            with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
-                return np.stack(
-                    [one.of_sums(part) for one, part in zip(combined, parts, strict=True)]
-                )
-
-        return jackknife(csr_array(np.concatenate(held)), repeats, of_sums)
-    ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
-    if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
-        return None
-    workers = [one.worker() for one in ranked]
-    pieces = 1 + len(repeats) * len(ranked[0].ranking.positives) // _AT_ONCE
-
-    # Without any weight, items at the top have no precision.
-    least = _ROUNDING**2 if isinstance(ranked[0], AveragePrecision) else 0.0
-
-    def evaluate(left: FloatArray) -> FloatArray:
-        parts = np.array_split(np.maximum(left.T, least), pieces)
-        return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
-
-    with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
-        return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from outperform.metrics.score_metrics import (
 )
 from outperform.metrics.score_registry import ScoreMetric
 from outperform.metrics.sums import CombinedMeans, WeightedQuantile
+from outperform.posterior.bootstrap import Influence, jackknife
 
 _RANKINGS: dict[str, Callable[[Ranking], Prepared]] = {
     "roc_auc": AreaUnderCurve,
@@ -140,3 +142,48 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
     total = np.concatenate([[0.0], np.cumsum(negative)])
     level = total[ranking.level] - total[ranking.above]
     return float(positive @ level / (positive.sum() * negative.sum()))
+
+
+# Leaving out more units than this would take longer than the comparison itself; so many values
+# of positive items are looked up at a time.
+_MOST_LEFT_OUT, _AT_ONCE = 5_000, 1 << 20
+
+
+def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence | None:
+    """Return how far each unit moves what is prepared; None where that would take too long."""
+    from scipy.sparse import csr_array, identity
+
+    means = [one for one in ready if isinstance(one, WeightedMean)]
+    if len(means) == len(ready):  # the sums of values, and of weights
+        units = means[0].units
+        sums = [units.sums(one.values) for one in means]
+        sums.append(units.sums(np.ones(len(means[0].values))))
+        return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
+    combined = [one for one in ready if isinstance(one, CombinedMeans)]
+    if len(combined) == len(ready):
+        held = [one.held() for one in combined]
+        edges = np.cumsum([0, *(len(one) for one in held)])
+
+        def of_sums(left: FloatArray) -> FloatArray:
+            parts = [left[i:j] for i, j in pairwise(edges)]
+            with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
+                return np.stack(
+                    [one.of_sums(part) for one, part in zip(combined, parts, strict=True)]
+                )
+
+        return jackknife(csr_array(np.concatenate(held)), repeats, of_sums)
+    ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
+    if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
+        return None
+    workers = [one.worker() for one in ranked]
+    pieces = 1 + len(repeats) * len(ranked[0].ranking.positives) // _AT_ONCE
+
+    # Without any weight, items at the top have no precision.
+    least = 1e-12 if isinstance(ranked[0], AveragePrecision) else 0.0
+
+    def evaluate(left: FloatArray) -> FloatArray:
+        parts = np.array_split(np.maximum(left.T, least), pieces)
+        return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
+
+    with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
+        return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import AnyArray, FloatArray
+from outperform._typing import AnyArray, FloatArray, Label
 from outperform.errors import DataError, UsageError, require
 from outperform.metrics.sums import OfSums, ratio, rows
 
@@ -315,8 +316,6 @@ class Repeated:
 
     def of_item(self, answers: ArrayLike, place: int) -> float:
         """Return the estimate of one item from its answers, 1 where right."""
-        from scipy.stats import hypergeom
-
         bits = np.asarray(answers, dtype=np.float64)
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
             raise DataError(
@@ -329,4 +328,64 @@ class Repeated:
                 f"{self.kind}{self.k}"
             )
         least = {"pass@": 1, "pass^": self.k, "maj@": self.k // 2 + 1}[self.kind]
-        return float(hypergeom.sf(least - 1, n, right, self.k))
+        ways = sum(comb(right, j) * comb(n - right, self.k - j) for j in range(least, self.k + 1))
+        return ways / comb(n, self.k)
+
+
+@dataclass(frozen=True, slots=True)
+class OfGroups:
+    """The two sums of a rate, each in the columns of the item's group.
+
+    Parameters
+    ----------
+    rate
+        ``"accuracy"``, ``"recall"``, ``"precision"``, ``"f1"``, ``"selection_rate"`` or
+        ``"mae"``.
+    group
+        A code for the group of each item.
+    n_groups
+        How many groups there are.
+    positive
+        The positive class.
+    """
+
+    rate: str
+    group: tuple[int, ...]
+    n_groups: int
+    positive: Label
+
+    def __call__(self, truth: object, prediction: object) -> FloatArray:
+        """Return top and bottom of the rate, in columns by group."""
+        true, said = (np.asarray(side) for side in (truth, prediction))
+        n = len(self.group)
+        if true.shape != (n,) or said.shape != (n,):
+            raise DataError(
+                f"the gap was asked of {n} items; y_true has shape {true.shape} and the "
+                f"prediction {said.shape}"
+            )
+        top, bottom = RATES[self.rate](true, said, self.positive)
+        found = np.zeros((n, 2 * self.n_groups))
+        codes = np.array(self.group)
+        found[np.arange(n), 2 * codes] = top
+        found[np.arange(n), 2 * codes + 1] = bottom
+        return found
+
+
+Rate: TypeAlias = Callable[[AnyArray, AnyArray, Label], tuple[AnyArray, AnyArray]]
+RATES: dict[str, Rate] = {
+    "accuracy": lambda true, said, _: (true == said, np.ones(len(true))),
+    "recall": lambda true, said, one: ((true == one) & (said == one), true == one),
+    "precision": lambda true, said, one: ((true == one) & (said == one), said == one),
+    "f1": lambda true, said, one: (
+        2.0 * ((true == one) & (said == one)),
+        (true == one).astype(float) + (said == one),
+    ),
+    "selection_rate": lambda true, said, one: (said == one, np.ones(len(true))),
+    "mae": lambda true, said, _: (np.abs(true - said), np.ones(len(true))),
+}
+
+
+def gap_between(means: FloatArray) -> FloatArray:
+    """Return the largest less the smallest rate of the groups."""
+    rates = means[::2] / np.where(means[1::2] > 0, means[1::2], 1.0)
+    return np.asarray(rates.max(axis=0) - rates.min(axis=0))

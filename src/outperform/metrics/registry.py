@@ -15,7 +15,13 @@ from outperform.errors import UsageError, param, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_registry import MetricLike, ScoreMetric, score_named, score_names
+from outperform.metrics.score_registry import (
+    AT_K,
+    SCORE_METRICS,
+    MetricLike,
+    ScoreMetric,
+    score_names,
+)
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",
@@ -114,7 +120,7 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     (True, False, True)
     """
     if isinstance(metric, str):
-        return score_named(metric) is not None
+        return metric in SCORE_METRICS or AT_K.fullmatch(metric) is not None
     return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast
 
-from outperform._typing import FloatArray
+import numpy as np
+
+from outperform._typing import ColumnLike, FloatArray, Label
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics import item_statistics as of_items
 from outperform.metrics import sums as of_sums
@@ -137,6 +139,7 @@ def _quantile(name: str, label: str, level: float, *, greater_is_better: bool) -
 
 
 _UNBOUNDED = (-math.inf, math.inf)
+_MEAN = ScoreMetric(name="", label="", reads="grade", score="mean", bounds=_UNBOUNDED)
 SCORE_METRICS = {
     metric.name: metric
     for metric in (
@@ -149,29 +152,9 @@ SCORE_METRICS = {
         ),
         *_loss("log_loss", "log loss", math.inf),
         *_loss("brier_score", "Brier score", 1.0),
-        ScoreMetric(
-            name="mean",
-            label="mean score",
-            reads="grade",
-            score="mean",
-            bounds=_UNBOUNDED,
-        ),
-        ScoreMetric(
-            name="mean_cost",
-            label="mean cost",
-            reads="grade",
-            score="mean",
-            greater_is_better=False,
-            bounds=_UNBOUNDED,
-        ),
-        ScoreMetric(
-            name="neg_mean",
-            label="negative mean",
-            reads="grade",
-            score="mean",
-            sign=-1,
-            bounds=_UNBOUNDED,
-        ),
+        replace(_MEAN, name="mean", label="mean score"),
+        replace(_MEAN, name="mean_cost", label="mean cost", greater_is_better=False),
+        replace(_MEAN, name="neg_mean", label="negative mean", sign=-1),
         _quantile("median", "median score", 0.5, greater_is_better=True),
         *(
             _quantile(f"p{n}", f"{n}th percentile", n / 100, greater_is_better=False)
@@ -211,7 +194,7 @@ SCORE_METRICS = {
     )
 }
 
-_AT = re.compile(
+AT_K = re.compile(
     r"(ndcg|map|mrr|recall|precision|hit|pass|maj)@([1-9]\d*)|pass\^([1-9]\d*)|ndcg|map|mrr"
 )
 _LABELS = {
@@ -232,7 +215,7 @@ def score_named(name: str) -> ScoreMetric | None:
     """
     if name in SCORE_METRICS:
         return SCORE_METRICS[name]
-    match = _AT.fullmatch(name)
+    match = AT_K.fullmatch(name)
     if match is None:
         return None
     kind, at, power = match.groups()
@@ -260,7 +243,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     --------
     >>> score_names()[:2]
     ['roc_auc', 'average_precision']
-    >>> score_names(graded=True)
+    >>> score_names(graded=True)[:3]
     ['mean', 'mean_cost', 'neg_mean']
     """
     return [
@@ -445,6 +428,40 @@ def quantile(level: float, *, greater_is_better: bool = False) -> ScoreMetric:
         f"{level:g} quantile",
         level,
         greater_is_better=greater_is_better,
+    )
+
+
+def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> ScoreMetric:
+    """Return how far apart a rate is between groups of items; less is better.
+
+    Parameters
+    ----------
+    rate
+        ``"accuracy"``, ``"recall"``, ``"precision"``, ``"f1"``, ``"selection_rate"`` or ``"mae"``.
+    by
+        The group of each item, such as its language, in the order of the items.
+    pos_label
+        The positive class, where the rate has one.
+
+    Examples
+    --------
+    >>> metric = gap("accuracy", ["de", "de", "fr", "fr"])
+    >>> metric.label
+    'gap of accuracy between 2 groups'
+    """
+    if rate not in of_items.RATES:
+        raise UsageError(unknown_name("rate", rate, of_items.RATES))
+    names, codes = np.unique(np.asarray(by), return_inverse=True)
+    if len(names) < 2:
+        raise UsageError("a gap is between groups, and there are fewer than two")
+    read = of_items.OfGroups(rate, tuple(codes.ravel().tolist()), len(names), pos_label)
+    columns = tuple(f"{part} of {name}" for name in names for part in ("top", "bottom"))
+    return _of_sums(
+        f"{rate}_gap",
+        f"gap of {rate} between {len(names)} groups",
+        OfSums(columns=columns, combine=of_items.gap_between, read=read),
+        (0.0, math.inf if rate == "mae" else 1.0),
+        greater_is_better=False,
     )
 
 
