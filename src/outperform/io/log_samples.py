@@ -334,10 +334,11 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         f"name that of each task, {param('score=', dict.fromkeys(sorted(tasks)[:2], 'acc'))}",
         f"take each task by its own score with {param('by=', 'task')}",
     )
+    which = f"{param('score=')} to see why it does not fit"
     raise DataError(
         f"there is no score that all logs have and whose values are {kind.looks}; they have "
         f"{known or 'none'}. "
-        + (f"They are of {len(tasks)} tasks: {own}" if len(tasks) > 1 else "Log one of that kind")
+        + (f"They are of {len(tasks)} tasks: {own}" if len(tasks) > 1 else f"Name one with {which}")
     )
 
 
