@@ -72,6 +72,30 @@ def test_a_folder_of_mixed_tasks_is_ranked_in_one_command(logs, capsys):
     assert metrics == {**dict.fromkeys(TASKS[:4], "accuracy"), "notes": "mean"}
 
 
+def test_mixed_tasks_without_by_are_told_of_it(logs, capsys):
+    code, told = asked(capsys, "rank", "logs")
+    assert code == 3
+    assert "They are of 5 tasks: take each task by its own score with --by task" in told
+
+
+def test_tasks_without_a_rope_have_the_default(logs, capsys):
+    words = ["--by", "task", "--rope", "arc=0.02,gsm8k=0.02", *FEW]
+    code, told = asked(capsys, "rank", "table.csv", *COLUMNS, *words)
+    assert code == 0
+    messages = [one["message"] for one in json.loads(told)["findings"]]
+    assert "The ROPE of hella and mmlu is the default, ±0.01; choose your own." in messages
+
+
+def test_a_line_without_an_id_is_bad_data(logs, capsys):
+    path = Path("logs", "tiny", "samples_arc_2026-01-01T00-00-00.000001.jsonl")
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    del lines[3]["doc_id"], lines[9]["doc_id"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines), "utf-8")
+    code, told = asked(capsys, "rank", "logs", "--by", "task", "--rope", _ropes())
+    assert code == 3
+    assert "every sample needs an id in 'doc_id'" in " ".join(told.split())
+
+
 def _ropes() -> str:
     return ",".join(f"{task}={0.3 if task == 'notes' else 0.02}" for task in TASKS)
 
@@ -110,7 +134,7 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
          "--weights is for the tasks of --by"),
         (["gate", "table.csv", *COLUMNS, "--candidate", "large", "--baseline", "small",
           "--policy", "p.toml"], "--policy is for the tasks of --by"),
-        (["rank", "table.csv", *COLUMNS, "--by", "task", "--rope", "arc=0.01"], "must name every"),
+        (["rank", "table.csv", *COLUMNS, "--by", "task", "--weights", "arc=1"], "must name every"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--rope", "arc=0.01,x"], "task=value"),
         (["rank", "logs", "--by", "task", "--truth", "label"], "logs have no --truth"),
         (["rank", "table.csv", "table.csv", "--by", "task"], "one table, or of evaluation logs"),

@@ -285,7 +285,7 @@ def test_a_score_in_between(copied, value):
     for row in rows:
         row["acc_norm"] = 0.5
     write(copied["small"], rows)
-    with pytest.raises(UsageError, match="no score that all logs have and whose values are right"):
+    with pytest.raises(DataError, match=r"whose values are right.*Name one with score= to see why"):
         lm_eval(copied)
 
 
@@ -403,7 +403,7 @@ def test_models_in_separate_tables():
     )
     seen = inspect({"mockllm/small": small, "mockllm/large": large})
     assert seen == expected_epochs()
-    with pytest.raises(UsageError, match=r"of which model.*EvalModel"):
+    with pytest.raises(DataError, match=r"of which model.*EvalModel"):
         inspect(small)
     for several in (table, INSPECT / "epochs", INSPECT / "epochs.csv"):
         with pytest.raises(UsageError, match="given as 'x' has the models 'mockllm/"):

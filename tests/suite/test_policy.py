@@ -13,7 +13,7 @@ import outperform as op
 from outperform.errors import DataError, UsageError
 from outperform.gates.policy import Rule, read_policy
 from outperform.gates.rule import fails_among
-from outperform.gates.text import gate_junit
+from outperform.gates.text import gate_annotations, gate_junit, gate_outputs
 from outperform.inference.summary import summarize
 from outperform.results import Judgement
 
@@ -46,6 +46,9 @@ def test_an_advisory_task_is_shown_and_never_decides():
     assert "b, advisory" in str(found)
     cases = ElementTree.fromstring(gate_junit(found)).iter("testcase")
     assert [case.find("failure") is None for case in cases] == [True, True]
+    commands = [line.split()[0] for line in gate_annotations(found).splitlines()]
+    assert commands == ["::notice", "::notice"]
+    assert gate_outputs(found) == "judgement=pass"  # no task's difference is that of all
 
 
 def test_a_margin_is_how_much_worse_it_may_be():

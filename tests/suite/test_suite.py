@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import outperform as op
+from outperform.display.layout import Page
 from outperform.errors import UsageError
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, questions
@@ -119,6 +120,35 @@ def test_unequal_weights_are_worth_fewer_tasks():
     assert found.new_tasks is None
 
 
+def test_tasks_that_a_mapping_does_not_name_have_the_default():
+    some = suite(metrics={"arc": "accuracy"}, ropes={"arc": 0.02, "gsm": 0.03})
+    found = op.compare(some, "m1", "m0", random_state=1, n_draws=1_000)
+    assert (found.tasks["arc"].rope.high, found.tasks["mmlu"].rope.high) == (0.02, 0.01)
+    assert not found.tasks["arc"].rope.default
+    (told,) = (one for one in found.findings if one.name == "default_rope")
+    assert told.message == "The ROPE of hella and mmlu is the default, ±0.01; choose your own."
+    ranked = op.rank(some, random_state=1, n_draws=500)
+    assert told in ranked.findings
+    every = op.compare(suite(ropes=None), "m1", "m0", random_state=1, n_draws=500)
+    assert "The ROPE of ±0.01 is the default; choose your own." in [
+        one.message for one in every.findings
+    ]
+
+
+def test_tasks_too_coarse_are_told_how_to_mend_it():
+    rng = np.random.default_rng(5)
+    grades = {"m0": rng.normal(size=300), "m1": rng.normal(size=300)}
+    scores = op.Scores.from_values(grades)
+    alone = op.compare(scores, "m1", "m0", metric="mean", rope=1.0, random_state=1, n_draws=500)
+    edge = abs(alone.hdi.high)
+    near = op.Suite({"x": scores, "y": scores}, metrics="mean", ropes={"x": edge, "y": 5.0})
+    found = op.compare(near, "m1", "m0", random_state=1, n_draws=500)
+    told = {one.message: one.mends for one in found.findings if one.name.startswith("monte_carlo")}
+    assert any("In 1 of 2 tasks" in one and "(x)" in one for one in told), told
+    assert set(told.values()) == {"n_draws"}
+    assert "task_findings" not in {one.name for one in found.findings}
+
+
 def graded(seed: int) -> op.Scores:
     rng = np.random.default_rng(seed)
     base = rng.normal(6, 2, size=300)
@@ -222,6 +252,38 @@ def test_differences_to_the_leader_on_new_tasks_are_those_of_compare(ranked):
     assert ranked[other].new_tasks.hdi.low == pytest.approx(two.new_tasks.hdi.low, abs=3 * error)
 
 
+def test_every_number_has_its_monte_carlo_error(ranked, compared):
+    jitter = ranked.tasks["t0"].draws.shape[1]
+    assert jitter == 4_000
+    for row in ranked.rows:
+        assert row.n_models == 4
+        facts = {one["name"]: one for one in ranked.to_dict()["models"]}[row.name]
+        assert set(facts["errors"]) == set(row.errors) <= set(facts)
+        assert all(error > 0 for error in row.errors.values())
+        assert row.errors["p_best"] == pytest.approx(
+            np.sqrt(row.p_best * (1 - row.p_best) / 4_000), abs=2e-4
+        )
+        assert row.errors["win_rate"] == pytest.approx(row.mean_rank_mcse / 3)
+    assert compared.errors["p_better"] > 0
+    assert compared.win_rate_mcse == 0  # the tasks are exact, and so is what follows from them
+    assert set(compared.new_tasks.errors.values()) == {0.0}
+    verbose = "\n".join(str(line) for line in ranked._lines(Page(verbose=True, height=None)))
+    assert "Monte Carlo errors, at most: mean 0.0" in verbose
+
+
+def test_errors_on_new_tasks_are_those_of_repetition():
+    """A ratio of sds from 40 seeds has an error of 11%; four of these are allowed."""
+    tasks = {f"t{seed}": task(300, (0.60, 0.66), seed) for seed in range(4)}
+    few = op.Suite(tasks, metrics="accuracy", ropes=0.01)
+    found = [op.rank(few, random_state=seed, n_draws=200)["m0"].new_tasks for seed in range(40)]
+    for name in ("mean", "sd", "p_worse", "p_greater"):
+        seen = np.std([getattr(one, name) for one in found], ddof=1)
+        said = np.sqrt(np.mean([one.errors[name] ** 2 for one in found]))
+        assert seen / said == pytest.approx(1, abs=0.45), name
+    seen = np.std([one.hdi.low for one in found], ddof=1)
+    assert seen / np.mean([one.hdi.mcse_low for one in found]) == pytest.approx(1, abs=0.45)
+
+
 def test_slices_are_tasks():
     rng = np.random.default_rng(0)
     bits = {name: rng.integers(0, 2, 400) for name in ("m0", "m1")}
@@ -240,7 +302,7 @@ def test_slices_are_tasks():
         (lambda: op.Suite([1]), "mapping from tasks"),
         (lambda: op.Suite({"a": 3}), "Outcomes or Scores"),
         (lambda: op.Suite(some_tasks()["arc"]), "no slices"),
-        (lambda: suite(metrics={"arc": "accuracy"}), "must name every task"),
+        (lambda: suite(weights={"arc": 1.0}), "weights must name every task; it lacks 'gsm'"),
         (lambda: suite(ropes={"nope": 0.01}), "unknown task 'nope'"),
         (lambda: suite(weights="heavy"), "unknown weighting 'heavy'"),
         (lambda: suite(weights=dict.fromkeys(SHARES, 0.0)), "positive numbers"),
@@ -303,4 +365,7 @@ def test_tables_pages_and_figures(compared, ranked, tmp_path):
         assert "\\begin{tabular}" in one.to_latex()
         assert one.plot().figure is not None
         path = op.write_report(one, tmp_path / f"{place}.html")
-        assert "tasks" in path.read_text(encoding="utf-8")
+        said = (
+            "m1 against m0 on arc, gsm" if place == 0 else "4 models on t0, t1, t2, t3 and 1 more"
+        )
+        assert f"<h1>{said}" in path.read_text(encoding="utf-8")

@@ -435,13 +435,15 @@ def gate_annotations(gate: Gate) -> str:
     for check in facts["checks"]:
         title = f"Gate {check_name(check)}: {check['judgement']}"
         message = check_sentence(facts, check)
-        command = _COMMANDS[check["judgement"]]
+        command = "notice" if check.get("advisory") else _COMMANDS[check["judgement"]]
         lines.append(f"::{command} title={_property(title)}::{_message(message)}")
     return "\n".join(lines)
 
 
 def gate_outputs(gate: Gate) -> str:
     """Return a gate as outputs of a step of GitHub Actions: fixed words and numbers only.
+
+    A gate over tasks has a judgement and no one difference.
 
     Parameters
     ----------
@@ -460,13 +462,14 @@ def gate_outputs(gate: Gate) -> str:
     hdi_high=0.387...
     """
     main = gate.main
-    told = {
-        "judgement": gate.judgement.value,
-        "decision": main.decision.name.lower(),
-        "difference": main.mean,
-        "hdi_low": main.hdi.low,
-        "hdi_high": main.hdi.high,
-    }
+    told: dict[str, str | float] = {"judgement": gate.judgement.value}
+    if gate.checks[0].task is None:
+        told |= {
+            "decision": main.decision.name.lower(),
+            "difference": main.mean,
+            "hdi_low": main.hdi.low,
+            "hdi_high": main.hdi.high,
+        }
     return "\n".join(f"{name}={value}" for name, value in told.items())
 
 

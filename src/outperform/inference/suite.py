@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy import special
 
 from outperform._typing import FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.decision.rope import Rope, RopeLike
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
+from outperform.inference.summary import decision_facts, interval_facts, rope_facts
 from outperform.metrics.score_registry import MetricLike
+
+if TYPE_CHECKING:
+    from outperform.results.suite_schemas import DifferenceFacts
 
 Scale = Literal["metric", "rope"]
 Weighting = Literal["equal", "size"]
@@ -34,11 +41,11 @@ class Suite:
         What was seen on each task, by its name: :class:`Outcomes` or :class:`Scores` of the same
         models. Or outcomes with slices, each slice being a task.
     metrics
-        The metric of every task, or a mapping from tasks to metrics. By default as for
-        :func:`compare`.
+        The metric of every task, or a mapping from tasks to metrics. By default, and for tasks
+        that the mapping does not name, as for :func:`compare`.
     ropes
         The region of practical equivalence of every task, or a mapping from tasks to regions.
-        ±0.01 by default.
+        ±0.01 by default, and for tasks that the mapping does not name.
     weights
         How the mean over tasks is taken: ``"equal"``, ``"size"`` (by the number of items), or a
         mapping from tasks to weights.
@@ -79,8 +86,8 @@ class Suite:
             raise UsageError(unknown_name("scale", scale, get_args(Scale)))
         fields: dict[str, Any] = {
             "tasks": parts,
-            "metrics": _by_task(metrics, parts, "metrics"),
-            "ropes": _by_task(ropes, parts, "ropes"),
+            "metrics": _by_task(metrics, parts),
+            "ropes": _by_task(ropes, parts),
             "weights": _weights(weights, parts),
             "scale": scale,
         }
@@ -202,12 +209,11 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
         )
     signs = np.array([1.0 if one.spec.metric.greater_is_better else -1.0 for one in asked])
     halves = np.array([(rope.high - rope.low) / 2 for rope in ropes])
-    default = all(rope.default for rope in ropes)
     return Average(
         scale=scale,
         weights=weights,
         units=signs * halves,
-        rope=replace(ropes[0], low=-1.0, high=1.0, default=default),
+        rope=replace(ropes[0], low=-1.0, high=1.0, default=False),
         greater_is_better=True,
         bounds=(-np.inf, np.inf),
     )
@@ -255,24 +261,24 @@ def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:
     }
 
 
-def _by_task(given: Any, tasks: Mapping[str, Data], what: str) -> dict[str, Any]:
-    """Return one value for each task; a mapping must name every task and no other."""
+def _by_task(given: Any, tasks: Mapping[str, Data]) -> dict[str, Any]:
+    """Return one value for each task; None, the default, where a mapping does not name it."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(tasks, given)
     for name in given:
         if name not in tasks:
             raise UsageError(unknown_name("task", name, tasks))
-    lacking = [name for name in tasks if name not in given]
-    if lacking:
-        raise UsageError(f"{param(what)} must name every task; it lacks {quoted(lacking)}")
-    return {name: given[name] for name in tasks}
+    return {name: given.get(name) for name in tasks}
 
 
 def _weights(given: Weighting | Mapping[str, float], tasks: Mapping[str, Data]) -> dict[str, float]:
     """Return weights that sum to 1."""
     found: dict[str, float]
     if isinstance(given, Mapping):
-        found = _by_task(dict(given), tasks, "weights")
+        found = _by_task(given, tasks)
+        lacking = [name for name in tasks if name not in given]
+        if lacking:
+            raise UsageError(f"{param('weights')} must name every task; it lacks {quoted(lacking)}")
     elif given in get_args(Weighting):
         found = {name: float(one.n) if given == "size" else 1.0 for name, one in tasks.items()}
     else:
@@ -281,3 +287,106 @@ def _weights(given: Weighting | Mapping[str, float], tasks: Mapping[str, Data]) 
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise UsageError(f"{param('weights')} must be positive numbers; got {dict(found)!r}")
     return dict(zip(found, (values / values.sum()).tolist(), strict=True))
+
+
+# A difference over tasks
+
+FEWEST_TASKS = 4
+LEAST_SCALE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Difference:
+    """What a posterior of a difference says.
+
+    Parameters
+    ----------
+    mean, sd, mcse
+        Of A − B, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    rope
+        The region of practical equivalence.
+    p_worse, p_equivalent, p_better
+        The probabilities that A is worse than B by more than the ROPE, that the difference lies
+        in it, and that A is better.
+    p_greater
+        The probability that A − B is above zero.
+    decision
+        The decision.
+    errors
+        The Monte Carlo error of the mean, the sd and each probability.
+    """
+
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    rope: Rope
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    p_greater: float
+    decision: Decision
+    errors: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        return f"Difference({self.decision.symbol} {self.mean:+.4f}, {self.hdi})"
+
+
+def difference_facts(one: Difference) -> DifferenceFacts:
+    """Return a difference as plain values."""
+    return {
+        "mean": one.mean,
+        "sd": one.sd,
+        "mcse": one.mcse,
+        "hdi": interval_facts(one.hdi),
+        "rope": rope_facts(one.rope),
+        "p_worse": one.p_worse,
+        "p_equivalent": one.p_equivalent,
+        "p_better": one.p_better,
+        "p_greater": one.p_greater,
+        "decision": decision_facts(one.decision),
+        "errors": dict(one.errors),
+    }
+
+
+def freedom_of(weights: FloatArray) -> float:
+    """Return the degrees of freedom that so many tasks leave, unequal weights being worth fewer."""
+    return float(1 / (weights @ weights)) - 1
+
+
+def is_enough(weights: FloatArray) -> bool:
+    """Return whether so many tasks show how far tasks differ; the sd must exist."""
+    return freedom_of(weights) > FEWEST_TASKS - 1 - 1e-9
+
+
+class Law(NamedTuple):
+    """A Student t distribution; a normal one where the degrees of freedom are infinite."""
+
+    centre: float
+    scale: float
+    freedom: float
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        wide = self.freedom / (self.freedom - 2) if math.isfinite(self.freedom) else 1.0
+        return self.scale * math.sqrt(wide)
+
+    def quantile(self, p: float) -> float:
+        """Return where the probability below is ``p``."""
+        normal = math.isinf(self.freedom)
+        unit = special.ndtri(p) if normal else special.stdtrit(self.freedom, p)
+        return self.centre + self.scale * float(unit)
+
+    def cdf(self, value: float) -> float:
+        """Return the probability below a value."""
+        off = (value - self.centre) / max(self.scale, LEAST_SCALE)
+        found = special.ndtr(off) if math.isinf(self.freedom) else special.stdtr(self.freedom, off)
+        return float(found)
+
+    def sf(self, value: float) -> float:
+        """Return the probability above a value."""
+        return self._replace(centre=-self.centre).cdf(-value)

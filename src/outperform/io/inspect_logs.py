@@ -315,7 +315,7 @@ def _by_model(
         models = [None if one is None else str(one) for one in columns["model"]]
     known = list(dict.fromkeys(models))
     if None in known or "" in known:
-        raise UsageError(
+        raise DataError(
             f"{name} does not say of which model the samples are; name it, {{'model': table}}, or "
             f"{_HINT}"
         )

@@ -160,9 +160,10 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
     ids = lines.ids
     if not ids:
         raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
-    if lines.filters is None and len(set(map(str, ids))) < len(ids):
+    keys = [as_id(one, column="doc_id", name=log.name) for one in ids]
+    if lines.filters is None and len(set(keys)) < len(keys):
         raise DataError(
-            f"{log.name} has {len(ids)} lines for {len(set(map(str, ids)))} items and does not "
+            f"{log.name} has {len(keys)} lines for {len(set(keys))} items and does not "
             "say of which filter they are, as older versions of lm_eval do not; keep the lines of "
             "one filter, or evaluate with a newer version"
         )
@@ -171,7 +172,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         name=log.name,
         turn=log.turn,
         origin="lm-eval",
-        items=[Item(log.task, as_id(one, column="doc_id", name=log.name)) for one in ids],
+        items=[Item(log.task, one) for one in keys],
         epochs=[1] * len(ids),
         versions=lines.hashes or [None] * len(ids),
         scores=lines.scores,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.io.engine import Engine, EngineFault
 from outperform.io.formats import Dialect
 from outperform.io.frames import fetch_columns, known_frame
@@ -329,10 +329,16 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         for samples in every:
             _refuse_others(samples, shared[0], kind)
     known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
-    raise UsageError(
+    tasks = {item.task for samples in every for item in samples.items}
+    own = either(
+        f"name that of each task, {param('score=', dict.fromkeys(sorted(tasks)[:2], 'acc'))}",
+        f"take each task by its own score with {param('by=', 'task')}",
+    )
+    which = f"{param('score=')} to see why it does not fit"
+    raise DataError(
         f"there is no score that all logs have and whose values are {kind.looks}; they have "
-        f"{known or 'none'}. Name one with {param('score=')}, or read tasks with different scores "
-        "apart"
+        f"{known or 'none'}. "
+        + (f"They are of {len(tasks)} tasks: {own}" if len(tasks) > 1 else f"Name one with {which}")
     )
 
 

@@ -30,11 +30,13 @@ from outperform.display.formats import json_value
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Html, element
 from outperform.errors import UsageError, param
+from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
 from outperform.report.sections import comparison_part
 from outperform.results.base import FoldDetails
 from outperform.results.comparison import Comparison
+from outperform.suite.result import SuiteComparison, SuiteRanking
 
 _PAPERS = {
     "sigir": (
@@ -242,6 +244,10 @@ def _heading(result: object) -> str:
     if isinstance(result, Comparison):
         a, b = map(for_text, result.names)
         return f"{a} against {b}, {for_text(result.spec.metric.label)}"
+    if isinstance(result, (SuiteComparison, SuiteRanking)):
+        tasks, names = listed(map(for_text, result.tasks), most=4), [*map(for_text, result.names)]
+        several = isinstance(result, SuiteRanking)
+        return f"{f'{len(names)} models' if several else ' against '.join(names)} on {tasks}"
     kind = _KINDS.get(type(result).__name__, type(result).__name__)
     spec = _spec(result)
     metric = getattr(result, "metric_label", None) if spec is None else spec.metric.label

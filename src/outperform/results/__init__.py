@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from outperform.decision.rope import CurveStep, Masses
     from outperform.gates.api import Check, Gate, Guard
     from outperform.gates.rule import Judgement
+    from outperform.inference.suite import Difference
     from outperform.labelling import Proposal, Stratum
     from outperform.monitor.result import Look, Stop
     from outperform.planning.power import Power
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
     from outperform.slices.summary import SliceRow
-    from outperform.suite.result import Difference, SuiteComparison, SuiteModel, SuiteRanking
+    from outperform.suite.result import SuiteComparison, SuiteModel, SuiteRanking
 
 
 _HOMES = {
@@ -56,7 +57,7 @@ _HOMES = {
     "CrossDetails": "results.base",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.base",
-    "Difference": "suite.result",
+    "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "FoldDetails": "results.base",
     "Fragility": "sensitivity.fragility",

@@ -25,6 +25,7 @@ class DifferenceFacts(TypedDict):
     p_better: float
     p_greater: float
     decision: DecisionFacts
+    errors: dict[str, float]
 
 
 class TaskFacts(TypedDict):
@@ -43,6 +44,7 @@ class TaskFacts(TypedDict):
     p_equivalent: float
     p_better: float
     decision: DecisionFacts
+    errors: dict[str, float]
     pooled: DifferenceFacts
     findings: list[FindingFacts]
 
@@ -60,6 +62,7 @@ class SuiteFacts(DifferenceFacts):
     n_draws: int
     observed: float
     win_rate: float
+    win_rate_mcse: float
     new_tasks: DifferenceFacts | None
     tasks: list[TaskFacts]
     findings: list[FindingFacts]
@@ -83,7 +86,9 @@ class SuiteModelFacts(TypedDict):
     mean_rank: float
     mean_rank_hdi: IntervalFacts
     win_rate: float
+    borda: float
     regret: float
+    errors: dict[str, float]
     against_leader: DifferenceFacts | None
     new_tasks: DifferenceFacts | None
     tied: bool
@@ -99,6 +104,7 @@ class RankedTaskFacts(TypedDict):
     leader: str
     tied: list[str]
     means: dict[str, float]
+    mcse: dict[str, float]
     observed: dict[str, float]
 
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import special
 
 from outperform import __version__
 from outperform._typing import FloatArray, Seed, SeedSequence
@@ -31,13 +30,27 @@ from outperform.decision.rope import (
     margin,
     masses_from_draws,
     mean_error,
+    probability_error,
+    sd_error,
 )
 from outperform.errors import UsageError, param
 from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
 from outperform.inference.spec import make_spec
-from outperform.inference.suite import Average, Question, Suite, average, questions
+from outperform.inference.suite import (
+    FEWEST_TASKS,
+    LEAST_SCALE,
+    Average,
+    Difference,
+    Law,
+    Question,
+    Suite,
+    average,
+    freedom_of,
+    is_enough,
+    questions,
+)
 from outperform.inference.summary import seed_name, summarize
 from outperform.posterior.hierarchical import learn_spread, pool_models
 from outperform.posterior.rng import child, seed_sequence
@@ -45,16 +58,15 @@ from outperform.ranking.api import check_many_draws, joint_draws, make_joint_spe
 from outperform.ranking.result import Ranking
 from outperform.results.comparison import Comparison
 from outperform.suite.result import (
-    Difference,
     SuiteComparison,
     SuiteModel,
     SuiteRanking,
 )
 
-FEWEST_TASKS = 4
 _FEWEST_POOLED, _TYPICAL = 3, 1 / 8  # the spread between tasks, in sds of one item
 _POOLING_STREAM, _TASKS_STREAM = 1 << 31, (1 << 31) + 1  # beyond the tasks
-_LEAST_SCALE = 1e-12
+_COARSE = "monte_carlo_too_coarse"
+_CHANCES = ("p_worse", "p_equivalent", "p_better", "p_greater")
 
 
 def compare_suite(
@@ -82,9 +94,10 @@ def compare_suite(
         )
     means = np.array([task.mean for task in tasks.values()]) / how.units
     sds = np.array([task.sd for task in tasks.values()]) / np.abs(how.units)
+    errors = np.array([[task.errors[one] for task in tasks.values()] for one in ("mean", "sd")])
     draws_of_mean = how.mean([task.draws for task in tasks.values()])
     whole = of_draws(draws_of_mean, how, prob)
-    findings = tuple(_findings(tasks, whole, how))
+    findings = tuple(_findings(asked_of, tasks, whole, how))
     if any(one.level == "serious" for one in findings):
         whole = replace(whole, decision=Decision.UNDECIDED)
     return SuiteComparison(
@@ -96,7 +109,7 @@ def compare_suite(
         weights=dict(zip(tasks, how.weights.tolist(), strict=True)),
         tasks=tasks,
         pooled=_pooled(tasks, how, prob, seed),
-        new_tasks=new_tasks(means, sds, how, prob),
+        new_tasks=new_tasks(means, sds, how, prob, errors=errors / np.abs(how.units)),
         findings=findings,
         signature=_sign("compare", suite, how, prob, draws, seed),
         seed=seed,
@@ -143,7 +156,7 @@ def rank_suite(
         greater_is_better=how.greater_is_better,
         tasks=tasks,
         draws=values[[names.index(row.name) for row in rows]],
-        findings=(*rope_findings(how.rope), *_of_tasks(firsts), *_few(how)),
+        findings=(*_ropes(asked_of, how), *_of_tasks(firsts), *_few(how)),
         signature=_sign("rank", suite, how, prob, draws, seed) + f" | models={len(names)}",
         seed=seed,
     )
@@ -178,7 +191,13 @@ def _rows(
         if against is not None:
             var = errors[:, model, model] + errors[:, leader, leader]
             sds = np.sqrt(np.maximum(var - 2 * errors[:, model, leader], 0.0))
-            new = new_tasks(means[:, model] - means[:, leader], sds, how, prob)
+            new = new_tasks(
+                means[:, model] - means[:, leader],
+                sds,
+                how,
+                prob,
+                errors=np.stack([sds, sds / math.sqrt(2)]) / math.sqrt(n_draws),
+            )
         ordered = np.sort(values[model])
         sd = float(ordered.std(ddof=1))
         rows.append(
@@ -191,15 +210,18 @@ def _rows(
                 hdi=narrowest(ordered, prob),
                 p_rank=p_rank[model],
                 expected_rank=float(expected.mean[model]),
+                expected_rank_mcse=float(expected.mcse[model]),
                 mean_rank=float(ranks[model].mean()),
+                mean_rank_mcse=mean_error(float(ranks[model].std(ddof=1)), n_draws),
                 mean_rank_hdi=narrowest(np.sort(ranks[model]), prob),
-                n_models=len(names),
                 regret=float(lost[model].mean()),
+                regret_mcse=mean_error(float(lost[model].std(ddof=1)), n_draws),
                 p_practically_best=float((lost[model] <= allowed).mean()),
                 p_best_new_tasks=None if elsewhere is None else float(elsewhere[model]),
                 against_leader=against,
                 new_tasks=new,
                 tied=against is None or against.decision is not Decision.WORSE,
+                n_draws=n_draws,
             )
         )
     return tuple(rows)
@@ -233,8 +255,8 @@ def _p_best_elsewhere(
     Normal weights on the deviations of the tasks, and one χ for all models, give every difference
     of models the Student t distribution of :func:`new_tasks`; then they are pooled.
     """
-    weights, freedom = how.weights, _freedom(how.weights)
-    if not _enough(weights):
+    weights, freedom = how.weights, freedom_of(how.weights)
+    if not is_enough(weights):
         return None
     rng = np.random.Generator(np.random.SFC64(seed))
     centre = weights @ means
@@ -245,57 +267,57 @@ def _p_best_elsewhere(
     return rank_probabilities(pooled, greater_is_better=how.greater_is_better)[:, 0]
 
 
-def _freedom(weights: FloatArray) -> float:
-    """Return the degrees of freedom that so many tasks leave, unequal weights being worth fewer."""
-    return float(1 / (weights @ weights)) - 1
-
-
-def _enough(weights: FloatArray) -> bool:
-    """Return whether so many tasks show how far tasks differ; the sd must exist."""
-    return _freedom(weights) > FEWEST_TASKS - 1 - 1e-9
-
-
-class _Law(NamedTuple):
-    """A Student t distribution; a normal one where the degrees of freedom are infinite."""
-
-    centre: float
-    scale: float
-    freedom: float
-
-    @property
-    def sd(self) -> float:
-        wide = self.freedom / (self.freedom - 2) if math.isfinite(self.freedom) else 1.0
-        return self.scale * math.sqrt(wide)
-
-    def quantile(self, p: float) -> float:
-        normal = math.isinf(self.freedom)
-        unit = special.ndtri(p) if normal else special.stdtrit(self.freedom, p)
-        return self.centre + self.scale * float(unit)
-
-    def cdf(self, value: float) -> float:
-        off = (value - self.centre) / max(self.scale, _LEAST_SCALE)
-        found = special.ndtr(off) if math.isinf(self.freedom) else special.stdtr(self.freedom, off)
-        return float(found)
-
-    def sf(self, value: float) -> float:
-        return self._replace(centre=-self.centre).cdf(-value)
-
-
-def new_tasks(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> Difference | None:
+def new_tasks(
+    means: FloatArray,
+    sds: FloatArray,
+    how: Average,
+    prob: float,
+    *,
+    errors: FloatArray | None = None,
+) -> Difference | None:
     """Return the posterior of the mean difference over tasks like these; None for few tasks.
 
     It is never narrower than the mean over these very tasks, so that tasks that agree by luck do
-    not make the wider question the surer one.
+    not make the wider question the surer one. It is a closed form of the tasks' means and sds;
+    ``errors`` are their Monte Carlo errors, which every number takes over to first order.
     """
-    weights, freedom = how.weights, _freedom(how.weights)
-    if not _enough(weights):
+    if not is_enough(how.weights):
         return None
+    found = _elsewhere(means, sds, how, prob)
+    if errors is None or not errors.any():
+        return found
+    squares = np.zeros(4 + len(_CHANCES))
+    for moved, error in zip(np.eye(2 * len(means)), errors.ravel(), strict=True):
+        step = (error * moved).reshape(2, -1)
+        up = _elsewhere(means + step[0], sds + step[1], how, prob)
+        down = _elsewhere(means - step[0], sds - step[1], how, prob)
+        squares += (_numbers(up) - _numbers(down)) ** 2 / 4
+    mean, sd, low, high, *chances = np.sqrt(squares).tolist()
+    of_chances = dict(zip(_CHANCES, chances, strict=True))
+    ends = {"mcse_low": low, "mcse_high": high}
+    return replace(
+        found,
+        mcse=mean,
+        errors={"mean": mean, "sd": sd, **of_chances},
+        hdi=replace(found.hdi, **ends),
+        eti=replace(found.eti, **ends),
+    )
+
+
+def _numbers(one: Difference) -> FloatArray:
+    chances = (one.p_worse, one.p_equivalent, one.p_better, one.p_greater)
+    return np.array([one.mean, one.sd, one.hdi.low, one.hdi.high, *chances])
+
+
+def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> Difference:
+    """Return the posterior over tasks like these as if means and sds were known exactly."""
+    weights, freedom = how.weights, freedom_of(how.weights)
     centre = float(weights @ means)
     off = weights * (means - centre)
     between = math.sqrt((freedom + 1) / freedom * float(off @ off))
     within = math.sqrt(float((weights * sds) @ (weights * sds)))
     # Student's t over the tasks, or the normal of these very tasks, whichever is wider.
-    laws = (_Law(centre, between, freedom), _Law(centre, within, math.inf))
+    laws = (Law(centre, between, freedom), Law(centre, within, math.inf))
     law = max(laws, key=lambda one: one.quantile((1 + prob) / 2))
     reach = law.quantile((1 + prob) / 2) - centre
     ends = Interval(low=centre - reach, high=centre + reach, prob=prob, kind="ETI", signed=True)
@@ -312,6 +334,7 @@ def new_tasks(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> 
         rope=rope,
         **_chances(masses, better),
         decision=decide(hdi, rope, greater_is_better=better),
+        errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
     )
 
 
@@ -323,6 +346,8 @@ def of_draws(draws: FloatArray, how: Average, prob: float) -> Difference:
 def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Difference:
     ordered = np.sort(draws)
     found = summarize(ordered, None, prob, signed=True)
+    chances = _chances(masses_from_draws(ordered, rope), better)
+    of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
         mean=found.mean,
         sd=found.sd,
@@ -330,12 +355,13 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
         hdi=found.hdi,
         eti=found.eti,
         rope=rope,
-        **_chances(masses_from_draws(ordered, rope), better),
+        **chances,
         decision=decide(found.hdi, rope, greater_is_better=better),
+        errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
     )
 
 
-def _chances(masses: Masses, better: bool) -> dict[str, Any]:
+def _chances(masses: Masses, better: bool) -> dict[str, float]:
     return {
         "p_worse": masses.below if better else masses.above,
         "p_equivalent": masses.inside,
@@ -359,8 +385,8 @@ def _pooled(
         errors = own.std(axis=1, ddof=1)
         sizes = np.array([task.spec.n for task in tasks.values()])
         typical = _TYPICAL * float(np.median(errors * np.sqrt(sizes)))
-        covariance = np.diag(np.maximum(errors, _LEAST_SCALE) ** 2)
-        spread = learn_spread(own.mean(axis=1), covariance, typical=max(typical, _LEAST_SCALE))
+        covariance = np.diag(np.maximum(errors, LEAST_SCALE) ** 2)
+        spread = learn_spread(own.mean(axis=1), covariance, typical=max(typical, LEAST_SCALE))
         rng = np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM)))
         own = spread.pool(own, covariance, rng)
     found = {}
@@ -388,14 +414,41 @@ def _without(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _findings(
-    tasks: Mapping[str, Comparison], whole: Difference, how: Average
+    asked: Sequence[Question], tasks: Mapping[str, Comparison], whole: Difference, how: Average
 ) -> Iterator[Finding]:
-    yield from rope_findings(how.rope)
+    yield from _ropes(asked, how)
     gap, error = margin(whole.hdi, how.rope)
     if gap < SAFE_ERRORS * error:
         yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)
+    yield from _coarse(tasks)
     yield from _of_tasks({name: task.findings for name, task in tasks.items()})
     yield from _few(how)
+
+
+def _ropes(asked: Sequence[Question], how: Average) -> Iterator[Finding]:
+    """Yield what a reader should know about the ROPEs, those of some tasks being the default."""
+    yield from rope_findings(how.rope)
+    some = [one for one in asked if one.rope.default]
+    if some and not how.rope.default:
+        tasks = listed([one.task for one in some], most=3)
+        yield finding("default_rope/tasks", tasks=tasks, rope=some[0].rope)
+
+
+def _coarse(tasks: Mapping[str, Comparison]) -> Iterator[Finding]:
+    """Yield which tasks' decisions more draws might change."""
+    found = [
+        name
+        for name, task in tasks.items()
+        if any(one.name == _COARSE and one.level != "note" for one in task.findings)
+    ]
+    if found:
+        yield finding(
+            "monte_carlo_too_coarse/tasks",
+            found=len(found),
+            n=len(tasks),
+            tasks=listed(found, most=3),
+            n_draws=next(iter(tasks.values())).draws.size,
+        )
 
 
 def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
@@ -403,7 +456,7 @@ def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
     names: dict[str, list[str]] = {}
     for task, findings in found.items():
         for one in findings:
-            if one.level != "note":
+            if one.level != "note" and one.name != _COARSE:
                 names.setdefault(one.name, []).append(task)
     grave = all(any(one.level == "serious" for one in findings) for findings in found.values())
     if names:
@@ -419,7 +472,7 @@ def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
 
 
 def _few(how: Average) -> Iterator[Finding]:
-    if not _enough(how.weights):
+    if not is_enough(how.weights):
         yield finding("few_tasks", tasks=counted(len(how.weights), "tasks"), least=FEWEST_TASKS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope
+from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.cards import Card
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
@@ -19,7 +20,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Scale
+from outperform.inference.suite import Difference, Scale, difference_facts
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -33,6 +34,7 @@ from outperform.results.comparison import Comparison
 from outperform.suite.text import (
     comparison_card,
     comparison_lines,
+    measure,
     rank_card,
     rank_headline,
     rank_lines,
@@ -47,58 +49,6 @@ if TYPE_CHECKING:
         SuiteModelFacts,
         SuiteRankingFacts,
     )
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Difference:
-    """What a posterior of a difference says.
-
-    Parameters
-    ----------
-    mean, sd, mcse
-        Of A − B, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
-    rope
-        The region of practical equivalence.
-    p_worse, p_equivalent, p_better
-        The probabilities that A is worse than B by more than the ROPE, that the difference lies
-        in it, and that A is better.
-    p_greater
-        The probability that A − B is above zero.
-    decision
-        The decision.
-    """
-
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
-    rope: Rope
-    p_worse: float
-    p_equivalent: float
-    p_better: float
-    p_greater: float
-    decision: Decision
-
-    def __repr__(self) -> str:
-        return f"Difference({self.decision.symbol} {self.mean:+.4f}, {self.hdi})"
-
-
-def _facts(one: Difference) -> DifferenceFacts:
-    return {
-        "mean": one.mean,
-        "sd": one.sd,
-        "mcse": one.mcse,
-        "hdi": interval_facts(one.hdi),
-        "rope": rope_facts(one.rope),
-        "p_worse": one.p_worse,
-        "p_equivalent": one.p_equivalent,
-        "p_better": one.p_better,
-        "p_greater": one.p_greater,
-        "decision": decision_facts(one.decision),
-    }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -158,6 +108,12 @@ class SuiteComparison(Difference, Tabular):
         }
         return sum(self.weights[name] * share for name, share in better.items())
 
+    @property
+    def win_rate_mcse(self) -> float:
+        """The Monte Carlo error of the win rate; the draws of tasks are independent."""
+        own = (self.weights[name] * one.errors["p_greater"] for name, one in self.tasks.items())
+        return math.hypot(*own)
+
     def to_dict(self) -> SuiteFacts:
         """Return everything but the draws as plain values, with a schema version."""
         metrics = {task.spec.metric.label for task in self.tasks.values()}
@@ -165,15 +121,16 @@ class SuiteComparison(Difference, Tabular):
             "schema": SCHEMA,
             "kind": "suite",
             "names": list(self.names),
-            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "metric": measure(self.scale, metrics, len(self.tasks)),
             "greater_is_better": _greater(self.scale, self.tasks),
             "scale": self.scale,
             "n": self.n,
             "n_draws": self.draws.size,
             "observed": self.observed,
-            **_facts(self),
+            **difference_facts(self),
             "win_rate": self.win_rate,
-            "new_tasks": None if self.new_tasks is None else _facts(self.new_tasks),
+            "win_rate_mcse": self.win_rate_mcse,
+            "new_tasks": _optional(self.new_tasks),
             "tasks": [
                 {
                     "task": name,
@@ -189,7 +146,8 @@ class SuiteComparison(Difference, Tabular):
                     "p_equivalent": task.p_equivalent,
                     "p_better": task.p_better,
                     "decision": decision_facts(task.decision),
-                    "pooled": _facts(self.pooled[name]),
+                    "errors": task.errors,
+                    "pooled": difference_facts(self.pooled[name]),
                     "findings": finding_facts(task.findings),
                 }
                 for name, task in self.tasks.items()
@@ -256,14 +214,13 @@ class SuiteModel:
         ROPEs how far it is above the average model.
     p_rank
         The probability of each rank by that mean, the best first.
-    expected_rank
-        The mean of that rank.
-    mean_rank, mean_rank_hdi
-        Its rank on a task, averaged over the tasks, and the interval.
-    n_models
-        The number of models.
-    regret
-        What choosing it loses, on average, against the best of each draw.
+    expected_rank, expected_rank_mcse
+        The mean of that rank, and the Monte Carlo error.
+    mean_rank, mean_rank_mcse, mean_rank_hdi
+        Its rank on a task, averaged over the tasks, the Monte Carlo error, and the interval.
+    regret, regret_mcse
+        What choosing it loses, on average, against the best of each draw, and the Monte Carlo
+        error.
     p_practically_best
         The probability that it is not worse than the best by more than the ROPE.
     p_best_new_tasks
@@ -272,6 +229,8 @@ class SuiteModel:
         Its difference to the leader on these tasks, and on tasks like these; None for the leader.
     tied
         Whether it is the leader or not shown to be worse on these tasks.
+    n_draws
+        The number of draws that its numbers are read off.
     """
 
     name: str
@@ -282,15 +241,23 @@ class SuiteModel:
     hdi: Interval
     p_rank: FloatArray = field(repr=False)
     expected_rank: float
+    expected_rank_mcse: float
     mean_rank: float
+    mean_rank_mcse: float
     mean_rank_hdi: Interval
-    n_models: int
     regret: float
+    regret_mcse: float
     p_practically_best: float
     p_best_new_tasks: float | None
     against_leader: Difference | None
     new_tasks: Difference | None
     tied: bool
+    n_draws: int
+
+    @property
+    def n_models(self) -> int:
+        """The number of models."""
+        return self.p_rank.size
 
     @property
     def p_best(self) -> float:
@@ -311,6 +278,28 @@ class SuiteModel:
     def borda(self) -> float:
         """The expected number of the other models that it beats on a task."""
         return self.n_models - self.mean_rank
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo errors of its numbers, given how far the models are pooled.
+
+        That is learned from the same draws; where models are nearly alike, numbers may vary from
+        seed to seed by twice as much.
+        """
+        chances = {"p_best": self.p_best, "p_practically_best": self.p_practically_best}
+        found = {name: probability_error(p, self.n_draws) for name, p in chances.items()}
+        if self.p_best_new_tasks is not None:  # the tasks' means add 2/π of the variance at most
+            alone = probability_error(self.p_best_new_tasks, self.n_draws)
+            found["p_best_new_tasks"] = math.sqrt(1 + 2 / math.pi) * alone
+        return {
+            "mean": self.mcse,
+            **found,
+            "expected_rank": self.expected_rank_mcse,
+            "mean_rank": self.mean_rank_mcse,
+            "win_rate": self.mean_rank_mcse / (self.n_models - 1),
+            "borda": self.mean_rank_mcse,
+            "regret": self.regret_mcse,
+        }
 
     def __repr__(self) -> str:
         return f"SuiteModel({self.name}: P(best) {self.p_best:.3f}, win rate {self.win_rate:.3f})"
@@ -393,7 +382,7 @@ class SuiteRanking(Tabular):
             "schema": SCHEMA,
             "kind": "suite_ranking",
             "names": list(self.names),
-            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "metric": measure(self.scale, metrics, len(self.tasks)),
             "greater_is_better": self.greater_is_better,
             "scale": self.scale,
             "n": self.n,
@@ -411,6 +400,7 @@ class SuiteRanking(Tabular):
                     "leader": task.leader.name,
                     "tied": list(task.tied),
                     "means": {row.name: row.raw.mean for row in task.rows},
+                    "mcse": {row.name: row.raw.mcse for row in task.rows},
                     "observed": {row.name: row.observed for row in task.rows},
                 }
                 for name, task in self.tasks.items()
@@ -461,6 +451,10 @@ class SuiteRanking(Tabular):
         return f"SuiteRanking({rank_headline(self.to_dict())})"
 
 
+def _optional(one: Difference | None) -> DifferenceFacts | None:
+    return None if one is None else difference_facts(one)
+
+
 def _model_facts(row: SuiteModel) -> SuiteModelFacts:
     return {
         "name": row.name,
@@ -477,19 +471,13 @@ def _model_facts(row: SuiteModel) -> SuiteModelFacts:
         "mean_rank": row.mean_rank,
         "mean_rank_hdi": interval_facts(row.mean_rank_hdi),
         "win_rate": row.win_rate,
+        "borda": row.borda,
         "regret": row.regret,
-        "against_leader": None if row.against_leader is None else _facts(row.against_leader),
-        "new_tasks": None if row.new_tasks is None else _facts(row.new_tasks),
+        "errors": row.errors,
+        "against_leader": _optional(row.against_leader),
+        "new_tasks": _optional(row.new_tasks),
         "tied": row.tied,
     }
-
-
-def _measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean is of, in words."""
-    what = metrics.pop() if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
 
 
 def _greater(scale: Scale, tasks: Mapping[str, Comparison]) -> bool:

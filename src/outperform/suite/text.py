@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,14 @@ def _task_row(name: str, one: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
+def measure(scale: str, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean is of, in words."""
+    what = metrics.pop() if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"
+
+
 def _caption(facts: SuiteFacts) -> str:
     return (
         f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
@@ -120,11 +128,38 @@ def comparison_lines(facts: SuiteFacts, page: Page, draws: FloatArray) -> list[L
         head += page.text(new_tasks_sentence(facts["new_tasks"], names))
     shown = page.table(table.only(_TASK_TEXT), first=_TASK_FIRST, labels=["task"])
     end = page.text(_caption(facts), style="dim")
+    if page.verbose:
+        rows = [facts, *facts["tasks"], *filter(None, [facts["new_tasks"]])]
+        end += page.text(_errors([one["errors"] for one in rows], _OF_DIFFERENCE), style="dim")
     end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
     end += page.hint("rope", "hdi", found=read.findings(facts))
     legend = page.text(_legend(one["decision"] for one in (*facts["tasks"], facts)))
     drawn = picture(page, draws, facts, places)
     return stacked(head, drawn, shown, legend, page.findings(facts), end)
+
+
+def _errors(every: Sequence[Mapping[str, float]], words: Mapping[str, str]) -> str:
+    """Return the largest Monte Carlo error of each number.
+
+    Examples
+    --------
+    >>> _errors([{"mean": 0.00012}, {"mean": 0.0003}], {"mean": "mean", "regret": "regret"})
+    'Monte Carlo errors, at most: mean 0.0003'
+    """
+    known = {word: [one[key] for one in every if key in one] for key, word in words.items()}
+    told = [f"{word} {max(errors):.2g}" for word, errors in known.items() if errors]
+    return f"Monte Carlo errors, at most: {', '.join(told)}"
+
+
+_OF_DIFFERENCE = {
+    "mean": "mean", "sd": "sd", "p_worse": "P(worse)", "p_equivalent": "P(ROPE)",
+    "p_better": "P(better)",
+}  # fmt: skip
+_OF_MODEL = {
+    "mean": "mean", "p_best": "P(best)", "p_practically_best": "P(within ROPE of best)",
+    "p_best_new_tasks": "P(best, new tasks)", "mean_rank": "mean rank", "win_rate": "win rate",
+    "regret": "regret",
+}  # fmt: skip
 
 
 def _legend(decisions: Any) -> str:
@@ -253,6 +288,9 @@ def rank_lines(facts: SuiteRankingFacts, page: Page) -> list[Line]:
     said = page.text(_legend(row["against_leader"] and row["against_leader"]["decision"]
                              for row in facts["models"]))  # fmt: skip
     end = page.text(_rank_caption(facts), style="dim")
+    if page.verbose:
+        errors = [one["errors"] for one in facts["models"]]
+        end += page.text(_errors(errors, _OF_MODEL), style="dim")
     end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
     end += page.hint("rope", "hdi", "regret", found=read.findings(facts))
     head = page.text(rank_headline(facts, limit=_LIMIT), style="strong")
