@@ -21,7 +21,17 @@ from uuid import uuid4
 from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import Spool
 from outperform.io.formats import PACKINGS, Dialect, magic, masked, order_mark, unpacked
-from outperform.io.remote import RemoteFile, found_at, is_remote, reached, told
+from outperform.io.remote import (
+    DELTA_LOG,
+    RemoteFile,
+    found_at,
+    inside_delta,
+    is_remote,
+    lake_at,
+    lake_here,
+    reached,
+    told,
+)
 
 # Columns that the names of folders tell, in the order of the folders.
 Partition = tuple[tuple[str, str | None], ...]
@@ -77,6 +87,8 @@ def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
         raise DataError(f"the folder {folder} cannot be read: {error.strerror}") from None
     for name in names:
         path = os.path.join(folder, name)
+        if name == DELTA_LOG:
+            raise UsageError(inside_delta(folder))
         if name.startswith((".", "_")):
             continue
         if os.path.isdir(path):
@@ -162,8 +174,10 @@ class File:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
-        return os.path.getsize(self.path) if self.remote is None else self.remote.size
+        """How many bytes it has; 0 of a table that is several files."""
+        if self.remote is not None:
+            return self.remote.size
+        return os.path.getsize(self.path) if self.path else 0
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Open the bytes as they were before they were packed."""
@@ -193,8 +207,14 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
         return _from_store(str(os.fspath(source)), dialect, folder)
     found: list[File] = []
     for path in _paths(os.fspath(source)):
-        found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
-    return [_ready(file, dialect, folder) for file in found]
+        kind = lake_here(path)
+        if kind is not None:
+            found.append(File(name=path, path="", kind=kind))
+        elif os.path.isdir(path):
+            found += _in_folder(path, dialect)
+        else:
+            found.append(_known(path, path, dialect))
+    return [file if file.streamed else _ready(file, dialect, folder) for file in found]
 
 
 def stem(source: object) -> str:
@@ -235,6 +255,10 @@ def _paths(source: str) -> list[str]:
         found = sorted(glob.glob(source, recursive=True))
         if not found:
             raise UsageError(f"no file matches {masked(source)!r}")
+        above = {up for one in found for up in Path(one).parents}
+        table = next((up for up in above if (up / DELTA_LOG).is_dir()), None)
+        if table is not None:
+            raise UsageError(inside_delta(str(table)))
         return found
     return [source]
 
@@ -262,7 +286,11 @@ def _refuse_kinds(found: list[File], folder: str) -> None:
 
 def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
     """Return files of a store: those of Parquet stay there, all others are copied first."""
-    found = found_at(reached(address, dialect.storage))
+    place = reached(address, dialect.storage)
+    kind = lake_at(place)
+    if kind is not None:
+        return [File(name=place.address, path="", kind=kind)]
+    found = found_at(place)
     below = [
         Found(one.address, _partition(one.below.replace("/", os.sep), address))
         for one in found

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from glob import has_magic
+from glob import escape, glob, has_magic
 from typing import BinaryIO, Protocol, cast
 
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, param, require
@@ -21,6 +21,7 @@ _KINDS = {
     "abfs": "AzureFileSystem",
     "abfss": "AzureFileSystem",
 }
+DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # what tells a table of Delta, of Iceberg
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
 
 
@@ -248,6 +249,33 @@ def found_at(place: Place) -> list[RemoteFile]:
     return files
 
 
+def lake_here(path: str) -> str | None:
+    """Return whether a path is a table of Delta or Iceberg, which says itself what is in it."""
+    if path.endswith(METADATA):
+        return "iceberg" if os.path.isfile(path) else None
+    if os.path.isdir(os.path.join(path, DELTA_LOG)):
+        return "delta"
+    is_iceberg = bool(glob(f"{escape(os.path.join(path, 'metadata'))}/*{METADATA}"))
+    return "iceberg" if is_iceberg else None
+
+
+def lake_at(place: Place) -> str | None:
+    """Return whether a folder of a store is a table of Delta or Iceberg."""
+    if place.path.endswith(METADATA):
+        return "iceberg"
+    if has_magic(place.path):
+        return None
+    if _listed(place, f"{place.path}/{DELTA_LOG}"):
+        return "delta"
+    found = _listed(place, f"{place.path}/metadata")
+    return "iceberg" if any(one.path.endswith(METADATA) for one in found) else None
+
+
+def inside_delta(folder: str) -> str:
+    """Return the sentence for files of a table of Delta, which may hold deleted rows."""
+    return f"{folder} is a Delta table whose files may hold deleted rows; name the table itself"
+
+
 def _matching(place: Place) -> list[RemoteFile]:
     parts = place.path.split("/")
     first = next(number for number, part in enumerate(parts) if has_magic(part))
@@ -296,6 +324,10 @@ def _listed(place: Place, folder: str) -> list[_Info]:
     with told(place.address, place.storage):
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
         found = cast("list[_Info]", place.system.get_file_info(selector))
+    inside = next((one.path for one in found if f"/{DELTA_LOG}/" in one.path), None)
+    if inside is not None and not folder.endswith(DELTA_LOG):
+        table = place.at(inside.partition(f"/{DELTA_LOG}/")[0])
+        raise UsageError(inside_delta(table.address))
     return sorted((one for one in found if one.type.name == "File"), key=lambda one: one.path)
 
 
