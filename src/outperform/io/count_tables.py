@@ -19,17 +19,23 @@ from outperform.data.sources import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
-from outperform.io.formats import Dialect
+from outperform.io.formats import Dialect, Storage
 from outperform.io.paths import File, find_files
+from outperform.io.remote import found_at, is_remote, reached
 from outperform.io.text_files import read_records
 
 _JSON = Dialect(format="jsonl")
+_HEAD = 200  # bytes in which outcomes say what they are
 
 
-def holds_outcomes(source: object) -> bool:
+def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
     """Return whether a source is a file of counted outcomes, or a folder or list of them."""
     if isinstance(source, (list, tuple)):
-        return bool(source) and all(map(holds_outcomes, source))
+        return bool(source) and all(holds_outcomes(one, storage) for one in source)
+    if is_remote(source):
+        first = found_at(reached(str(source), storage))[0]
+        with first.open() as stream:
+            return _begins_shard(stream.read(_HEAD))
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         return False
     with workspace() as folder:
@@ -40,10 +46,14 @@ def holds_outcomes(source: object) -> bool:
         return _is_shard(files[0])
 
 
-def read_shards(source: object, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+def read_shards(
+    source: object,
+    models: Sequence[str] | Mapping[str, str] | None,
+    storage: Storage | None = None,
+) -> Outcomes:
     """Add up the outcomes of all files, in whatever order they come."""
     with workspace() as folder:
-        files = find_files(source, _JSON, folder=folder)
+        files = find_files(source, replace(_JSON, storage=storage), folder=folder)
         strange = next((file for file in files if not _is_shard(file)), None)
         if strange is not None:
             raise DataError(f"{strange.name} holds no counted outcomes, as {files[0].name} does")
@@ -67,7 +77,10 @@ def _load(file: File) -> Outcomes:
 
 def _is_shard(file: File) -> bool:
     with file.open() as stream:
-        head = stream.read(200)
+        return _begins_shard(stream.read(_HEAD))
+
+
+def _begins_shard(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and f'"{FORMAT}"'.encode() in head
 
 
