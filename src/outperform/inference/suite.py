@@ -173,6 +173,14 @@ class Average(NamedTuple):
         return np.asarray(sum(f * one for f, one in zip(factors, values, strict=True)))
 
 
+def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean over tasks is of, in words."""
+    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"
+
+
 def average(suite: Suite, asked: Sequence[Question]) -> Average:
     """Return how the mean over tasks is taken."""
     weights = np.array([suite.weights[one.task] for one in asked])
@@ -214,6 +222,16 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
 
 
 _ENDS = ("low", "high")
+
+
+def shared_question(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all tasks are asked alike; metric and ROPE are the suite's own."""
+    for name in ("metric", "rope", "labels", "groups", "sample_weight"):
+        if asked.get(name) is not None:
+            where = {"metric": "metrics=", "rope": "ropes="}.get(name)
+            how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
+            raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
+    return {**dict.fromkeys(("labels",)), **{k: asked[k] for k in ("prior", "paired", "pos_label")}}
 
 
 def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:

@@ -19,7 +19,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Scale
+from outperform.inference.suite import Scale, measure
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -165,7 +165,7 @@ class SuiteComparison(Difference, Tabular):
             "schema": SCHEMA,
             "kind": "suite",
             "names": list(self.names),
-            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "metric": measure(self.scale, metrics, len(self.tasks)),
             "greater_is_better": _greater(self.scale, self.tasks),
             "scale": self.scale,
             "n": self.n,
@@ -393,7 +393,7 @@ class SuiteRanking(Tabular):
             "schema": SCHEMA,
             "kind": "suite_ranking",
             "names": list(self.names),
-            "metric": _measure(self.scale, metrics, len(self.tasks)),
+            "metric": measure(self.scale, metrics, len(self.tasks)),
             "greater_is_better": self.greater_is_better,
             "scale": self.scale,
             "n": self.n,
@@ -482,14 +482,6 @@ def _model_facts(row: SuiteModel) -> SuiteModelFacts:
         "new_tasks": None if row.new_tasks is None else _facts(row.new_tasks),
         "tied": row.tied,
     }
-
-
-def _measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean is of, in words."""
-    what = metrics.pop() if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
 
 
 def _greater(scale: Scale, tasks: Mapping[str, Comparison]) -> bool:
