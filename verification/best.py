@@ -123,6 +123,13 @@ def reliability(found: Found, way: int, bins: Sequence[tuple[float, float]] = BI
     noted = [one for world, every in found.items() if world.gated for one in every]
     claims = np.concatenate([one.said[way].claims for one in noted])
     true = np.concatenate([np.arange(len(one.truth)) == one.best for one in noted])
+    return reliability_of(claims, true, bins)
+
+
+def reliability_of(
+    claims: FloatArray, true: AnyArray, bins: Sequence[tuple[float, float]] = BINS
+) -> list[Bin]:
+    """Return how many of the claims of about the same size came true."""
     return [_bin(claims[inside], true[inside]) for inside in _inside(claims, bins)]
 
 

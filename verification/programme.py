@@ -44,6 +44,7 @@ from verification import (
     slices,
     spans,
     stopping,
+    suite_best,
     suites,
     weights,
 )
@@ -518,18 +519,27 @@ def _quarter(number: int) -> list[more_data.Predicted]:
 
 
 def run_suites(sizes: Sizes) -> Part:
-    """Draw suites of tasks: do both intervals hold, and is the gate as often wrong as it says?"""
+    """Draw suites of tasks: do intervals hold, does P(best), is the gate wrong as it says?"""
     worlds = dict.fromkeys(suites.WORLDS, sizes.repetitions)
     held = spread_worlds("suites", suites.repeat, worlds, jobs=sizes.jobs)
     rows = [suites.summarize(world, found) for world, found in held.items()]
     cases = dict.fromkeys(suites.CASES, sizes.repetitions)
     judged = spread_worlds("gates", suites.judge, cases, jobs=sizes.jobs)
+    repetitions = min(suite_best.REPETITIONS, sizes.repetitions)
+    ranked = dict.fromkeys(suite_best.WORLDS, repetitions)
+    noted = spread_worlds("ranked suites", suite_best.repeat, ranked, jobs=sizes.jobs)
     return Part(
         tables={
             "suites.md": suites.coverage_table(rows),
             "suite_gates.md": suites.gate_table(judged),
+            "suite_best.md": suite_best.table(noted),
+            "suite_best_claims.md": suite_best.claims_table(noted),
         },
-        failures=suites.coverage_failures(rows) + suites.gate_failures(judged),
+        failures=[
+            *suites.coverage_failures(rows),
+            *suites.gate_failures(judged),
+            *suite_best.failures(noted),
+        ],
     )
 
 

@@ -254,7 +254,7 @@ def tables(found: Found) -> dict[str, str]:
     n = min(map(len, found.values()))
     return {
         "sums.md": markdown.table(header, rows)
-        + f"\n95% intervals of A − B by 5,200 draws, {n:,} test sets of 300 items (calm) and of 150 "
+        + f"\n95% intervals of A − B by 5,200 draws, {n:,} test sets of 300 items (calm) and 150 "
         "(rough); coverage in per cent with its standard error.\n"
     }
 

@@ -10,7 +10,7 @@ import outperform as op
 from outperform.display.layout import Page
 from outperform.errors import UsageError
 from outperform.inference.spec import make_spec
-from outperform.inference.suite import average, questions
+from outperform.inference.suite import average, contrast_draws, questions
 from outperform.results import json_schema
 from outperform.suite.api import new_tasks
 
@@ -369,3 +369,29 @@ def test_tables_pages_and_figures(compared, ranked, tmp_path):
             "m1 against m0 on arc, gsm" if place == 0 else "4 models on t0, t1, t2, t3 and 1 more"
         )
         assert f"<h1>{said}" in path.read_text(encoding="utf-8")
+
+
+def contrasts(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return what moves the models apart, task by task, and the degrees of freedom."""
+    freedom = len(values) - 1
+    pull = (values - values.mean(axis=0)) / np.sqrt(len(values) * freedom)
+    return pull - pull.mean(axis=1, keepdims=True), freedom
+
+
+def test_two_models_elsewhere_have_the_t_of_their_differences():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6, 2))
+    off = contrast_draws(*contrasts(values), 100_000, rng)
+    gap = values[:, 0] - values[:, 1]
+    law = stats.t(5, scale=gap.std(ddof=1) / np.sqrt(6))
+    share = (off[0] - off[1] < law.ppf([[0.6], [0.9], [0.99]])).mean(axis=1)
+    np.testing.assert_allclose(share, [0.6, 0.9, 0.99], atol=4 * 0.5 / np.sqrt(100_000))
+
+
+def test_many_models_on_few_tasks_do_not_look_surer_than_their_spread():
+    # The covariance as seen has no spread at all in most directions.
+    rng = np.random.default_rng(0)
+    off = contrast_draws(*contrasts(rng.normal(size=(6, 12))), 20_000, rng)
+    least, *rest = np.linalg.eigvalsh(np.cov(off))
+    assert least == pytest.approx(0, abs=1e-12)  # all models alike
+    assert min(rest) > 0.3 / 6

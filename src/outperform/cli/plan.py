@@ -25,6 +25,7 @@ from outperform.cli.inputs import (
     read_outcomes,
     rope_of,
 )
+from outperform.cli.tasks import Tasks
 from outperform.errors import DataError, UsageError, unknown_name
 
 _OUTCOMES = ("11", "10", "01", "00")
@@ -113,21 +114,29 @@ def plan(
     seed: o.Seed = 0,
     *,
     world: World,
+    tasks: Tasks,
     reading: g.Reading,
     writing: g.Writing,
 ) -> None:
     """How many items does a decision take?
 
-    The world is a pilot's, or two accuracies and an agreement, or outcome probabilities.
+    The world is a pilot's, or two accuracies and an agreement, or outcome probabilities. With --by
+    the mean over the tasks is decided, and all tasks grow by one factor.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
     given: dict[str, Any] = {"world": world.arguments(), "labels": labels, "pos_label": pos_label}
-    if files:
+    asked: dict[str, Any] = {"metric": metric, "rope": rope_of(rope) if not tasks.by else None}
+    suite = tasks.suite(files or [], [a, b], reading, metric, rope) if files else None
+    if suite is not None:
+        asked["metric"] = None
+        given |= {"pilot": suite, "a": suite.models[0], "b": suite.models[1]}
+        given["pos_label"] = label_of(next(iter(suite.tasks.values())), pos_label)
+    elif files:
         seen = read_outcomes(files, [a, b], reading)
         given |= {"pilot": seen, "a": seen.models[0], "b": seen.models[1]}
         given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
-    elif (a, b) != (None, None) or reading != g.Reading():
+    elif (a, b) != (None, None) or reading != g.Reading() or tasks != Tasks():
         raise UsageError(
             "options that read a pilot came without its file; name the file, or leave them out"
         )
@@ -137,8 +146,7 @@ def plan(
             goal=goal,
             target=target,
             most=most,
-            metric=metric,
-            rope=rope_of(rope),
+            **asked,
             paired=not unpaired,
             prior=prior_of(prior),
             hdi_prob=hdi_prob,

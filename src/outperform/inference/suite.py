@@ -180,6 +180,14 @@ class Average(NamedTuple):
         return np.asarray(sum(f * one for f, one in zip(factors, values, strict=True)))
 
 
+def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean over tasks is of, in words."""
+    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"
+
+
 def average(suite: Suite, asked: Sequence[Question]) -> Average:
     """Return how the mean over tasks is taken."""
     weights = np.array([suite.weights[one.task] for one in asked])
@@ -220,6 +228,16 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
 
 
 _ENDS = ("low", "high")
+
+
+def shared_question(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all tasks are asked alike; metric and ROPE are the suite's own."""
+    for name in ("metric", "rope", "labels", "groups", "sample_weight"):
+        if asked.get(name) is not None:
+            where = {"metric": "metrics=", "rope": "ropes="}.get(name)
+            how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
+            raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
+    return {**dict.fromkeys(("labels",)), **{k: asked[k] for k in ("prior", "paired", "pos_label")}}
 
 
 def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:
@@ -390,3 +408,43 @@ class Law(NamedTuple):
     def sf(self, value: float) -> float:
         """Return the probability above a value."""
         return self._replace(centre=-self.centre).cdf(-value)
+
+
+# How many further tasks the exchangeability of models is worth, and variances in units of the seen.
+_FURTHER, _VARIANCES = np.geomspace(1, 1_000, 10), np.exp(np.linspace(-6, 6, 97))
+
+
+def contrast_draws(
+    pull: FloatArray, freedom: float, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    r"""Draw how far the models' differences are off, ``(n_models, n_draws)``.
+
+    The covariance of the differences has an inverse Wishart prior around :math:`s^2 I`, as
+    exchangeable models have it, with the weight of ``k`` further tasks; :math:`s` is flat on the
+    log scale, and so is ``k`` over the grid. Both are learned. Given them the differences have a
+    multivariate t distribution. Of two models it is the t of :func:`new_tasks`, whatever ``k``.
+
+    Parameters
+    ----------
+    pull
+        One row a task; ``pull.T @ pull`` is the covariance of the models' means.
+    freedom
+        Its degrees of freedom.
+    """
+    n_free = pull.shape[1] - 1
+    seen, axes = np.linalg.eigh(freedom * pull.T @ pull)
+    seen, axes = np.maximum(seen[1:], 0.0), axes[:, 1:]  # less the direction of all models alike
+    typical = max(float(seen.mean()) / freedom, LEAST_SCALE**2)
+    k, variance = (
+        one.ravel() for one in np.meshgrid(_FURTHER, typical * _VARIANCES, indexing="ij")
+    )
+    prior = n_free + 1 + k  # degrees of freedom; the mean of the covariance is ``variance``
+    shapes = (k * variance)[:, None] + seen
+    logs = prior * n_free * np.log(k * variance) - (prior + freedom) * np.log(shapes).sum(axis=1)
+    logs = logs / 2 + special.multigammaln((prior + freedom) / 2, n_free)
+    logs -= special.multigammaln(prior / 2, n_free)
+    chances = np.exp(logs - logs.max())
+    cells = rng.choice(k.size, size=n_draws, p=chances / chances.sum())
+    chi = rng.chisquare(k[cells] + freedom + 2)
+    off = rng.normal(size=(n_draws, n_free)) * np.sqrt(shapes[cells] / chi[:, None])
+    return np.asarray(axes @ off.T)

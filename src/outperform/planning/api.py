@@ -23,17 +23,28 @@ from outperform.inference.spec import (
     rope_for,
     selected,
 )
+from outperform.inference.suite import (
+    Suite,
+    average,
+    measure,
+    questions,
+    shared_question,
+)
 from outperform.metrics.score_registry import MetricLike
-from outperform.planning.goals import firm_goal
+from outperform.planning.goals import World, firm_goal
 from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Search, check_most, check_target
+from outperform.planning.sample_size import (
+    Search,
+    binary_metric,
+    check_most,
+    check_probability,
+    check_target,
+    check_theta,
+)
 from outperform.planning.worlds import (
     RatesWorld,
+    SuiteWorld,
     TableWorld,
-    World,
-    binary_metric,
-    check_probability,
-    check_theta,
     posterior_world,
 )
 from outperform.posterior.predictive import certain
@@ -90,27 +101,39 @@ class Analysis:
                 )
 
 
-def pilot_world(
-    pilot: object, a: str | None, b: str | None, analysis: Analysis
-) -> tuple[TableWorld, Rope]:
-    """Return the world that a pilot's posterior draws anew for every project."""
+def _check_pilot(pilot: object) -> Outcomes:
+    """Return outcomes from which new ones can be drawn, or say how to mend them."""
     if isinstance(pilot, Scores):
         raise UsageError("a pilot must be outcomes, counted labels; plans for scores are not made")
     if not isinstance(pilot, Outcomes):
-        raise UsageError(f"pilot must be op.Outcomes; got {type(pilot).__name__}")
+        raise UsageError(f"pilot must be op.Outcomes or op.Suite; got {type(pilot).__name__}")
     refuse_prevalence(pilot, "plan")
     if pilot.pool is not None:
         raise UsageError(
             "a pilot must be drawn as the new items will be, and these were chosen from a pool "
             "by their predictions; give items that were drawn blindly"
         )
+    return pilot
+
+
+def _check_two(pilot: Outcomes | Suite, a: str | None, b: str | None) -> list[str]:
+    """Return the names of two models of a pilot."""
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(
             f"name two models of the pilot with {param('a=')} and {param('b=')}; it has "
             f"{pilot.models}"
         )
-    names = [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
-    seen = selected(pilot, names, verb="plan")
+    return [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
+
+
+def pilot_world(
+    pilot: object, a: str | None, b: str | None, analysis: Analysis
+) -> tuple[World, Rope]:
+    """Return the world that a pilot's posterior draws anew for every project."""
+    if isinstance(pilot, Suite):
+        return suite_world(pilot, _check_two(pilot, a, b), analysis)
+    checked = _check_pilot(pilot)
+    seen = selected(checked, _check_two(checked, a, b), verb="plan")
     assert isinstance(seen, Outcomes)
     spec = analysis.ask(seen)
     rope = rope_for(spec, analysis.rope)
@@ -123,6 +146,40 @@ def pilot_world(
         origin=f"pilot={seen.n}",
     )
     return world, rope
+
+
+def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple[SuiteWorld, Rope]:
+    """Return the world of a suite's tasks, each drawn from its own posterior."""
+
+    def ask(data: object, **asked: Any) -> LabelSpec:
+        return make_label_spec(_check_pilot(data), defaults=("unit", "unit"), **asked)
+
+    given = {name: getattr(analysis, name) for name in _OF_SUITES}
+    asked = questions(pilot.select(names), ask, **shared_question(given))
+    how = average(pilot, asked)
+    tasks = {}
+    for one in asked:
+        assert isinstance(one.spec, LabelSpec)
+        tasks[one.task] = posterior_world(
+            one.spec,
+            rope=one.rope,
+            items="new",
+            prob=analysis.prob,
+            n_draws=analysis.draws(_TABLE_DRAWS),
+            origin=f"pilot={one.spec.n}",
+        )
+    called = {one.spec.metric.name for one in asked}
+    label = measure(how.scale, {one.spec.metric.label for one in asked}, len(asked))
+    metric = replace(
+        asked[0].spec.metric,
+        name=called.pop() if len(called) == 1 else "mean",
+        label=label,
+        greater_is_better=how.greater_is_better,
+    )
+    return SuiteWorld(tasks=tasks, how=how, metric=metric), how.rope
+
+
+_OF_SUITES = ("metric", "rope", "labels", "prior", "paired", "pos_label")
 
 
 def accuracies_world(
@@ -240,7 +297,7 @@ _RATES = tuple(Rates.__annotations__)
 
 def plan(
     *,
-    pilot: Outcomes | None = None,
+    pilot: Outcomes | Suite | None = None,
     a: str | None = None,
     b: str | None = None,
     world: Accuracies | Rates | None = None,
@@ -269,7 +326,9 @@ def plan(
     Parameters
     ----------
     pilot
-        Outcomes of items like those to come; the new test set will be analysed alone.
+        Outcomes of items like those to come; the new test set will be analysed alone. Of a
+        :class:`Suite` the mean over its tasks is planned for, and all tasks grow by one factor:
+        n is their sum, and ``tasks`` of the plan has the items of each.
     a, b
         The names of two models in the pilot; may be left out if it has two.
     world
@@ -332,7 +391,10 @@ def plan(
     seed = seed_sequence(random_state)
     with in_steps() as progress:
         curve, points = search.run(there, seed, progress)
-    return summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
+    found = summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
+    if isinstance(there, SuiteWorld) and found.n is not None:
+        return replace(found, tasks=there.sizes(found.n))
+    return found
 
 
 def _given(world: Accuracies | Rates | None) -> dict[str, Any]:

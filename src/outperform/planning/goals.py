@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from outperform import metrics
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide
 from outperform.errors import UsageError, param, unknown_name
+from outperform.findings import Finding
 
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
@@ -271,6 +273,41 @@ class Outlook:
             "certain": self.n / total,
         }[self.items]
         return shrunk, np.maximum(self.sd * np.sqrt(variance), _NO_SPREAD)
+
+
+class World(Protocol):
+    """Where test sets come from."""
+
+    @property
+    def metric(self) -> metrics.Metric:
+        """What they are compared in."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the world."""
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of each simulated posterior."""
+
+    @property
+    def prob(self) -> float:
+        """The mass of the interval."""
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
+
+    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
+        """Return what normal theory says."""
+
+    def parts(self) -> list[str]:
+        """Return the world and its analysis as parts of a signature."""
 
 
 def first_size(

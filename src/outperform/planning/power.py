@@ -27,14 +27,19 @@ from outperform.inference.summary import SCHEMA, seed_name
 from outperform.metrics.score_registry import MetricLike
 from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Curve, Search, check_most, check_target
+from outperform.planning.sample_size import (
+    Curve,
+    Search,
+    binary_metric,
+    check_most,
+    check_probability,
+    check_target,
+    check_theta,
+)
 from outperform.planning.text import plot_power
 from outperform.planning.worlds import (
     RatesWorld,
     TableWorld,
-    binary_metric,
-    check_probability,
-    check_theta,
     posterior_world,
     prior_worth,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from outperform.errors import UsageError
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
-from outperform.planning.goals import grid_of_sizes
+from outperform.planning.goals import World, grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
     plan_card,
@@ -29,7 +29,6 @@ from outperform.planning.text import (
     plan_table,
     plot_plan,
 )
-from outperform.planning.worlds import World
 from outperform.results.base import Tabular
 
 if TYPE_CHECKING:
@@ -79,6 +78,8 @@ class Plan(Tabular):
         Findings.
     signature
         What makes the result repeatable.
+    tasks
+        Of a suite the items of each task, n in all.
     """
 
     n: int | None
@@ -101,6 +102,7 @@ class Plan(Tabular):
     curve: Curve = field(repr=False)
     findings: tuple[Finding, ...]
     signature: str
+    tasks: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def reachable(self) -> bool:
@@ -160,6 +162,7 @@ class Plan(Tabular):
             "rope": rope_facts(self.rope),
             "n": self.n,
             "n_error": self.n_error,
+            "tasks": dict(self.tasks),
             "reached": self.reached,
             "error": self.error,
             "seen": self.seen,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from outperform.results.feature_schemas import PlanFacts
 
+_MOST_TASKS = 12
+
 
 def plan_headline(facts: PlanFacts) -> str:
     """Return the answer of a plan on one line.
@@ -61,6 +63,8 @@ def plan_paragraph(facts: PlanFacts) -> str:
         f"The comparison of {a} and {b} in {read.metric(facts)}, with a region of practical "
         f"equivalence (ROPE) of {rope}, is to be {_in_words(facts)}. {plan_headline(facts)}"
     ]
+    if facts["tasks"]:
+        parts.append(f"Items of each task: {_tasks(facts)}.")
     if facts["seen"]:
         parts.append(f"{numbers.count(facts['seen'])} items are there already and count.")
     if facts["width"] is not None:
@@ -108,6 +112,8 @@ def _details(facts: PlanFacts) -> list[tuple[str, str]]:
     details = [
         ("difference", f"{a} − {b} in {read.metric(facts)}; ROPE {read.rope_text(facts)}"),
     ]
+    if facts["tasks"]:
+        details.append(("tasks", _tasks(facts)))
     if facts["seen"]:
         details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
     if facts["width"] is not None:
@@ -118,6 +124,12 @@ def _details(facts: PlanFacts) -> list[tuple[str, str]]:
         )
         details.append(("detectable", found))
     return details
+
+
+def _tasks(facts: PlanFacts) -> str:
+    each = [f"{for_text(name)} {numbers.count(n)}" for name, n in facts["tasks"].items()]
+    rest = f" and {len(each) - _MOST_TASKS} more" if len(each) > _MOST_TASKS else ""
+    return f"{', '.join(each[:_MOST_TASKS])}{rest}"
 
 
 def plan_card(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) -> Card:

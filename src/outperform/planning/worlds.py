@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
-from typing import Protocol
 
 import numpy as np
+from scipy.special import ndtri
 
 from outperform import metrics
 from outperform._typing import FloatArray
@@ -17,12 +16,11 @@ from outperform.data.views import n_codes
 from outperform.decision.hdi import narrowest_ends
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope, decide
-from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.spec import LabelSpec, make_label_spec
-from outperform.metrics.score_registry import MetricLike
+from outperform.inference.suite import Average
 from outperform.planning.goals import Items, Outlook
 from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
@@ -36,41 +34,6 @@ _OUTLOOK_DRAWS = 4_000
 # The narrowest of all intervals that hold a share of n draws is too narrow by this many n^(−2/3):
 # measured on normal draws for masses from 0.8 to 0.95.
 _TOO_NARROW = 1.7
-
-
-class World(Protocol):
-    """Where test sets come from."""
-
-    @property
-    def metric(self) -> metrics.Metric:
-        """What they are compared in."""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Findings about the world."""
-
-    @property
-    def n_draws(self) -> int:
-        """Draws of each simulated posterior."""
-
-    @property
-    def prob(self) -> float:
-        """The mass of the interval."""
-
-    def simulate(
-        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
-    ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
-
-    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says."""
-
-    def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
 
 
 def simulated_ends(
@@ -161,7 +124,7 @@ class TableWorld:
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
                 for place in range(out.shape[1]):
-                    view = self._analysed(predict(generator, size))
+                    view = self.analysed(predict(generator, size))
                     out[:, place] = self._ends(view, generator)
 
             return fill
@@ -173,7 +136,7 @@ class TableWorld:
         view = self.spec.view
         values = engine.draw_view(self.spec, view, n_draws=_OUTLOOK_DRAWS, seed=child(seed, 0))
         difference = np.sort(values[0] - values[1])
-        mean, (low, high) = float(difference.mean()), _narrowest(difference, self.prob)
+        mean, (low, high) = float(difference.mean()), interval_of(difference, self.prob)
         return Outlook(
             n=self.spec.n + (prior_worth(self.spec) if self.items == "more" else 0),
             mean=mean,
@@ -192,7 +155,7 @@ class TableWorld:
             self.origin,
         ]
 
-    def _analysed(self, drawn: Outcomes) -> Outcomes:
+    def analysed(self, drawn: Outcomes) -> Outcomes:
         """Return what will be asked: the drawn items, on top of those that are there."""
         view = self.spec.view
         if drawn.paired and not view.paired:
@@ -205,16 +168,22 @@ class TableWorld:
         )
         return replace(view, tables=tables)
 
-    def _ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+    def draws(self, view: Outcomes, generator: np.random.Generator) -> FloatArray:
+        """Draw A − B given a test set."""
         seed = np.random.SeedSequence(int(generator.integers(2**63)))
         values = engine.draw_view(self.spec, view, n_draws=self.n_draws, seed=seed)
-        difference = np.sort(values[0] - values[1])
+        difference: FloatArray = values[0] - values[1]
+        return difference
+
+    def _ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+        difference = np.sort(self.draws(view, generator))
         if np.isnan(difference[-1]):
             return np.nan, np.nan
-        low, high = _narrowest(difference, self.prob)
-        return (np.nan, np.nan) if self._is_withheld(view, low, high) else (low, high)
+        low, high = interval_of(difference, self.prob)
+        return (np.nan, np.nan) if self.is_withheld(view, low, high) else (low, high)
 
-    def _is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
+    def is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
+        """Return whether a test set does not allow the decision that its interval suggests."""
         hdi = Interval(low=low, high=high, prob=self.prob)
         better = self.spec.metric.greater_is_better
         decision = decide(hdi, self.rope, greater_is_better=better)
@@ -291,7 +260,7 @@ def _paired(spec: LabelSpec) -> LabelSpec:
     return make_label_spec(spec.data, metric=spec.metric, defaults=("unit", "unit"), **given)
 
 
-def _narrowest(ordered: FloatArray, prob: float) -> tuple[float, float]:
+def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
     """Return the ends of the narrowest interval, widened by what few draws make it too narrow."""
     low, high = narrowest_ends(ordered, prob)
     middle = (low + high) / 2
@@ -299,7 +268,119 @@ def _narrowest(ordered: FloatArray, prob: float) -> tuple[float, float]:
     return middle - reach, middle + reach
 
 
-_OUTCOMES = ("11", "10", "01", "00")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteWorld:
+    """Suites of tasks, each a world of its own; a size is shared among them as the pilot's is.
+
+    Parameters
+    ----------
+    tasks
+        The world of each task.
+    how
+        How the mean over tasks is taken.
+    metric
+        The mean, in words.
+    """
+
+    tasks: Mapping[str, TableWorld]
+    how: Average
+    metric: metrics.Metric
+
+    @property
+    def _first(self) -> TableWorld:
+        return next(iter(self.tasks.values()))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        return self._first.names
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of any task, each once."""
+        return tuple(dict.fromkeys(one for task in self.tasks.values() for one in task.findings))
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of each simulated posterior."""
+        return self._first.n_draws
+
+    @property
+    def prob(self) -> float:
+        """The mass of the interval."""
+        return self._first.prob
+
+    @property
+    def n(self) -> int:
+        """The items of the pilot."""
+        return sum(task.spec.n for task in self.tasks.values())
+
+    def sizes(self, size: int) -> dict[str, int]:
+        """Return the items of each task, in proportion to those of the pilot."""
+        return {
+            name: max(1, round(size * task.spec.n / self.n)) for name, task in self.tasks.items()
+        }
+
+    def simulate(
+        self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
+    ) -> FloatArray:
+        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
+        sizes, worlds = tuple(self.sizes(size).values()), tuple(self.tasks.values())
+
+        def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
+            predicts = [task.make_predict() for task in worlds]
+
+            def fill(generator: np.random.Generator, out: FloatArray) -> None:
+                for place in range(out.shape[1]):
+                    views = [
+                        task.analysed(predict(generator, n))
+                        for task, predict, n in zip(worlds, predicts, sizes, strict=True)
+                    ]
+                    out[:, place] = self._ends(views, generator)
+
+            return fill
+
+        n_draws = self.n_draws * len(worlds)
+        return simulated_ends(make_fill, n_simulations, n_draws, seed=seed, n_jobs=n_jobs)
+
+    def _ends(
+        self, views: Sequence[Outcomes], generator: np.random.Generator
+    ) -> tuple[float, float]:
+        pairs = tuple(zip(self.tasks.values(), views, strict=True))
+        draws = [task.draws(view, generator) for task, view in pairs]
+        mean = np.sort(self.how.mean(draws))
+        if np.isnan(mean[-1]):
+            return np.nan, np.nan
+        # A suite is undecided where no task may be decided.
+        if all(
+            task.is_withheld(view, *interval_of(np.sort(own), self.prob))
+            for (task, view), own in zip(pairs, draws, strict=True)
+        ):
+            return np.nan, np.nan
+        return interval_of(mean, self.prob)
+
+    def outlook(self, seed: np.random.SeedSequence) -> Outlook:
+        """Return what normal theory says: the variances of the tasks add up."""
+        alone = [task.outlook(child(seed, place)) for place, task in enumerate(self.tasks.values())]
+        factors = self.how.weights / self.how.units
+        sd = float(
+            np.sqrt(np.sum([(f * one.sd) ** 2 for f, one in zip(factors, alone, strict=True)]))
+        )
+        reach = float(ndtri((1 + self.prob) / 2)) * sd
+        mean = float(factors @ [one.mean for one in alone])
+        return Outlook(n=self.n, mean=mean, sd=sd, below=reach, above=reach, items="new")
+
+    def parts(self) -> list[str]:
+        """Return the world and its analysis as parts of a signature."""
+        return [
+            f"prior={self._first.spec.prior.name}",
+            "paired" if self._first.spec.paired else "unpaired",
+            f"tasks={len(self.tasks)}",
+            f"scale={self.how.scale}",
+            f"pilot={self.n}",
+        ]
+
+
 # So many items that the prior does not show.
 _MANY = 1_000_000
 
@@ -395,36 +476,3 @@ class RatesWorld:
             f"theta_neg={rates[1]}",
             f"prevalence={self.prevalence:g}",
         ]
-
-
-def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
-    """Return a metric of one class, or say that outcome probabilities know no other."""
-    measured = metrics.get(metric)
-    if measured.average != "binary":
-        raise UsageError(f"{verb} takes a metric of one class such as 'f1'; got {measured.name!r}")
-    return measured
-
-
-def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) -> FloatArray:
-    """Return the outcome probabilities ``(2, 4)`` of negative and of positive items."""
-    return np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")])
-
-
-def _theta(theta: Mapping[str, float], name: str) -> list[float]:
-    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
-        raise UsageError(
-            f"{param(name)} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
-        )
-    values = [check_probability(theta[key]) for key in _OUTCOMES]
-    if abs(sum(values) - 1) > 1e-9:
-        raise UsageError(
-            f"the probabilities in {param(name)} must sum to 1; they sum to {sum(values):g}"
-        )
-    return values
-
-
-def check_probability(value: object) -> float:
-    """Return a number from 0 to 1, or say that it must be one."""
-    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
-    return float(value)

@@ -269,6 +269,7 @@ class PlanFacts(TypedDict):
     rope: RopeFacts
     n: int | None
     n_error: float
+    tasks: dict[str, int]
     reached: float
     error: float
     seen: int

@@ -33,7 +33,7 @@ from outperform.decision.rope import (
     probability_error,
     sd_error,
 )
-from outperform.errors import UsageError, param
+from outperform.errors import UsageError
 from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
@@ -47,9 +47,11 @@ from outperform.inference.suite import (
     Question,
     Suite,
     average,
+    contrast_draws,
     freedom_of,
     is_enough,
     questions,
+    shared_question,
 )
 from outperform.inference.summary import seed_name, summarize
 from outperform.posterior.hierarchical import learn_spread, pool_models
@@ -83,7 +85,7 @@ def compare_suite(
     """Compare two models on every task, on the tasks together, and on tasks like these."""
     if a == b or not (isinstance(a, str) and isinstance(b, str)):
         raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
-    asked_of = questions(suite.select([a, b]), make_spec, **_without(asked))
+    asked_of = questions(suite.select([a, b]), make_spec, **shared_question(asked))
     how, prob = average(suite, asked_of), check_prob(hdi_prob)
     draws, seed = engine.check_draws(n_draws), seed_sequence(random_state)
     tasks: dict[str, Comparison] = {}
@@ -130,7 +132,7 @@ def rank_suite(
     names = sorted(suite.models if models is None else models)
     if len(names) < 2 or isinstance(models, (str, Mapping)):
         raise UsageError(f"a ranking needs the names of at least two models; got {models!r}")
-    asked_of = questions(suite.select(names), make_joint_spec, **_without(asked))
+    asked_of = questions(suite.select(names), make_joint_spec, **shared_question(asked))
     how, prob = average(suite, asked_of), check_prob(hdi_prob)
     draws, seed = check_many_draws(n_draws, len(names)), seed_sequence(random_state)
     tasks: dict[str, Ranking] = {}
@@ -144,7 +146,7 @@ def rank_suite(
     together = how.mean(raw)
     if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
         together = together - together.mean(axis=0)
-    values = _pool(together, how, suite.n, child(seed, _POOLING_STREAM))
+    values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
     observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
     rows = _rows(names, values, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
@@ -183,7 +185,7 @@ def _rows(
     means = np.stack([one.mean(axis=1) for one in raw]) / how.units[:, None]  # task by model
     errors = np.stack([np.cov(one) / unit**2 for one, unit in zip(raw, how.units, strict=True)])
     n_items = sum(one.n for one in tasks.values())
-    elsewhere = _p_best_elsewhere(means, how, n_items, n_draws, child(seed, _TASKS_STREAM))
+    elsewhere = p_best_elsewhere(means, how, n_items, n_draws, child(seed, _TASKS_STREAM))
     leader, rows = order[0], []
     for model in order:
         against = None if model == leader else of_draws(values[model] - values[leader], how, prob)
@@ -238,7 +240,7 @@ def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average
     return np.asarray(total, dtype=np.float64)
 
 
-def _pool(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) -> FloatArray:
+def pool_suite(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) -> FloatArray:
     """Return draws of the models' means as of models that are exchangeable beforehand."""
     sign = 1.0 if how.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in how.bounds)
@@ -247,13 +249,15 @@ def _pool(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) ->
     return sign * pooled
 
 
-def _p_best_elsewhere(
+def p_best_elsewhere(
     means: FloatArray, how: Average, n_items: int, n_draws: int, seed: SeedSequence
 ) -> FloatArray | None:
     """Return the probability that each model is the best on tasks like these, None for few tasks.
 
-    Normal weights on the deviations of the tasks, and one χ for all models, give every difference
-    of models the Student t distribution of :func:`new_tasks`; then they are pooled.
+    Only differences of models matter. Their covariance over tasks has as many entries as the
+    tasks can tell, or more, and taken as it was seen it makes some differences look far too
+    sure. But the models are exchangeable beforehand: see :func:`contrast_draws`. Then they are
+    pooled.
     """
     weights, freedom = how.weights, freedom_of(how.weights)
     if not is_enough(weights):
@@ -261,9 +265,9 @@ def _p_best_elsewhere(
     rng = np.random.Generator(np.random.SFC64(seed))
     centre = weights @ means
     pull = (weights * math.sqrt((freedom + 1) / freedom))[:, None] * (means - centre)
-    scale = np.sqrt(freedom / rng.chisquare(freedom, size=n_draws))
-    draws = centre[:, None] + (pull.T @ rng.normal(size=(len(weights), n_draws))) * scale
-    pooled = _pool(draws, how, n_items, child(seed, 0))
+    pull = pull - pull.mean(axis=1, keepdims=True)  # what moves all models alike
+    draws = centre[:, None] + contrast_draws(pull, freedom, n_draws, rng)
+    pooled = pool_suite(draws, how, n_items, child(seed, 0))
     return rank_probabilities(pooled, greater_is_better=how.greater_is_better)[:, 0]
 
 
@@ -401,16 +405,6 @@ def _streams(asked: Sequence[Question], seed: SeedSequence) -> list[SeedSequence
     """Return a random stream for each task, whatever the order of the tasks."""
     order = sorted(one.task for one in asked)
     return [child(seed, order.index(one.task)) for one in asked]
-
-
-def _without(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what all tasks share; metric and ROPE are the suite's own."""
-    for name in ("metric", "rope", "labels", "groups", "sample_weight"):
-        if asked.get(name) is not None:
-            where = {"metric": "metrics=", "rope": "ropes="}.get(name)
-            how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
-            raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
-    return {**dict.fromkeys(("labels",)), **{k: asked[k] for k in ("prior", "paired", "pos_label")}}
 
 
 def _findings(

@@ -20,7 +20,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Difference, Scale, difference_facts
+from outperform.inference.suite import Difference, Scale, difference_facts, measure
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -34,7 +34,6 @@ from outperform.results.comparison import Comparison
 from outperform.suite.text import (
     comparison_card,
     comparison_lines,
-    measure,
     rank_card,
     rank_headline,
     rank_lines,

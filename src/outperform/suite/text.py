@@ -83,14 +83,6 @@ def _task_row(name: str, one: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def measure(scale: str, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean is of, in words."""
-    what = metrics.pop() if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
-
-
 def _caption(facts: SuiteFacts) -> str:
     return (
         f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
