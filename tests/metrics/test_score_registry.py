@@ -33,7 +33,7 @@ def test_metrics_are_values(name):
     assert pickle.loads(pickle.dumps(metric)) == metric
     assert metrics.is_of_scores(metric)
     assert name not in metrics.names()
-    loss = name in ("log_loss", "brier_score", "mean_cost")
+    loss = name in ("log_loss", "brier_score", "mean_cost", "brier_reliability") or "ece" in name
     assert metric.greater_is_better != loss
 
 

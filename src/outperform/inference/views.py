@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,11 +16,10 @@ from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
+from outperform.metrics.curves import RANKINGS, Binned, ClassAreas
 from outperform.metrics.custom import Called
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
-    AreaUnderCurve,
-    AveragePrecision,
     Prepared,
     Ranking,
     Units,
@@ -379,10 +378,6 @@ def refuse_unseen(
             )
 
 
-_RANKINGS: dict[str, Callable[[Ranking], Prepared]] = {
-    "roc_auc": AreaUnderCurve,
-    "average_precision": AveragePrecision,
-}
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 
 
@@ -401,7 +396,14 @@ def prepare(
         )
     if metric.reads == "ranking":
         assert positive is not None
-        return _RANKINGS[str(metric.score)](ranking_of(view, place, positive, units))
+        ranking = ranking_of(view, place, positive, units)
+        return RANKINGS[str(metric.score)](ranking, metric.level or 0.0)
+    if metric.reads == "classes":
+        assert view.truth is not None
+        return ClassAreas.of(view.truth, view.values[place], units, name=str(metric.score))
+    if metric.bins is not None:
+        given = probabilities(view, place, positive)
+        return Binned.of(str(metric.score), metric.bins, *given, units, top=positive is None)
     return WeightedMean(values_of(metric, view, place, positive), units)
 
 
@@ -442,7 +444,7 @@ def count_apart(
     pair: tuple[int, int],
     *,
     positive: int | None,
-    rankings: Sequence[Ranking],
+    rankings: Sequence[Sequence[Ranking]],
 ) -> int:
     """Count the items, or groups, on which two models differ."""
     apart = _apart(metric, view, pair, positive, rankings)
@@ -456,12 +458,15 @@ def _apart(
     view: Scores,
     pair: tuple[int, int],
     positive: int | None,
-    rankings: Sequence[Ranking],
+    rankings: Sequence[Sequence[Ranking]],
 ) -> AnyArray:
-    if rankings:
-        a, b = (_standing(rankings[place], view.n_rows) for place in pair)
-        return np.asarray((a != b).any(axis=0))
-    if metric.function is not None:
+    if any(rankings):
+        apart = np.zeros(view.n_rows, dtype=bool)
+        for both in zip(*(rankings[place] for place in pair), strict=True):
+            a, b = (_standing(one, view.n_rows) for one in both)
+            apart |= (a != b).any(axis=0)
+        return apart
+    if metric.function is not None or metric.bins is not None:
         differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
     a, b = (values_of(metric, view, place, positive) for place in pair)

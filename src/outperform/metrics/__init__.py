@@ -18,9 +18,14 @@ from outperform.metrics.registry import (
 )
 from outperform.metrics.score_registry import (
     ScoreMetric,
+    brier_part,
+    ece,
     from_score_function,
     get_score,
+    roc_auc,
     score_names,
+    sensitivity_at,
+    specificity_at,
 )
 
 __all__ = [
@@ -29,8 +34,10 @@ __all__ = [
     "Metric",
     "ScoreMetric",
     "Share",
+    "brier_part",
     "check_name",
     "cost",
+    "ece",
     "fbeta",
     "from_function",
     "from_score_function",
@@ -38,7 +45,10 @@ __all__ = [
     "get_score",
     "is_of_scores",
     "names",
+    "roc_auc",
     "score_names",
+    "sensitivity_at",
     "set_names",
+    "specificity_at",
     "utility",
 ]

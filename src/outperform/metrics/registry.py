@@ -11,11 +11,11 @@ from numbers import Real
 from typing import Any, cast
 
 from outperform._typing import CostsLike, Label
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import UsageError, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_registry import SCORE_METRICS, MetricLike, ScoreMetric, score_names
+from outperform.metrics.score_registry import MetricLike, ScoreMetric, known_score, score_names
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",
@@ -25,10 +25,6 @@ _ADJECTIVES: dict[Average | Samples, str] = {
     "samples": "samples-averaged ",
 }
 
-# Names that scikit-learn has for them.
-_OF_SEVERAL_CLASSES = (
-    "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
-)  # fmt: skip
 _ACCURACY = Share("correct", (("wrong", 1.0),))
 
 
@@ -114,7 +110,7 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     (True, False, True)
     """
     if isinstance(metric, str):
-        return metric in SCORE_METRICS
+        return known_score(metric) is not None
     return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
 
 
@@ -160,12 +156,6 @@ def check_name(
 
 
 def _unknown(name: str, known: Sequence[str]) -> UsageError:
-    if name in _OF_SEVERAL_CLASSES:
-        return UsageError(
-            f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
-            f"a time with {param('metric=', 'roc_auc')}, {param('pos_label=')} and the scores of "
-            "that class, or use log_loss or brier_score, which read one probability a class"
-        )
     every = "op.metrics.names(), set_names() and score_names()"
     return UsageError(unknown_name("metric", name, known, everything=every))
 
