@@ -17,7 +17,7 @@ from outperform.data.scores import Scores
 from outperform.data.views import code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas
-from outperform.metrics.custom import Called
+from outperform.metrics.custom import Called, Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metrics import (
     Prepared,
@@ -136,6 +136,8 @@ def look(
         return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)
+    if isinstance(metric.function, Ordinal):
+        metric = replace(metric, function=metric.function.aligned(outcomes.labels, labels))
     return View(outcomes, outcomes, metric, None, None, classes)
 
 

@@ -7,6 +7,7 @@ from outperform.metrics.custom import Costs
 from outperform.metrics.metric import Metric, Share
 from outperform.metrics.registry import (
     check_name,
+    cohen_kappa,
     cost,
     fbeta,
     from_function,
@@ -36,6 +37,7 @@ __all__ = [
     "Share",
     "brier_part",
     "check_name",
+    "cohen_kappa",
     "cost",
     "ece",
     "fbeta",
