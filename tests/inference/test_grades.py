@@ -189,18 +189,3 @@ def test_unknown_names_list_what_fits_the_data():
     seen = op.Scores.from_arrays(y, {"a": score, "b": score})
     with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*; or a function"):
         op.compare(seen, "a", "b", metric="roc-auc")
-
-
-@pytest.mark.parametrize("metric", ["roc_auc_ovr", "roc_auc_ovo_weighted"])
-def test_roc_auc_of_several_classes_is_not_available(metric):
-    y, rows = [0, 1, 2] * 10, np.full((30, 3), 1 / 3)
-    seen = op.Scores.from_arrays(y, {"a": rows, "b": rows})
-    for ask in (
-        lambda: op.compare(y, rows, rows, metric=metric),
-        lambda: op.compare(seen, "a", "b", metric=metric),
-        lambda: op.metrics.get(metric),
-    ):
-        with pytest.raises(
-            UsageError, match=f"'{metric}', .* is not available; .*metric='roc_auc'"
-        ):
-            ask()

@@ -34,7 +34,8 @@ def test_metrics_are_values(name):
     assert metrics.is_of_scores(metric)
     assert name not in metrics.names()
     losses = "log_loss brier_score mean_cost p50 p90 p95 p99 mae mse rmse poisson_deviance"
-    loss = name in (*losses.split(), "wer", "cer", "ter")
+    loss = name in (*losses.split(), "wer", "cer", "ter", "brier_reliability")
+    loss |= name.startswith("ece")
     assert metric.greater_is_better != loss
 
 

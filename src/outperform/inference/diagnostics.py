@@ -41,7 +41,7 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     if spec.n < FEW_ITEMS:
         yield finding("few_items/bootstrap", items=counted(spec.n, "items"))
     yield from unit_findings(spec)
-    if spec.metric.reads == "ranking":
+    if spec.metric.reads in ("ranking", "classes"):
         yield from _few_of_a_class(spec)
         yield from _ties(spec)
     if spec.metric.score == "log_loss":
@@ -67,10 +67,12 @@ def _is_a_cost(name: str) -> bool:
 
 
 def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
-    counts = items_of(spec.view)
-    positive = counts[spec.is_positive].sum()
-    few = {"positive": int(positive), "negative": int(counts.sum() - positive)}
-    few = {side: n for side, n in few.items() if n < FEW_ITEMS}
+    assert spec.view.truth is not None
+    sides, side = [f"of class {label}" for label in spec.view.labels], spec.view.truth
+    if spec.metric.reads == "ranking":
+        sides, side = ["positive", "negative"], 1 - spec.is_positive
+    sums = np.bincount(side, items_of(spec.view)).astype(int).tolist()
+    few = {name: n for name, n in zip(sides, sums, strict=True) if n < FEW_ITEMS}
     if few:
         shown = listed(f"{n} {side}" for side, n in few.items())
         yield finding("few_of_a_class", counts=shown, metric=spec.metric.label)
@@ -78,8 +80,8 @@ def _few_of_a_class(spec: ScoreSpec) -> Iterator[Finding]:
 
 def _ties(spec: ScoreSpec) -> Iterator[Finding]:
     tied = {
-        name: tied_share(ranking, spec.view)
-        for name, ranking in zip(spec.view.models, spec.rankings, strict=True)
+        name: float(np.mean([tied_share(ranking, spec.view) for ranking in rankings]))
+        for name, rankings in zip(spec.view.models, spec.rankings, strict=True)
     }
     tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
     if not tied:

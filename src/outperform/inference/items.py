@@ -150,7 +150,8 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         observed_scores(first)
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
-        weights = float(first.view.n_rows) * n_draws * n_models * len(specs)
+        columns = len(first.view.labels) if first.metric.reads == "classes" else 1
+        weights = float(first.view.n_rows) * n_draws * n_models * len(specs) * columns
         hours = weights / _WEIGHTS_AN_HOUR / min(n_workers(n_jobs), 8)
     if hours > _MOST_HOURS:
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)

@@ -21,15 +21,14 @@ from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
 from outperform.inference.score_views import count_apart, prepare
+from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
+from outperform.metrics.score_metric import MetricLike, ScoreMetric
 from outperform.metrics.score_metrics import (
-    AreaUnderCurve,
-    AveragePrecision,
     Prepared,
     Ranking,
     Units,
 )
-from outperform.metrics.score_registry import MetricLike, ScoreMetric
 from outperform.metrics.sums import TARGETS, Combine
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
@@ -136,13 +135,32 @@ def check_kind(scores: Scores, metric: ScoreMetric) -> None:
                 f"; leave {param('truth')} out",
             )
         )
-    if metric.reads in ("ranking", "probability") and scores.truth is None:
+    if metric.reads in ("ranking", "classes", "probability") and scores.truth is None:
         raise UsageError(
             f"metric {metric.name!r} needs the true labels; without them use one of "
             f"{', '.join(metrics.score_names(graded=True))}"
         )
     if metric.reads == "probability":
         _check_probabilities(scores, metric)
+    if metric.reads == "classes":
+        _check_classes(scores, metric)
+
+
+def _check_classes(scores: Scores, metric: ScoreMetric) -> None:
+    assert scores.truth is not None
+    for name, array in zip(scores.models, scores.values, strict=True):
+        if array.ndim == 1:
+            raise UsageError(
+                f"{metric.name} reads one score a class; scores of {name!r} are one an item: give "
+                f"all {len(scores.labels)} columns, or use {param('metric=', 'roc_auc')}"
+            )
+    seen = np.bincount(scores.truth, minlength=len(scores.labels))
+    if not seen.all() or len(seen) < 2:
+        lacking = [repr(scores.labels[code]) for code in np.flatnonzero(seen == 0)]
+        raise DataError(
+            f"{metric.name} compares items of every class with others, and no item is of class "
+            f"{', '.join(lacking) or 'any other'}; add some, or leave the class and its column out"
+        )
 
 
 def _check_statistics(scores: Scores, metric: ScoreMetric) -> None:
@@ -186,7 +204,7 @@ def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
 
 def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int | None:
     """Return the positive class: named, or True, or 1; None where all classes count alike."""
-    if scores.truth is None or metric.reads == "anything":
+    if scores.truth is None or metric.reads in ("classes", "anything"):
         if pos_label is not None:
             raise UsageError(
                 f"metric {metric.name!r} has no positive class; leave {param('pos_label')} out"
@@ -380,10 +398,9 @@ class ScoreSpec(BaseSpec):
         )
 
     @cached_property
-    def rankings(self) -> tuple[Ranking, ...]:
-        """Each model's ranking; none where the metric does not rank."""
-        ranked = (AreaUnderCurve, AveragePrecision)
-        return tuple(one.ranking for one in self.prepared if isinstance(one, ranked))
+    def rankings(self) -> tuple[tuple[Ranking, ...], ...]:
+        """Each model's rankings; none where the metric does not rank."""
+        return tuple(rankings_of(one) for one in self.prepared)
 
     def n_apart(self, pair: tuple[int, int]) -> int:
         """Count the items, or groups, that set two models apart in the metric's eyes."""
@@ -418,8 +435,9 @@ def make_score_spec(
     scores = as_targets(scores) if asked.sums is not None else scores
     check_kind(scores, asked)
     positive = positive_code(scores, asked, pos_label)
-    # A user's function gets the rows as they came; elsewhere equal ones may be one.
-    whole = asked.function is not None or asked.sums is not None
+    # A user's function gets the rows as they came, and so do sums and the noise in bins;
+    # elsewhere equal rows may be one.
+    whole = any(one is not None for one in (asked.function, asked.sums, asked.bins))
     view = scores if whole else arranged(scores)
     spec = ScoreSpec(
         data=scores,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.scores import Scores
+from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
+from outperform.metrics.score_metric import ScoreMetric
 from outperform.metrics.score_metrics import (
-    AreaUnderCurve,
     AveragePrecision,
     Prepared,
     Ranking,
@@ -20,14 +21,9 @@ from outperform.metrics.score_metrics import (
     brier_losses,
     log_losses,
 )
-from outperform.metrics.score_registry import ScoreMetric
 from outperform.metrics.sums import CombinedMeans, WeightedQuantile
 from outperform.posterior.bootstrap import Influence, jackknife
 
-_RANKINGS: dict[str, Callable[[Ranking], Prepared]] = {
-    "roc_auc": AreaUnderCurve,
-    "average_precision": AveragePrecision,
-}
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 
 
@@ -53,11 +49,19 @@ def prepare(
             bounds=metric.bounds,
             sign=metric.sign,
         )
-    if metric.level is not None:
+    if metric.score == "quantile":
+        assert metric.level is not None
         return WeightedQuantile(view.values[place], units, metric.level)
     if metric.reads == "ranking":
         assert positive is not None
-        return _RANKINGS[str(metric.score)](ranking_of(view, place, positive, units))
+        ranking = ranking_of(view, place, positive, units)
+        return RANKINGS[str(metric.score)](ranking, metric.level or 0.0)
+    if metric.reads == "classes":
+        assert view.truth is not None
+        return ClassAreas.of(view.truth, view.values[place], units, name=str(metric.score))
+    if metric.bins is not None:
+        given = probabilities(view, place, positive)
+        return Binned.of(str(metric.score), metric.bins, *given, units, top=positive is None)
     return WeightedMean(values_of(metric, view, place, positive), units)
 
 
@@ -98,7 +102,7 @@ def count_apart(
     pair: tuple[int, int],
     *,
     positive: int | None,
-    rankings: Sequence[Ranking],
+    rankings: Sequence[Sequence[Ranking]],
 ) -> int:
     """Count the items, or groups, on which two models differ."""
     apart = _apart(metric, view, pair, positive, rankings)
@@ -112,12 +116,16 @@ def _apart(
     view: Scores,
     pair: tuple[int, int],
     positive: int | None,
-    rankings: Sequence[Ranking],
+    rankings: Sequence[Sequence[Ranking]],
 ) -> AnyArray:
-    if rankings:
-        a, b = (_standing(rankings[place], view.n_rows) for place in pair)
-        return np.asarray((a != b).any(axis=0))
-    if metric.function is not None or metric.sums is not None or metric.level is not None:
+    if any(rankings):
+        apart = np.zeros(view.n_rows, dtype=bool)
+        for both in zip(*(rankings[place] for place in pair), strict=True):
+            a, b = (_standing(one, view.n_rows) for one in both)
+            apart |= (a != b).any(axis=0)
+        return apart
+    whole = any(one is not None for one in (metric.function, metric.sums, metric.bins))
+    if whole or metric.score == "quantile":
         differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
     a, b = (values_of(metric, view, place, positive) for place in pair)
@@ -187,14 +195,13 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
     if combined is not None:
         with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
             return jackknife(csr_array(combined.held.T), repeats, combined.evaluate)
-    ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
-    if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
+    if any(isinstance(one, Called) for one in ready) or len(repeats) > _MOST_LEFT_OUT:
         return None
-    workers = [one.worker() for one in ranked]
-    pieces = 1 + len(repeats) * len(ranked[0].ranking.positives) // _AT_ONCE
+    workers, rankings = [one.worker() for one in ready], rankings_of(ready[0])
+    pieces = 1 + len(repeats) * sum(len(one.positives) for one in rankings) // _AT_ONCE
 
     # Without any weight, items at the top have no precision.
-    least = 1e-12 if isinstance(ranked[0], AveragePrecision) else 0.0
+    least = 1e-12 if isinstance(ready[0], AveragePrecision) else 0.0
 
     def evaluate(left: FloatArray) -> FloatArray:
         parts = np.array_split(np.maximum(left.T, least), pieces)

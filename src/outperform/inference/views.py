@@ -16,6 +16,7 @@ from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
+from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_registry import MetricLike
 from outperform.posterior.base import PriorModel
@@ -131,6 +132,8 @@ def look(
         return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)
+    if isinstance(metric.function, Ordinal):
+        metric = replace(metric, function=metric.function.aligned(outcomes.labels, labels))
     return View(outcomes, outcomes, metric, None, None, classes)
 
 

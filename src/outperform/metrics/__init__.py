@@ -7,6 +7,7 @@ from outperform.metrics.custom import Costs
 from outperform.metrics.metric import Metric, Share
 from outperform.metrics.registry import (
     check_name,
+    cohen_kappa,
     cost,
     fbeta,
     from_function,
@@ -16,17 +17,20 @@ from outperform.metrics.registry import (
     set_names,
     utility,
 )
-from outperform.metrics.score_registry import (
+from outperform.metrics.score_metric import (
     ScoreMetric,
+    brier_part,
+    ece,
     from_score_function,
     from_statistics_function,
     gap,
-    get_score,
     pinball,
     quantile,
-    score_names,
-    statistics,
+    roc_auc,
+    sensitivity_at,
+    specificity_at,
 )
+from outperform.metrics.score_registry import get_score, score_names, statistics
 
 __all__ = [
     "Costs",
@@ -34,8 +38,11 @@ __all__ = [
     "Metric",
     "ScoreMetric",
     "Share",
+    "brier_part",
     "check_name",
+    "cohen_kappa",
     "cost",
+    "ece",
     "fbeta",
     "from_function",
     "from_score_function",
@@ -47,8 +54,11 @@ __all__ = [
     "names",
     "pinball",
     "quantile",
+    "roc_auc",
     "score_names",
+    "sensitivity_at",
     "set_names",
+    "specificity_at",
     "statistics",
     "utility",
 ]

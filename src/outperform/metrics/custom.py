@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,6 +141,67 @@ def _locked(array: AnyArray) -> AnyArray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    """How far apart truth and prediction are where classes are levels in order.
+
+    ``"mae"`` is the mean of |i − j|. Kappa is 1 − Σ w p / Σ w q, where p is the confusion array,
+    q what it would be by chance, and w is |i − j| or its square; NaN where chance has no
+    disagreement.
+
+    Examples
+    --------
+    >>> table = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
+    >>> print(*(round(float(Ordinal(of)(table)), 3) for of in ("mae", "linear", "quadratic")))
+    0.267 0.7 0.8
+    """
+
+    of: Literal["mae", "linear", "quadratic"]
+    levels: tuple[int, ...] | None = None  # of each class; None where classes are in order
+
+    def __call__(self, confusion: FloatArray) -> FloatArray:
+        """Return the value of each table ``(n_classes, n_classes, …)``, rows the truth."""
+        levels = range(len(confusion)) if self.levels is None else self.levels
+        level = np.array(levels, dtype=np.float64)
+        apart = np.abs(level[:, None] - level)
+        if self.of == "quadratic":
+            apart = apart * apart
+        total = confusion.sum(axis=(0, 1))
+        wrong = np.einsum("ij,ij...->...", apart, confusion) / total
+        if self.of == "mae":
+            return np.asarray(wrong)
+        truth, said = confusion.sum(axis=1) / total, confusion.sum(axis=0) / total
+        by_chance = np.einsum("ij,i...,j...->...", apart, truth, said, optimize=True)
+        unknown = np.full_like(by_chance, np.nan)
+        return np.asarray(1.0 - np.divide(wrong, by_chance, out=unknown, where=by_chance > 0))
+
+    def aligned(self, labels: Sequence[Label], order: Sequence[Label] | None) -> Ordinal:
+        """Return the same with the level of each class of some data.
+
+        Parameters
+        ----------
+        labels
+            All classes of the data, sorted.
+        order
+            From the lowest to the highest level; None where numbers are in theirs. Text has
+            no order of its own but that of the alphabet, which is no one's.
+        """
+        if order is None:
+            if len(labels) > 2 and any(isinstance(one, str) for one in labels):
+                raise UsageError(
+                    f"levels must be in order, and {_listed(labels)} is that of the alphabet; name "
+                    f"them from the lowest to the highest with {param('labels=')}"
+                )
+            return replace(self, levels=tuple(range(len(labels))))
+        places = {_key(_plain(label)): place for place, label in enumerate(order)}
+        lacking = [label for label in labels if _key(label) not in places]
+        if lacking:
+            raise UsageError(
+                f"{param('labels=')} must name every level; it lacks {_listed(lacking)}"
+            )
+        return replace(self, levels=tuple(places[_key(label)] for label in labels))
 
 
 _MOST_NAMED = 8

@@ -24,7 +24,14 @@ from outperform.metrics.confusion import (
     choose_rows,
     score_classes,
 )
-from outperform.metrics.custom import ConfusionFunction, Costs, call_each, call_once, check_bounds
+from outperform.metrics.custom import (
+    ConfusionFunction,
+    Costs,
+    Ordinal,
+    call_each,
+    call_once,
+    check_bounds,
+)
 
 Part: TypeAlias = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
 
@@ -263,6 +270,8 @@ class Metric:
             raise UsageError(f"{self.name} is evaluated on the confusion array, not on Margins")
         table = as_confusion(confusion)
         self._refuse_choice(choose_rows(classes, len(table)))
+        if isinstance(function, Ordinal):
+            return function(table)
         call = call_once if self.vectorized else call_each
         values = call(function, self.name, table)
         if self.costs is None:  # a mean of costs is off by their rounding only

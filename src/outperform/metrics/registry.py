@@ -8,15 +8,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from outperform._typing import CostsLike, Label
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import UsageError, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
-from outperform.metrics.custom import ConfusionFunction, Costs
+from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal
 from outperform.metrics.metric import Metric, Share
 from outperform.metrics.score_registry import (
-    AT_K,
+    NUMBERED,
     SCORE_METRICS,
     MetricLike,
     ScoreMetric,
@@ -31,10 +31,6 @@ _ADJECTIVES: dict[Average | Samples, str] = {
     "samples": "samples-averaged ",
 }
 
-# Names that scikit-learn has for them.
-_OF_SEVERAL_CLASSES = (
-    "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
-)  # fmt: skip
 _ACCURACY = Share("correct", (("wrong", 1.0),))
 
 
@@ -120,7 +116,7 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     (True, False, True)
     """
     if isinstance(metric, str):
-        return metric in SCORE_METRICS or AT_K.fullmatch(metric) is not None
+        return metric in SCORE_METRICS or NUMBERED.fullmatch(metric) is not None
     return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
 
 
@@ -158,7 +154,7 @@ def check_name(
     Traceback (most recent call last):
     outperform.errors.UsageError: unknown metric 'acuracy'; did you mean 'accuracy'? Known: accuracy
     """
-    if not isinstance(metric, str) or is_of_scores(metric) or metric in (*_METRICS, *_OF_SETS):
+    if not isinstance(metric, str) or is_of_scores(metric) or metric in _NAMED:
         return
     if _as_fbeta(metric) is None:
         every = names() + set_names() + score_names(graded=graded)
@@ -166,12 +162,6 @@ def check_name(
 
 
 def _unknown(name: str, known: Sequence[str]) -> UsageError:
-    if name in _OF_SEVERAL_CLASSES:
-        return UsageError(
-            f"metric {name!r}, ROC AUC of several classes, is not available; compare one class at "
-            f"a time with {param('metric=', 'roc_auc')}, {param('pos_label=')} and the scores of "
-            "that class, or use log_loss or brier_score, which read one probability a class"
-        )
     every = "op.metrics.names(), set_names() and score_names()"
     return UsageError(unknown_name("metric", name, known, everything=every))
 
@@ -213,6 +203,29 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     word = f"F{int(beta) if beta.is_integer() else beta}"
     share = Share("tp", (("fn", miss_weight(beta)), ("fp", miss_weight(1.0 / beta))))
     return _averaged("fbeta", word.lower(), average, _Family(word, share, _ACCURACY), beta=beta)
+
+
+def cohen_kappa(*, weights: Literal["linear", "quadratic"] | None = None) -> Metric:
+    """Return Cohen's kappa, for levels in order also weighted by how far apart they are.
+
+    The order of the levels is that of ``labels``; without it numbers are in theirs, and text is
+    refused.
+
+    Parameters
+    ----------
+    weights
+        None, ``"linear"`` or ``"quadratic"``, as in scikit-learn's ``cohen_kappa_score``.
+
+    Examples
+    --------
+    >>> cohen_kappa(weights="quadratic").name, cohen_kappa() == get("cohen_kappa")
+    ('cohen_kappa_quadratic', True)
+    """
+    if weights is None:
+        return _METRICS["cohen_kappa"]
+    if weights not in ("linear", "quadratic"):
+        raise UsageError(unknown_name("weights", weights, ("linear", "quadratic")))
+    return _ORDINAL[f"cohen_kappa_{weights}"]
 
 
 def from_function(
@@ -355,8 +368,8 @@ def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
 
 
 def _by_name(name: str) -> Metric:
-    if name in _METRICS or name in _OF_SETS:
-        return _METRICS[name] if name in _METRICS else _OF_SETS[name]
+    if name in _NAMED:
+        return _NAMED[name]
     if is_of_scores(name):
         raise UsageError(
             f"{name!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
@@ -397,6 +410,29 @@ def _averaged(
     )
 
 
+_KAPPAS: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
+_ORDINAL: dict[str, Metric] = {
+    **{
+        f"cohen_kappa_{of}": Metric(
+            name=f"cohen_kappa_{of}",
+            label=f"Cohen's kappa, {of} weights",
+            function=Ordinal(of),
+            vectorized=True,
+            bounds=(-1.0, 1.0),
+        )
+        for of in _KAPPAS
+    },
+    "ordinal_mae": Metric(
+        name="ordinal_mae",
+        label="mean absolute error of levels",
+        function=Ordinal("mae"),
+        vectorized=True,
+        greater_is_better=False,
+        bounds=(0.0, math.inf),
+    ),
+}
+
+
 def _all_metrics() -> Iterator[Metric]:
     yield Metric(name="accuracy", label="accuracy", score="accuracy", share=_ACCURACY)
     yield Metric(name="balanced_accuracy", label="balanced accuracy", score="balanced_accuracy")
@@ -429,3 +465,4 @@ def _metrics_of_sets() -> Iterator[Metric]:
 
 
 _OF_SETS: dict[str, Metric] = {metric.name: metric for metric in _metrics_of_sets()}
+_NAMED: dict[str, Metric] = _METRICS | _OF_SETS | _ORDINAL

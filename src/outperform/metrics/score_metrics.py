@@ -224,7 +224,7 @@ class AreaUnderCurve:
         """Return a function of weights."""
         ranking = self.ranking
         positives = ranking.units.picker(ranking.positives)
-        negatives = _accumulator(ranking)
+        negatives = accumulator(ranking)
         beaten, other = Buffer(len(ranking.positives)), Buffer(len(ranking.positives))
         ties = bool((ranking.level != ranking.above).any())
 
@@ -259,7 +259,7 @@ class AveragePrecision:
         """Return a function of weights."""
         ranking = self.ranking
         positives = ranking.units.picker(ranking.positives)
-        negatives = _accumulator(ranking)
+        negatives = accumulator(ranking)
         width = len(ranking.positives)
         found, false, right = Buffer(width + 1), Buffer(width), Buffer(width)
 
@@ -280,7 +280,7 @@ class AveragePrecision:
         return evaluate
 
 
-def _accumulator(ranking: Ranking) -> Evaluate:
+def accumulator(ranking: Ranking) -> Evaluate:
     """Return a function to the weight of the k highest negatives, k = 0, 1, …"""
     negatives = ranking.units.picker(ranking.negatives)
     buffer = Buffer(len(ranking.negatives) + 1)

@@ -4,71 +4,35 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, cast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
 
-import numpy as np
-
-from outperform._typing import ColumnLike, FloatArray, Label
+from outperform._typing import FloatArray
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics import item_statistics as of_items
 from outperform.metrics import sums as of_sums
-from outperform.metrics.custom import ConfusionFunction, ScoreFunction
-from outperform.metrics.metric import Metric
-from outperform.metrics.sums import Combine, OfSums
-
-Reads: TypeAlias = Literal["ranking", "probability", "grade", "statistics", "anything"]
-
-
-MetricLike: TypeAlias = "str | Metric | ScoreMetric | ConfusionFunction | ScoreFunction"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreMetric:
-    """One metric of scores; equal, hashable and picklable like any value.
-
-    Get one by name from :func:`get_score`, or make one with :func:`from_score_function`.
-
-    Parameters
-    ----------
-    name
-        The name by which :func:`get_score` knows it, scikit-learn's where it has one.
-    label
-        The name in words for people.
-    reads
-        What it takes scores for: a ``"ranking"`` of two classes, a ``"probability"``, a
-        ``"grade"`` without any truth, ``"statistics"`` that are added up, or ``"anything"``.
-    score
-        What is computed; the same for a loss and its negative.
-    sign
-        1, or −1 for the negative of a loss.
-    function
-        A user's function of truth, score and weight.
-    greater_is_better
-        Whether the larger of two values is the better one.
-    bounds
-        The least and the greatest value it can take.
-    sums
-        How it is made of sums over items, where it is.
-    level
-        The share of items below a quantile.
-
-    Examples
-    --------
-    >>> get_score("log_loss").greater_is_better, get_score("neg_log_loss").greater_is_better
-    (False, True)
-    """
-
-    name: str
-    label: str
-    reads: Reads
-    score: str | None = None
-    sign: int = 1
-    function: ScoreFunction | None = None
-    greater_is_better: bool = True
-    bounds: tuple[float, float] = (0.0, 1.0)
-    sums: OfSums | None = None
-    level: float | None = None
+from outperform.metrics.custom import ScoreFunction
+from outperform.metrics.score_metric import (
+    BINS,
+    PARTS,
+    UNBOUNDED,
+    MetricLike,
+    Reads,
+    ScoreMetric,
+    ece,
+    from_score_function,
+    of_bins,
+    of_errors,
+    of_statistics,
+    pinball,
+    quantile,
+    quantile_of,
+    roc_auc,
+    sensitivity_at,
+    specificity_at,
+)
+from outperform.metrics.sums import OfSums
 
 
 def _loss(
@@ -103,61 +67,37 @@ def _loss(
     )
 
 
-def _of_sums(
-    name: str,
-    label: str,
-    sums: OfSums,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    *,
-    greater_is_better: bool = True,
-) -> ScoreMetric:
-    return ScoreMetric(
-        name=name,
-        label=label,
-        reads="statistics",
-        score=name,
-        bounds=bounds,
-        sums=sums,
-        greater_is_better=greater_is_better,
-    )
-
-
-def _of_errors(name: str, label: str, sums: OfSums) -> ScoreMetric:
-    return _of_sums(name, label, sums, (0.0, math.inf), greater_is_better=False)
-
-
-def _quantile(name: str, label: str, level: float, *, greater_is_better: bool) -> ScoreMetric:
-    return ScoreMetric(
-        name=name,
-        label=label,
-        reads="grade",
-        score="quantile",
-        level=level,
-        greater_is_better=greater_is_better,
-        bounds=_UNBOUNDED,
-    )
-
-
-_UNBOUNDED = (-math.inf, math.inf)
-_MEAN = ScoreMetric(name="", label="", reads="grade", score="mean", bounds=_UNBOUNDED)
+_MEAN = ScoreMetric(name="", label="", reads="grade", score="mean", bounds=UNBOUNDED)
 SCORE_METRICS = {
     metric.name: metric
     for metric in (
-        ScoreMetric(name="roc_auc", label="ROC AUC", reads="ranking", score="roc_auc"),
+        roc_auc(),
         ScoreMetric(
             name="average_precision",
             label="average precision",
             reads="ranking",
             score="average_precision",
         ),
+        *(
+            ScoreMetric(name=name, label=label, reads="classes", score=name)
+            for name, label in (
+                ("roc_auc_ovr", "ROC AUC, one class against the rest"),
+                ("roc_auc_ovo", "ROC AUC, one class against another"),
+                ("roc_auc_ovr_weighted", "prevalence-weighted ROC AUC, one class against the rest"),
+                ("roc_auc_ovo_weighted", "prevalence-weighted ROC AUC, one class against another"),
+            )
+        ),
         *_loss("log_loss", "log loss", math.inf),
         *_loss("brier_score", "Brier score", 1.0),
+        ece(),
+        ece(debiased=True),
+        *(of_bins(name, BINS, debiased=False) for name in PARTS if name != "ece"),
         replace(_MEAN, name="mean", label="mean score"),
         replace(_MEAN, name="mean_cost", label="mean cost", greater_is_better=False),
         replace(_MEAN, name="neg_mean", label="negative mean", sign=-1),
-        _quantile("median", "median score", 0.5, greater_is_better=True),
+        quantile_of("median", "median score", 0.5, greater_is_better=True),
         *(
-            _quantile(f"p{n}", f"{n}th percentile", n / 100, greater_is_better=False)
+            quantile_of(f"p{n}", f"{n}th percentile", n / 100, greater_is_better=False)
             for n in (50, 90, 95, 99)
         ),
         *_loss("mae", "mean absolute error", sums=of_sums.MAE, named="mean_absolute_error"),
@@ -174,29 +114,26 @@ SCORE_METRICS = {
             sums=of_sums.POISSON,
             named="mean_poisson_deviance",
         ),
-        _of_sums("r2", "R²", of_sums.R2, (-math.inf, 1.0)),
-        _of_sums(
+        of_statistics("r2", "R²", of_sums.R2, (-math.inf, 1.0)),
+        of_statistics(
             "explained_variance",
             "explained variance",
             of_sums.EXPLAINED_VARIANCE,
             (-math.inf, 1.0),
         ),
-        _of_sums("pearson", "Pearson correlation", of_sums.CORRELATION, (-1.0, 1.0)),
-        _of_errors("wer", "word error rate", of_items.WER),
-        _of_errors("cer", "character error rate", of_items.CER),
-        _of_errors("ter", "TER", of_items.TER),
-        _of_sums("bleu", "BLEU", of_items.BLEU, (0.0, 100.0)),
-        _of_sums("chrf", "chrF", of_items.CHRF, (0.0, 100.0)),
-        _of_sums("dice", "Dice of all pixels", of_sums.DICE),
-        _of_sums("iou", "IoU of all pixels", of_sums.IOU),
-        _of_sums("dice_mean", "mean Dice", of_sums.MEAN_DICE),
-        _of_sums("iou_mean", "mean IoU", of_sums.MEAN_IOU),
+        of_statistics("pearson", "Pearson correlation", of_sums.CORRELATION, (-1.0, 1.0)),
+        of_errors("wer", "word error rate", of_items.WER),
+        of_errors("cer", "character error rate", of_items.CER),
+        of_errors("ter", "TER", of_items.TER),
+        of_statistics("bleu", "BLEU", of_items.BLEU, (0.0, 100.0)),
+        of_statistics("chrf", "chrF", of_items.CHRF, (0.0, 100.0)),
+        of_statistics("dice", "Dice of all pixels", of_sums.DICE),
+        of_statistics("iou", "IoU of all pixels", of_sums.IOU),
+        of_statistics("dice_mean", "mean Dice", of_sums.MEAN_DICE),
+        of_statistics("iou_mean", "mean IoU", of_sums.MEAN_IOU),
     )
 }
 
-AT_K = re.compile(
-    r"(ndcg|map|mrr|recall|precision|hit|pass|maj)@([1-9]\d*)|pass\^([1-9]\d*)|ndcg|map|mrr"
-)
 _LABELS = {
     "ndcg": "nDCG",
     "map": "mean average precision",
@@ -205,30 +142,62 @@ _LABELS = {
 }
 
 
+def _of_query(name: str, kind: str, k: str | None) -> ScoreMetric:
+    ranked = of_items.Ranked(kind, None if k is None else int(k))
+    label = _LABELS.get(kind, kind) + ("" if k is None else f"@{k}")
+    sums = OfSums(columns=(name,), combine=of_sums.only, read=ranked)
+    return of_statistics(name, label, sums)
+
+
+def _of_answers(name: str, kind: str, k: str) -> ScoreMetric:
+    repeated = of_items.Repeated(kind, int(k))
+    sums = OfSums(columns=(name,), combine=of_sums.only, read=repeated)
+    return of_statistics(name, name, sums)
+
+
+_NUMBER, _K = r"(\d*\.?\d+(?:e-?\d+)?)", r"([1-9]\d*)"
+_PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], ScoreMetric]], ...] = (
+    (
+        rf"(ndcg|map|mrr|recall|precision|hit)@{_K}",
+        lambda found: _of_query(found[0], found[1], found[2]),
+    ),
+    ("ndcg|map|mrr", lambda found: _of_query(found[0], found[0], None)),
+    (rf"(pass@|pass\^|maj@){_K}", lambda found: _of_answers(found[0], found[1], found[2])),
+    (f"pinball_{_NUMBER}", lambda found: pinball(float(found[1]))),
+    (f"quantile_{_NUMBER}", lambda found: quantile(float(found[1]))),
+    (f"roc_auc_max_fpr_{_NUMBER}", lambda found: roc_auc(max_fpr=float(found[1]))),
+    (
+        f"sensitivity_at_specificity_{_NUMBER}",
+        lambda found: sensitivity_at(specificity=float(found[1])),
+    ),
+    (
+        f"specificity_at_sensitivity_{_NUMBER}",
+        lambda found: specificity_at(sensitivity=float(found[1])),
+    ),
+    (
+        rf"({'|'.join(PARTS)})(_debiased)?(?:_(\d+))?",
+        lambda found: of_bins(found[1], int(found[3] or BINS), debiased=bool(found[2])),
+    ),
+)
+NUMBERED = re.compile("|".join(f"(?:{pattern})" for pattern, _ in _PATTERNS))
+"""The names with a number in them."""
+
+
 def score_named(name: str) -> ScoreMetric | None:
-    """Return the metric of scores of that name, such as ``"ndcg@10"``; None if there is none.
+    """Return a metric of scores by its name, also one with a number in it; None if unknown.
 
     Examples
     --------
-    >>> score_named("ndcg@10").label, score_named("f1")
-    ('nDCG@10', None)
+    >>> score_named("ndcg@10").label, score_named("sensitivity_at_specificity_0.95").level
+    ('nDCG@10', 0.95)
     """
     if name in SCORE_METRICS:
         return SCORE_METRICS[name]
-    match = AT_K.fullmatch(name)
-    if match is None:
-        return None
-    kind, at, power = match.groups()
-    if kind is None and power is None:
-        kind = name
-    if power is not None or kind in ("pass", "maj"):
-        repeated = of_items.Repeated("pass^" if power else f"{kind}@", int(power or at))
-        sums = of_sums.OfSums(columns=(name,), combine=of_sums.only, read=repeated)
-        return _of_sums(name, name, sums)
-    assert kind is not None
-    ranked = of_items.Ranked(kind, None if at is None else int(at))
-    label = _LABELS.get(kind, kind) + ("" if at is None else f"@{at}")
-    return _of_sums(name, label, of_sums.OfSums(columns=(name,), combine=of_sums.only, read=ranked))
+    for pattern, make in _PATTERNS:
+        found = re.fullmatch(pattern, name)
+        if found is not None:
+            return make(found)
+    return None
 
 
 def score_names(*, graded: bool | None = None) -> list[str]:
@@ -280,195 +249,6 @@ def get_score(metric: MetricLike) -> ScoreMetric:
         "a metric of scores must be a name, a ScoreMetric or a function of y_true, score and "
         f"weight; got {type(metric).__name__}"
     )
-
-
-def from_score_function(
-    function: ScoreFunction,
-    *,
-    name: str | None = None,
-    bounds: tuple[float, float] | None = None,
-    greater_is_better: bool = True,
-) -> ScoreMetric:
-    """Make a metric of a function of truth, score and weight.
-
-    The function gets the truth (None if there is none), the scores of one model and one
-    weight for each item, and returns one number. It is called once for each draw and
-    model. The weights add up to the number of items; for the observed value all are 1.
-
-    Parameters
-    ----------
-    function
-        The function; one defined in a module, not a lambda, if the metric is to be pickled.
-    name
-        What to call it; the function's own name by default.
-    bounds
-        The least and the greatest value; unbounded by default.
-    greater_is_better
-        Whether the larger of two values is the better one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def absolute_error(y_true, score, weight):
-    ...     return np.average(abs(y_true - score), weights=weight)
-    >>> metric = from_score_function(absolute_error, bounds=(0, 1), greater_is_better=False)
-    >>> metric.name
-    'absolute_error'
-    """
-    if not callable(function):
-        raise UsageError(
-            "function must be a function of y_true, score and weight; got "
-            f"{type(function).__name__}"
-        )
-    own = str(getattr(function, "__name__", type(function).__name__))
-    name = name or own.replace("<lambda>", "custom")
-    return ScoreMetric(
-        name=name,
-        label=name,
-        reads="anything",
-        function=function,
-        greater_is_better=greater_is_better,
-        bounds=_bounds(bounds),
-    )
-
-
-def _bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    if bounds is None:
-        return (-math.inf, math.inf)
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
-    if not low < high:
-        raise UsageError(f"bounds must be a lower and a greater upper value; got {bounds!r}")
-    return low, high
-
-
-def from_statistics_function(
-    function: Combine,
-    *,
-    name: str | None = None,
-    bounds: tuple[float, float] | None = None,
-    greater_is_better: bool = True,
-) -> ScoreMetric:
-    """Make a metric of a function of the weighted means of statistics.
-
-    The function gets an array ``(n_statistics, n_draws)`` and returns one number a draw. For the
-    observed value there is one draw, in which all weights are equal.
-
-    Parameters
-    ----------
-    function
-        The function; one defined in a module, not a lambda, if the metric is to be pickled.
-    name
-        What to call it; the function's own name by default.
-    bounds
-        The least and the greatest value; unbounded by default.
-    greater_is_better
-        Whether the larger of two values is the better one.
-
-    Examples
-    --------
-    >>> def words_per_answer(means):
-    ...     return means[0] / means[1]
-    >>> from_statistics_function(words_per_answer, greater_is_better=False).name
-    'words_per_answer'
-    """
-    if not callable(function):
-        raise UsageError(
-            f"function must be a function of means of statistics; got {type(function).__name__}"
-        )
-    own = str(getattr(function, "__name__", type(function).__name__))
-    name = name or own.replace("<lambda>", "custom")
-    return ScoreMetric(
-        name=name,
-        label=name,
-        reads="statistics",
-        sums=OfSums(columns=(), combine=function, own=True),
-        greater_is_better=greater_is_better,
-        bounds=_bounds(bounds),
-    )
-
-
-def pinball(alpha: float) -> ScoreMetric:
-    """Return the mean pinball loss of predictions of a quantile.
-
-    Parameters
-    ----------
-    alpha
-        Which quantile, between 0 and 1.
-
-    Examples
-    --------
-    >>> pinball(0.9).name
-    'pinball_0.9'
-    """
-    sums = of_sums.regression(of_sums.Pinball(_between(alpha, "alpha")))
-    return _of_errors(f"pinball_{alpha:g}", f"pinball loss at {alpha:g}", sums)
-
-
-def quantile(level: float, *, greater_is_better: bool = False) -> ScoreMetric:
-    """Return a quantile of grades or costs: the least value that so many do not exceed.
-
-    Parameters
-    ----------
-    level
-        Their share, between 0 and 1.
-    greater_is_better
-        Whether the larger of two values is the better one; it is not for latencies and costs.
-
-    Examples
-    --------
-    >>> quantile(0.75).name
-    'quantile_0.75'
-    """
-    level = _between(level, "level")
-    return _quantile(
-        f"quantile_{level:g}",
-        f"{level:g} quantile",
-        level,
-        greater_is_better=greater_is_better,
-    )
-
-
-def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> ScoreMetric:
-    """Return how far apart a rate is between groups of items; less is better.
-
-    Parameters
-    ----------
-    rate
-        ``"accuracy"``, ``"recall"``, ``"precision"``, ``"f1"``, ``"selection_rate"`` or ``"mae"``.
-    by
-        The group of each item, such as its language, in the order of the items.
-    pos_label
-        The positive class, where the rate has one.
-
-    Examples
-    --------
-    >>> metric = gap("accuracy", ["de", "de", "fr", "fr"])
-    >>> metric.label
-    'gap of accuracy between 2 groups'
-    """
-    if rate not in of_items.RATES:
-        raise UsageError(unknown_name("rate", rate, of_items.RATES))
-    names, codes = np.unique(np.asarray(by), return_inverse=True)
-    if len(names) < 2:
-        raise UsageError("a gap is between groups, and there are fewer than two")
-    read = of_items.OfGroups(rate, tuple(codes.ravel().tolist()), len(names), pos_label)
-    columns = tuple(f"{part} of {name}" for name in names for part in ("top", "bottom"))
-    return _of_sums(
-        f"{rate}_gap",
-        f"gap of {rate} between {len(names)} groups",
-        OfSums(columns=columns, combine=of_items.gap_between, read=read),
-        (0.0, math.inf if rate == "mae" else 1.0),
-        greater_is_better=False,
-    )
-
-
-def _between(share: float, name: str) -> float:
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
-        raise UsageError(f"{name} must be a number between 0 and 1; got {share!r}")
-    return float(share)
 
 
 def statistics(metric: MetricLike, y_true: object, prediction: object) -> FloatArray:

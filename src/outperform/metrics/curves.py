@@ -1,0 +1,299 @@
+"""Metrics off curves: parts of ROC AUC, rates at a threshold, several classes, calibration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise, permutations
+from typing import Literal, TypeAlias, cast
+
+import numpy as np
+
+from outperform._typing import FloatArray, IntArray
+from outperform.metrics.score_metrics import (
+    AreaUnderCurve,
+    AveragePrecision,
+    Buffer,
+    Evaluate,
+    Prepared,
+    Ranking,
+    Units,
+    accumulator,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialArea:
+    """ROC AUC up to a false positive rate, standardized by McClish: ½ without skill, 1 at best.
+
+    With F the weight of the negatives that may be above, a positive adds the stretch of [0, F]
+    that it has already passed; where it is level with negatives, it passes them at an even pace.
+
+    Examples
+    --------
+    >>> ranking = Ranking.of(np.array([0, 0, 1, 1]) == 1, np.array([0.1, 0.4, 0.35, 0.8]), Units(4))
+    >>> PartialArea(ranking, 0.5).worker()(np.ones((1, 4))).round(4)
+    array([0.6667])
+    """
+
+    ranking: Ranking
+    max_fpr: float
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        ranking, most = self.ranking, self.max_fpr
+        positives, negatives = ranking.units.picker(ranking.positives), accumulator(ranking)
+        level = np.flatnonzero(ranking.level != ranking.above)
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            weight, total = positives(weights), negatives(weights)
+            end = most * total[:, -1:]
+            start = np.minimum(total[:, ranking.above], end)
+            passed = end - start
+            if len(level):
+                first, last = start[:, level], total[:, ranking.level[level]]
+                inside = np.minimum(last, end) - first
+                passed[:, level] -= inside * (1 - 0.5 * _divided(inside, last - first))
+            area = np.einsum("ij,ij->i", weight, passed) / (weight.sum(axis=1) * total[:, -1])
+            least = 0.5 * most * most
+            return np.asarray(0.5 * (1 + (area - least) / (most - least)))
+
+        return evaluate
+
+
+_REACHED = 1e-12  # a rate that is reached but for rounding is reached
+
+
+@dataclass(frozen=True, slots=True)
+class RateAt:
+    """The best sensitivity at a specificity, or the other way round, over all thresholds.
+
+    Thresholds are scores, and nothing lies between two of them: it is the largest sensitivity
+    among those whose specificity is at least ``level``.
+
+    Examples
+    --------
+    >>> ranking = Ranking.of(np.array([0, 0, 1, 1]) == 1, np.array([0.1, 0.4, 0.35, 0.8]), Units(4))
+    >>> RateAt(ranking, 0.9, "sensitivity").worker()(np.ones((1, 4)))
+    array([0.5])
+    """
+
+    ranking: Ranking
+    level: float
+    of: Literal["sensitivity", "specificity"]
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        ranking, level, negatives = self.ranking, self.level, accumulator(self.ranking)
+        positives = ranking.units.picker(ranking.positives)
+        found = Buffer(len(ranking.positives) + 1)
+        # The positives above so many negatives, and the negatives down to so many positives.
+        above = np.searchsorted(ranking.level, np.arange(len(ranking.negatives) + 1), side="right")
+        down = np.concatenate([[0], ranking.level])
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            false, hits = negatives(weights), found.rows(len(weights))
+            hits[:, 0] = 0.0
+            np.cumsum(positives(weights), axis=1, out=hits[:, 1:])
+            if self.of == "sensitivity":
+                most = (1 - level + _REACHED) * false[:, -1:]
+                places = above[np.count_nonzero(false <= most, axis=1) - 1]
+                return np.asarray(_at(hits, places) / hits[:, -1])
+            least = (level - _REACHED) * hits[:, -1:]
+            places = down[np.count_nonzero(hits < least, axis=1)]
+            return np.asarray(1 - _at(false, places) / false[:, -1])
+
+        return evaluate
+
+
+def _at(values: FloatArray, places: IntArray) -> FloatArray:
+    return np.asarray(np.take_along_axis(values, places[:, None], axis=1)[:, 0])
+
+
+def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Divide, with 0 for anything by 0."""
+    return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
+
+
+_MOST_KEPT = 64  # areas keep their memory from block to block; more of them take it anew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClassAreas:
+    """The mean ROC AUC of several classes: each against the rest, or against each other one."""
+
+    parts: tuple[AreaUnderCurve, ...]
+    shares: tuple[tuple[int, ...], ...] | None  # whose weight each part has; None for a plain mean
+    codes: IntArray  # (n_items,) the true classes
+
+    @classmethod
+    def of(cls, truth: IntArray, score: FloatArray, units: Units, *, name: str) -> ClassAreas:
+        """Sort once for each class, or for each ordered pair of classes, by the name."""
+        classes, every = range(score.shape[1]), np.arange(len(truth))
+        pairs = list(permutations(classes, 2)) if "ovo" in name else [(one,) for one in classes]
+        parts = []
+        for first, *other in pairs:
+            items = every if not other else np.flatnonzero(np.isin(truth, [first, *other]))
+            own = Ranking.of(truth[items] == first, score[items, first], units)
+            named = {"positives": items[own.positives], "negatives": items[own.negatives]}
+            parts.append(AreaUnderCurve(replace(own, **named)))
+        shares = tuple(pairs) if name.endswith("weighted") else None
+        return cls(parts=tuple(parts), shares=shares, codes=truth)
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        units = self.parts[0].ranking.units
+        sums = np.stack([units.sums(one) for one in np.eye(self.codes.max() + 1)[self.codes].T])
+        kept = [part.worker() for part in self.parts] if len(self.parts) <= _MOST_KEPT else None
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            workers = kept or (part.worker() for part in self.parts)
+            areas = np.stack([worker(weights) for worker in workers])
+            if self.shares is None:
+                return np.asarray(areas.mean(axis=0))
+            shares = np.stack([weights @ sums[list(codes)].sum(axis=0) for codes in self.shares])
+            return np.asarray((areas * shares).sum(axis=0) / shares.sum(axis=0))
+
+        return evaluate
+
+
+Part: TypeAlias = Literal["ece", "reliability", "resolution", "uncertainty"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Binned:
+    """Calibration by bins of equal width: what is predicted in each against what is true.
+
+    With share s, mean probability p and frequency f of a bin, and f̄ of all: ECE is Σ s |f − p|,
+    reliability Σ s (f − p)², resolution Σ s (f − f̄)², uncertainty f̄ (1 − f̄). The noise of f
+    makes each of the first three too large. Debiased, its variance v is taken off the squares
+    (Ferro and Fricker, 2012; Kumar and others, 2019), and what it adds to |f − p| if it is
+    normal off the ECE (Kumar's second estimator, its expectation in closed form). v comes from the
+    weights themselves: it is f (1 − f) / (n − 1) if all are 1, and twice that in a draw, whose
+    random weights add as much noise again.
+
+    Examples
+    --------
+    >>> given = {"probability": np.array([0.1, 0.2, 0.8, 0.9]), "hit": np.array([0.0, 1, 1, 1])}
+    >>> Binned(part="ece", bins=2, units=Units(4), **given).worker()(np.ones((1, 4))).round(4)
+    array([0.25])
+    """
+
+    part: Part
+    bins: int
+    probability: FloatArray
+    hit: FloatArray
+    units: Units
+    debiased: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, bins: int, truth: IntArray, given: FloatArray, units: Units, *, top: bool
+    ) -> Binned:
+        """Read the second column of two, or the label with the highest probability.
+
+        Parameters
+        ----------
+        name
+            What is computed, by its score in the registry.
+        bins
+            How many bins.
+        truth, given
+            The column that is true of each item, and all probabilities.
+        units
+            The weight of each item.
+        top
+            Whether the label with the highest probability is read.
+        """
+        column = given.argmax(axis=1) if top else np.ones(len(truth), dtype=np.int64)
+        part = name.removeprefix("brier_")
+        return cls(
+            part=cast(Part, part.removesuffix("_debiased")),
+            bins=bins,
+            probability=given[np.arange(len(truth)), column],
+            hit=(truth == column).astype(np.float64),
+            units=units,
+            debiased=part.endswith("_debiased"),
+        )
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        n = len(self.hit)
+        edges = np.linspace(0, 1, self.bins + 1)[1:-1]
+        unit = np.arange(n) if self.units.unit is None else self.units.unit
+        times = np.ones(n) if self.units.times is None else self.units.times
+        # Items of a unit in one bin share its weight, and so their noise.
+        key = np.searchsorted(edges, self.probability) * self.units.n + unit
+        keys, place = np.unique(key, return_inverse=True)
+        of_items = (np.ones(n), self.hit, self.probability)
+        held, hit, given = (np.bincount(place, times * values) for values in of_items)
+        once = np.stack([held, hit, given], axis=1)
+        twice = np.stack([held * held, held * hit, hit * hit], axis=1)
+        bins, units = divmod(keys, self.units.n)
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))  # bins without items add nothing
+        runs = [slice(*ends) for ends in pairwise([*starts.tolist(), len(bins)])]
+
+        def add_up(weights: FloatArray, values: FloatArray) -> FloatArray:
+            """Return three sums of each bin, ``(3, n_bins, n_draws)``."""
+            return np.stack([(weights[:, run] @ values[run]).T for run in runs], axis=1)
+
+        def evaluate(weights: FloatArray) -> FloatArray:
+            picked = weights[:, units]
+            weight, right, said = add_up(picked, once)
+            total = weight.sum(axis=0)
+            rate, mean = _divided(right, weight), _divided(said, weight)
+            overall = right.sum(axis=0) / total
+            noise, spread = np.zeros_like(rate), np.zeros_like(overall)
+            if self.debiased:
+                squares = add_up(np.square(picked), twice)
+                noise = _noise(weight, rate, squares)
+                spread = _noise(total, overall, squares.sum(axis=1))
+            share = weight / total
+            if self.part == "ece":
+                return np.asarray((share * _distance(rate - mean, noise)).sum(axis=0))
+            if self.part == "uncertainty":
+                return np.asarray(overall * (1 - overall) + spread)
+            gap = rate - mean if self.part == "reliability" else rate - overall
+            value = (share * (np.square(gap) - noise)).sum(axis=0)
+            return np.asarray(value if self.part == "reliability" else value + spread)
+
+        return evaluate
+
+
+def _noise(weight: FloatArray, rate: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return the variance of a weighted rate; 0 where one unit alone knows nothing of it."""
+    held, both, hit = squares
+    moved = np.maximum(hit - 2 * rate * both + rate * rate * held, 0.0)
+    left = np.square(weight) - held  # n/(n − 1), with n = (Σw)²/Σw²
+    return _divided(moved, np.where(left > _REACHED * np.square(weight), left, 0.0))
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _distance(gap: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return |gap| less what normal noise adds to it."""
+    distance, sd = np.abs(gap), np.sqrt(noise)
+    steps = _divided(distance, sd)
+    folded = sd * np.sqrt(2 / np.pi) * np.exp(-0.5 * steps * steps)
+    folded += distance * np.where(sd > 0, _erf(steps / np.sqrt(2)), 1.0)
+    return np.asarray(2 * distance - folded)
+
+
+RANKINGS: dict[str, Callable[[Ranking, float], Prepared]] = {
+    "roc_auc": lambda ranking, _: AreaUnderCurve(ranking),
+    "average_precision": lambda ranking, _: AveragePrecision(ranking),
+    "partial_roc_auc": PartialArea,
+    "sensitivity": lambda ranking, level: RateAt(ranking, level, "sensitivity"),
+    "specificity": lambda ranking, level: RateAt(ranking, level, "specificity"),
+}
+"""What is computed from one ranking, and at which rate."""
+
+
+def rankings_of(prepared: Prepared) -> tuple[Ranking, ...]:
+    """Return the rankings that a metric reads: one, one of each class or pair, or none."""
+    if isinstance(prepared, ClassAreas):
+        return tuple(part.ranking for part in prepared.parts)
+    one_ranking = (AreaUnderCurve, AveragePrecision, PartialArea, RateAt)
+    return (prepared.ranking,) if isinstance(prepared, one_ranking) else ()
