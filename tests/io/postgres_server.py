@@ -52,6 +52,10 @@ class Server:
         """Return the entries of the server's log."""
         return (Path(self.folder) / "log").read_text(encoding="utf-8").split(MARK)
 
+    def crashes(self):
+        """Return how many backends the server has seen killed."""
+        return sum("was terminated by signal 9" in entry for entry in self.log())
+
     def wait(self):
         """Return once the server answers again."""
         import psycopg

@@ -360,7 +360,11 @@ def _kill(server, how, *, state="%"):
             if how == "terminate":
                 server.ask("SELECT pg_terminate_backend(%s)", [pid])
             else:
+                crashes = server.crashes()
                 os.kill(pid, signal.SIGKILL)
+                # Until the server has noticed, it answers as if nothing had happened.
+                while server.crashes() == crashes:
+                    time.sleep(0.01)
         return bool(found)
 
     return kill
