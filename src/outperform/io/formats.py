@@ -8,15 +8,16 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
+from types import NoneType
 from typing import BinaryIO, TypedDict, cast
-from urllib.parse import unquote, unquote_plus, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
-from outperform.errors import DataError, UsageError, require, unknown_name
+from outperform.errors import DataError, UsageError, param, require, unknown_name
 
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}
 _MAGIC = (
@@ -184,6 +185,53 @@ def check_options(dialect: DialectOptions | None) -> DialectOptions:
     return dialect
 
 
+Option = str | bool | int | float | None
+"""One value of storage_options."""
+_OPTION = (str, bool, int, float, NoneType)
+_SHOWN = {
+    *("account_name", "allow_bucket_creation", "anonymous", "background_writes"),
+    *("blob_storage_authority", "connect_timeout", "dfs_storage_authority", "endpoint_override"),
+    *("load_frequency", "project_id", "region", "request_timeout", "retry_time_limit", "scheme"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """How to reach a store; what it holds is secret, so it never shows it."""
+
+    options: Mapping[str, Option] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Option] | None) -> Storage | None:
+        """Check what was given; no message has a value of it."""
+        if options is None:
+            return None
+        if not isinstance(options, Mapping):
+            raise UsageError(
+                f"{param('storage_options')} must be a mapping such as {{'region': 'eu-west-1'}}; "
+                f"got {type(options).__name__}"
+            )
+        for name, value in options.items():
+            if not isinstance(name, str) or not isinstance(
+                value, (str, bool, int, float, NoneType)
+            ):
+                raise UsageError(
+                    f"{param('storage_options')} must map names to text, numbers and booleans; "
+                    f"the value of {name!r} is of type {type(value).__name__}"
+                )
+        return cls(dict(options))
+
+    def hide(self, text: str) -> str:
+        """Return a text without what is secret."""
+        found = [
+            str(value)
+            for name, value in self.options.items()
+            if isinstance(value, str) and value and (name not in _SHOWN or "@" in value)
+        ]
+        every = {form for one in found for form in (one, quote(one), quote(one, safe=""))}
+        return _hidden(text, sorted(every, key=len, reverse=True))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """What the caller knows of a file; None where it is to be found out."""
@@ -194,6 +242,7 @@ class Dialect:
     header: bool = True
     encoding: str = "utf-8"
     columns: tuple[str, ...] | None = None  # those that will be asked for, where that is known
+    storage: Storage | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -238,6 +287,9 @@ def _check_character(what: str, value: object) -> None:
 
 
 URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+STORES = ("s3", "gs", "abfs", "abfss")
+"""The schemes of addresses in object stores."""
+OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # a ? of a pattern has no = in its name
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
 _LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but for drives of Windows
 _PLACE = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
@@ -257,10 +309,16 @@ def masked(address: str) -> str:
     'postgresql://me:***@host:5432/db?***'
     >>> masked("postgresql://me:sec?ret@host/db"), masked("runs/preds.csv")
     ('postgresql://***', 'runs/preds.csv')
+    >>> masked("s3://key:secret@bucket/day=1/a.csv"), masked("s3://bucket/day=1/*.csv")
+    ('s3://***@bucket/day=1/a.csv', 's3://bucket/day=1/*.csv')
     """
     if not _is_like_address(address):
         return address
     scheme, rest = _apart(address)
+    if scheme.partition(":")[0].lower() in STORES:
+        login, at, place = rest.rpartition("@")
+        shown = f"{scheme}***@{place}" if ":" in login else address
+        return OPTIONS_BEHIND.sub("?***", shown)
     cut = _END.search(rest)
     head, options = (rest[: cut.start()], rest[cut.start() :]) if cut else (rest, "")
     login, at, place = head.rpartition("@")
@@ -299,7 +357,11 @@ def without_secrets(text: str, address: str) -> str:
     >>> without_secrets("no role hunter2 in 5 s", "postgresql://hunter2:hunter2@host?timeout=5")
     'no role *** in *** s'
     """
-    for secret in secrets_in(address):
+    return _hidden(text, secrets_in(address))
+
+
+def _hidden(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
         pattern = re.escape(secret)
         text = re.sub(rf"(?<!\w){pattern}(?!\w)" if len(secret) < _SHORT else pattern, "***", text)
     return text

@@ -1,0 +1,324 @@
+"""Files in object stores, addressed as s3://, gs:// or abfs://; pyarrow lists and opens them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from glob import has_magic
+from typing import BinaryIO, Protocol, cast
+
+from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, param, require
+from outperform.io.formats import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
+
+_AT_ONCE = 8  # requests; most of the time of one is the way there and back
+_KINDS = {
+    "s3": "S3FileSystem",
+    "gs": "GcsFileSystem",
+    "abfs": "AzureFileSystem",
+    "abfss": "AzureFileSystem",
+}
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
+
+
+# What is used of pyarrow, which has no types of its own.
+
+
+class _Type(Protocol):
+    name: str
+
+
+class _Info(Protocol):
+    path: str
+    size: int | None
+    mtime_ns: int | None
+    type: _Type
+
+
+class _Stream(Protocol):
+    metadata: Callable[[], Mapping[str, bytes]]
+    close: Callable[[], None]
+
+
+class FileSystem(Protocol):
+    """What is used of the file systems of pyarrow."""
+
+    get_file_info: Callable[[object], object]
+    open_input_file: Callable[[str], BinaryIO]
+    open_input_stream: Callable[..., _Stream]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where an address leads: a file system and a path in it."""
+
+    address: str
+    path: str
+    system: FileSystem = field(repr=False)
+    storage: Storage = field(repr=False)
+
+    def at(self, path: str) -> Place:
+        """Return another path of the same file system."""
+        return Place(
+            address=f"{_head(self)}{path.partition('/')[2]}",
+            path=path,
+            system=self.system,
+            storage=self.storage,
+        )
+
+
+def _head(place: Place) -> str:
+    """Return an address as far as the name of its bucket or container."""
+    scheme, _, rest = place.address.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """One file of a store.
+
+    Attributes
+    ----------
+    address
+        Its own address, such as ``"s3://bucket/preds/day=2026-01-01/a.parquet"``.
+    below
+        Its path below the folder that was named, ``"day=2026-01-01/a.parquet"``; empty if the file
+        itself was named.
+    size
+        Its bytes.
+    modified
+        When it was written, in nanoseconds since 1970.
+    place
+        Where it is.
+    """
+
+    address: str
+    below: str
+    size: int
+    modified: int
+    place: Place = field(repr=False)
+
+    def marker(self) -> str:
+        """Return what is another one as soon as the content is: the store's ETag if it has one.
+
+        It asks the store once, so that it also tells whether the file is still there.
+        """
+        with told(self.address, self.place.storage):
+            stream = self.place.system.open_input_stream(self.place.path, compression=None)
+            try:
+                known = {key.lower(): value for key, value in (stream.metadata() or {}).items()}
+            finally:
+                stream.close()
+        tag = known.get("etag", b"").decode("utf-8", "replace").strip('"')
+        return f"etag:{tag}" if tag else f"size:{self.size},modified:{self.modified}"
+
+    def open(self) -> BinaryIO:
+        """Open the bytes, as they are in the store, for reading and seeking."""
+        with told(self.address, self.place.storage):
+            return self.place.system.open_input_file(self.place.path)
+
+
+def files_of(address: str, storage_options: Mapping[str, Option] | None = None) -> list[RemoteFile]:
+    """Return the files of an address, in the order of their paths.
+
+    Parameters
+    ----------
+    address
+        A file, a folder or a pattern: ``"s3://bucket/preds/"``, ``"gs://bucket/preds-*.parquet"``,
+        ``"abfs://container@account.dfs.core.windows.net/preds/"``. Of a folder, all files in it
+        and in its folders; what begins with a dot or an underscore is left out.
+    storage_options
+        What pyarrow's file system takes, e.g. ``access_key``, ``secret_key``, ``region`` and
+        ``endpoint_override`` of S3; what the machine is set up with by default.
+    """
+    return found_at(reached(address, Storage.of(storage_options)))
+
+
+def is_remote(source: object) -> bool:
+    """Return whether a source is an address in a store.
+
+    Examples
+    --------
+    >>> is_remote("s3://bucket/preds.parquet"), is_remote("postgresql://host/db")
+    (True, False)
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    found = URL.match(str(os.fspath(source)))
+    return found is not None and found[1].lower() in STORES
+
+
+def reached(address: str, storage: Storage | None) -> Place:
+    """Return where an address leads; nothing is asked of the store yet."""
+    storage = storage or Storage()
+    scheme, _, rest = address.partition("://")
+    if OPTIONS_BEHIND.search(rest) or ":" in rest.partition("@")[0].partition("/")[0]:
+        raise UsageError(
+            f"{masked(address)} must have neither credentials nor options in it, which others "
+            f"could read; give them with {param('storage_options=')}"
+        )
+    bucket, _, path = rest.partition("/")
+    options = dict(storage.options)
+    if scheme.lower().startswith("abfs"):
+        bucket, at, host = bucket.partition("@")
+        account, dot, authority = host.partition(".")
+        if at:
+            options.setdefault("account_name", account)
+        if "account_name" not in options:
+            raise UsageError(
+                f"{masked(address)} does not say which account it is; write "
+                "abfs://container@account.dfs.core.windows.net/path, or give account_name with "
+                f"{param('storage_options=')}"
+            )
+        if dot and authority not in ("dfs.core.windows.net", "blob.core.windows.net"):
+            options.setdefault("dfs_storage_authority", f".{authority}")
+    if not bucket:
+        raise UsageError(f"{masked(address)} names no bucket; write {scheme}://bucket/path")
+    while "//" in path:
+        path = path.replace("//", "/")
+    path = f"{bucket}/{path}".rstrip("/")
+    clean = f"{scheme}://{rest.partition('/')[0]}/{path.partition('/')[2]}"
+    system = _system(scheme.lower(), bucket, options, clean, storage)
+    return Place(address=clean, path=path, system=system, storage=storage)
+
+
+def _system(
+    scheme: str, bucket: str, options: dict[str, Option], address: str, storage: Storage
+) -> FileSystem:
+    kind = _KINDS[scheme]
+    purpose = f"reading {scheme}:// addresses"
+    fs = require("pyarrow.fs", extra="arrow", purpose=purpose)
+    make = getattr(fs, kind, None)
+    if make is None:
+        raise MissingExtra(f"{purpose} needs a pyarrow that was built with {kind}")
+    fault = ""
+    with told(address, storage):
+        known = "region" in options or "endpoint_override" in options
+        if scheme == "s3" and not known and not any(map(os.environ.get, _REGIONS)):
+            options["region"] = str(fs.resolve_s3_region(bucket))
+        try:
+            return cast("FileSystem", make(**options))
+        except (TypeError, ValueError) as error:
+            fault = storage.hide(str(error).partition("\n")[0])
+    raise UsageError(f"{param('storage_options')} must be what {kind} of pyarrow takes: {fault}")
+
+
+@contextmanager
+def told(address: str, storage: Storage) -> Iterator[None]:
+    """Turn what a store answers into a sentence without credentials."""
+    fault: OutperformError
+    name = masked(address)
+    try:
+        yield
+        return
+    except OutperformError as error:
+        fault = type(error)(storage.hide(str(error)))
+    except FileNotFoundError:
+        fault = UsageError(f"no file {name!r}")
+    except Exception as error:  # OSError, mostly; pyarrow has others
+        line = storage.hide(str(error).strip().partition("\n")[0] or type(error).__name__)
+        hint = (
+            f"; does {param('storage_options=')} hold the right credentials?"
+            if isinstance(error, PermissionError) or "ACCESS_DENIED" in line
+            else ""
+        )
+        fault = DataError(f"{name} cannot be read: {line}{hint}")
+    raise fault  # here, so that it does not lead back to what the store said
+
+
+def found_at(place: Place) -> list[RemoteFile]:
+    """Return the files of a path or pattern."""
+    if has_magic(place.path):
+        return _matching(place)
+    with told(place.address, place.storage):
+        info = cast("_Info", place.system.get_file_info(place.path))
+    if info.type.name == "File":
+        return [_file(place, info, "")]
+    found = [] if info.type.name == "NotFound" else _listed(place, place.path)
+    files = [
+        _file(place, one, below)
+        for one in found
+        if not _is_hidden(below := one.path[len(place.path) + 1 :])
+    ]
+    if not files:
+        raise UsageError(f"no file {masked(place.address)!r}, and no folder with files")
+    return files
+
+
+def _matching(place: Place) -> list[RemoteFile]:
+    parts = place.path.split("/")
+    first = next(number for number, part in enumerate(parts) if has_magic(part))
+    if not first:
+        raise UsageError(f"the name of a bucket cannot be a pattern; got {masked(place.address)}")
+    base = "/".join(parts[:first])
+    files = []
+    for info in _listed(place, base):
+        names = info.path[len(base) + 1 :].split("/")
+        taken = _matched(names, parts[first:])
+        if taken and not _is_hidden(below := "/".join(names[taken:])):
+            files.append(_file(place, info, below))
+    if not files:
+        raise UsageError(f"no file matches {masked(place.address)!r}")
+    return files
+
+
+def _matched(names: Sequence[str], pattern: Sequence[str]) -> int:
+    """Return how many names of a path a pattern takes, which may be those of a folder; 0 if none.
+
+    Examples
+    --------
+    >>> _matched(["day=1", "a.csv"], ["day=*"]), _matched(["day=1", "a.csv"], ["**", "*.csv"])
+    (1, 2)
+    """
+    ends = (len(names), *range(1, len(names)))
+    return next((end for end in ends if _fits(names[:end], pattern)), 0)
+
+
+def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern:
+        return not names
+    if pattern[0] == "**":
+        return any(_fits(names[start:], pattern[1:]) for start in range(len(names) + 1))
+    if not names or (names[0].startswith(".") and not pattern[0].startswith(".")):
+        return False
+    return fnmatchcase(names[0], pattern[0]) and _fits(names[1:], pattern[1:])
+
+
+def _is_hidden(below: str) -> bool:
+    return any(part.startswith((".", "_")) for part in below.split("/"))
+
+
+def _listed(place: Place, folder: str) -> list[_Info]:
+    fs = require("pyarrow.fs", extra="arrow", purpose="reading files in a store")
+    with told(place.address, place.storage):
+        selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
+        found = cast("list[_Info]", place.system.get_file_info(selector))
+    return sorted((one for one in found if one.type.name == "File"), key=lambda one: one.path)
+
+
+def _file(place: Place, info: _Info, below: str) -> RemoteFile:
+    here = place.at(info.path)
+    return RemoteFile(
+        address=here.address,
+        below=below,
+        size=info.size or 0,
+        modified=info.mtime_ns or 0,
+        place=here,
+    )
+
+
+def refuse_changed(files: Sequence[RemoteFile]) -> None:
+    """See that nobody wrote to files while they were read."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for file, now in zip(files, pool.map(_looked_at, files), strict=True):
+            if now != (file.size, file.modified):
+                raise DataError(f"{file.address} changed while it was read; read it again")
+
+
+def _looked_at(file: RemoteFile) -> tuple[int, int]:
+    with told(file.address, file.place.storage):
+        info = cast("_Info", file.place.system.get_file_info(file.place.path))
+    return info.size or 0, info.mtime_ns or 0
