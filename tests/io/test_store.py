@@ -71,7 +71,7 @@ def test_only_what_is_new_is_counted_and_the_sum_is_that_of_all_rows(days):
 def test_what_was_counted_is_not_opened_again(days, monkeypatch):
     source, folder, _ = days
     opened = []
-    monkeypatch.setattr(store, "_hash", lambda file: opened.append(file.name))
+    monkeypatch.setattr(store, "_hash", lambda file, folder: opened.append(file.name))
     assert update(folder, source) == []
     assert opened == []
 
@@ -466,3 +466,58 @@ def test_an_update_writes_one_file_for_each_part(days, monkeypatch):
     update(folder, source)
     assert len(made) == 2
     assert _files.PART not in "".join(path.name for path in folder.iterdir())
+
+
+# Files in an object store
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """Start a server of objects on this machine."""
+    object_store = pytest.importorskip("tests.io.object_store")
+    with object_store.running() as found, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", found.url)
+        patch.setenv("AWS_ACCESS_KEY_ID", object_store.KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", object_store.SECRET)
+        patch.setenv("AWS_REGION", "us-east-1")
+        yield found
+
+
+def test_objects_are_counted_as_files_are(bucket, tmp_path):
+    rows, places = [], []
+    for number in range(3):
+        path = tmp_path / "in" / f"day={number}" / "a.csv"
+        rows += day(path, number)
+        places.append(bucket.put(f"preds/day={number}/a.csv", path.read_bytes()))
+    root, folder = places[0].removesuffix("/day=0/a.csv"), tmp_path / "out"
+    assert update(folder, places[0]) == ["day=0"]
+    assert update(folder, f"{root}/day=*/a.csv") == ["day=1", "day=2"]
+    for again in (root, f"{root}/", f"{root}/day=1"):
+        assert update(folder, again) == []
+    assert op.read(folder) == counted(rows)
+    assert [one.name for one in op.read(folder).sources] == [
+        f"{root}/day={number}" for number in range(3)
+    ]
+    copy = bucket.put("preds/day=9/b.csv", (tmp_path / "in" / "day=1" / "a.csv").read_bytes())
+    with pytest.raises(
+        DataError, match=f"{root}/day=9 holds the same bytes as {root}/day=1, which"
+    ):
+        update(folder, copy)
+    with pytest.raises(DataError, match=rf"in/day=3 holds the same bytes as {root}/day=2"):
+        update(folder, shutil.move(tmp_path / "in" / "day=2", tmp_path / "in" / "day=3"))
+
+
+def test_a_changed_object_is_refused_and_slices_know_its_folders(bucket, tmp_path):
+    rows = day(tmp_path / "a.csv", 3)
+    address = bucket.put("sliced/day=1/a.csv", (tmp_path / "a.csv").read_bytes())
+    root = address.removesuffix("/day=1/a.csv")
+    update(tmp_path / "out", root, by="day")
+    assert [tuple(key) for key in op.read(tmp_path / "out").slices.keys] == [("1",)]
+    rows = day(tmp_path / "a.csv", 8)
+    bucket.put("sliced/day=1/a.csv", (tmp_path / "a.csv").read_bytes())
+    with pytest.raises(DataError, match="'day=1' changed since it was counted"):
+        update(tmp_path / "out", root, by="day")
+    update(tmp_path / "out", root, by="day", recount=["day=1"])
+    assert op.read(tmp_path / "out").n == len(rows)
+    with pytest.raises(UsageError, match="no file"):
+        update(tmp_path / "none", f"{root}/nothing.csv")

@@ -169,15 +169,10 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
             "a list of these, or one frame; frames are joined or put under each other before they "
             f"are read; got {type(source).__name__}"
         )
-    return [ready(file, dialect, folder) for file in known_files(os.fspath(source), dialect)]
-
-
-def known_files(source: str, dialect: Dialect) -> list[File]:
-    """Return the files of a path or a pattern, which the engine cannot always read as they are."""
     found: list[File] = []
-    for path in _paths(source):
+    for path in _paths(os.fspath(source)):
         found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
-    return found
+    return [_ready(file, dialect, folder) for file in found]
 
 
 def stem(source: object) -> str:
@@ -321,7 +316,7 @@ def _article(kind: str | None) -> str:
     return "an" if kind in ("arrow", "ORC") else "a"
 
 
-def ready(file: File, dialect: Dialect, folder: str) -> File:
+def _ready(file: File, dialect: Dialect, folder: str) -> File:
     """Return a file that the engine can read: in UTF-8 and with a plain name."""
     if file.kind not in _BINARY:
         _refuse_order_mark(file, dialect)
@@ -383,7 +378,7 @@ def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
     with Spool(path) as spool:
         while block := stream.read(_BLOCK):
             spool.write(block)
-    return ready(replace(_known(name, path, dialect), path=path), dialect, folder)
+    return _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
 
 
 def _standard_input() -> Any:
@@ -395,3 +390,21 @@ def _standard_input() -> Any:
 def paths_of(files: Sequence[File]) -> list[str]:
     """Return every path that the engine must reach."""
     return sorted({path for file in files for path in (file.path, os.path.realpath(file.path))})
+
+
+def known_files(source: str, dialect: Dialect) -> list[File]:
+    """Return the files of a path or a pattern, which the engine cannot always read as they are."""
+    found: list[File] = []
+    for path in _paths(source):
+        found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
+    return found
+
+
+def copied_file(name: str, path: str, below: str, dialect: Dialect) -> File:
+    """Return a file that was copied here; ``below`` is its path in the folder that was named."""
+    return replace(_known(name, path, dialect), path=path, partition=_partition(below, ""))
+
+
+def ready_files(files: Sequence[File], dialect: Dialect, folder: str) -> list[File]:
+    """Return files that the engine can read."""
+    return [_ready(file, dialect, folder) for file in files]

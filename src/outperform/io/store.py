@@ -7,13 +7,14 @@ import gzip
 import hashlib
 import json
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -24,9 +25,10 @@ from outperform.data.sources import with_source
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.count import NoRows, count_rows
 from outperform.io.count_tables import ENDING, TYPES, Content, Part, part_file, part_line, read_part
-from outperform.io.engine import Engine, start, workspace
+from outperform.io.engine import Engine, Spool, start, workspace
 from outperform.io.formats import Dialect, masked
-from outperform.io.paths import File, known_files, ready, shown_name
+from outperform.io.paths import File, copied_file, known_files, ready_files, shown_name
+from outperform.io.remote import RemoteFile, files_of, is_remote, refuse_changed, told
 from outperform.io.sources import DOORS, Request
 from outperform.io.tables import Opened, Table, open_table
 from outperform.progress import in_steps
@@ -42,6 +44,8 @@ _FIELDS = _files.record(
         "sha256": _files.digest,
     }
 )
+_BLOCK = 1 << 20
+_AHEAD = 2  # partitions that are hashed, or copied here, while another one is counted
 _LEVEL = 1  # of compression; more takes longer than the rest and saves a fifth
 
 
@@ -50,20 +54,12 @@ class Partition(NamedTuple):
 
     name: str
     source: str
-    files: tuple[File, ...]
+    files: tuple[File | RemoteFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What an update did.
-
-    Attributes
-    ----------
-    counted
-        The parts that are new, or counted again.
-    parts
-        All parts that the folder has now, by name.
-    """
+    """What an update counted, and all parts that there are now, by name."""
 
     counted: tuple[Part, ...]
     parts: Mapping[str, Part]
@@ -120,6 +116,9 @@ def update(
 def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
     """Refuse sources that have no partitions: streams, databases, logs, joins, counts."""
     for source in sources:
+        if is_remote(source):
+            DOORS[-1].refuse_others(request)
+            continue
         door = next(one for one in DOORS if one.find(source, request) is not None)
         if door is not DOORS[-1] or source == "-":
             raise UsageError(
@@ -134,12 +133,11 @@ def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
 
 def _partitions(sources: Sequence[str], dialect: Dialect) -> dict[str, Partition]:
     """Return what can be counted, by name."""
-    found: dict[str, list[File]] = {}
+    found: dict[str, list[File | RemoteFile]] = {}
     homes: dict[str, str] = {}
     for source in sources:
-        root = shown_name(_root(source))
-        for file in known_files(source, dialect):
-            name, home = _place(file.name, root)
+        for file, root in _listed(source, dialect):
+            name, home = _place(_name(file), root)
             if homes.setdefault(name, home) != home:
                 raise UsageError(
                     f"{homes[name]} and {home} would both be the partition {name!r}; give the "
@@ -147,10 +145,25 @@ def _partitions(sources: Sequence[str], dialect: Dialect) -> dict[str, Partition
                 )
             found.setdefault(name, []).append(file)
     for name, files in found.items():
-        twin, number = Counter(file.path for file in files).most_common(1)[0]
+        twin, number = Counter(map(_name, files)).most_common(1)[0]
         if number > 1:
             raise UsageError(f"{twin} was given {number} times, in the partition {name!r}")
     return {name: Partition(name, homes[name], tuple(files)) for name, files in found.items()}
+
+
+def _listed(source: str, dialect: Dialect) -> Iterator[tuple[File | RemoteFile, str]]:
+    """Yield the files of a source, and the folder that their names begin below."""
+    if not is_remote(source):
+        root = shown_name(_root(source))
+        yield from ((file, root) for file in known_files(source, dialect))
+        return
+    for one in files_of(source):
+        named = one.address.removesuffix(f"/{one.below}") if one.below else one.address
+        yield one, _root(source) if glob.has_magic(source) or not one.below else named
+
+
+def _name(file: File | RemoteFile) -> str:
+    return file.name if isinstance(file, File) else file.address
 
 
 def _root(source: str) -> str:
@@ -177,6 +190,10 @@ def _place(path: str, root: str) -> tuple[str, str]:
     >>> _place("in/mon.csv", "in"), _place("in/day=1/a.csv", "in/day=1")
     (('mon.csv', 'in/mon.csv'), ('day=1', 'in/day=1'))
     """
+    scheme, mark, rest = root.partition("://")
+    if mark:
+        name, home_there = _place(path.partition("://")[2], rest)
+        return name, f"{scheme}://{home_there}"
     home, steps = PurePath(root), list(PurePath(os.path.relpath(path, root or ".")).parts)
     while "=" in home.name:
         home, steps = home.parent, [home.name, *steps]
@@ -203,29 +220,51 @@ def _is_untouched(partition: Partition, part: Part) -> bool:
     return now == {(one.name, one.size, one.marker) for one in part.files}
 
 
-def _called(partition: Partition, file: File) -> str:
-    inside = os.path.relpath(file.name, partition.source)
-    return os.path.basename(file.name) if inside == "." else PurePath(inside).as_posix()
+def _called(partition: Partition, file: File | RemoteFile) -> str:
+    inside = os.path.relpath(_name(file), partition.source)
+    return os.path.basename(_name(file)) if inside == "." else PurePath(inside).as_posix()
 
 
-def _marker(file: File) -> tuple[int, str]:
-    return file.stamp[0], str(file.stamp[1])
+def _marker(file: File | RemoteFile) -> tuple[int, str]:
+    if isinstance(file, File):
+        return file.stamp[0], str(file.stamp[1])
+    return file.size, str(file.modified)
 
 
-def _contents(partition: Partition) -> tuple[Content, ...]:
-    """Return the files of a partition with the hashes of their bytes."""
+def _contents(partition: Partition, folder: str | None = None) -> tuple[Content, ...]:
+    """Return the files with the hashes of their bytes; what is not here is copied to a folder."""
     return tuple(
-        Content(_called(partition, file), *_marker(file), _hash(file)) for file in partition.files
+        Content(_called(partition, file), *_marker(file), _hash(file, folder))
+        for file in partition.files
     )
 
 
-def _hash(file: File) -> str:
-    try:
-        with open(file.path, "rb") as stream:
-            found = hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=32))
-    except OSError as error:
-        raise DataError(f"{file.name} cannot be read: {error.strerror}") from error
+def _hash(file: File | RemoteFile, folder: str | None) -> str:
+    found = hashlib.blake2b(digest_size=32)
+    if isinstance(file, File):
+        try:
+            with open(file.path, "rb") as stream:
+                found = hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=32))
+        except OSError as error:
+            raise DataError(f"{file.name} cannot be read: {error.strerror}") from error
+    else:
+        copy = nullcontext() if folder is None else Spool(_copy_of(file, folder))
+        with told(file.address, file.place.storage), copy as spool, file.open() as stream:
+            while block := stream.read(_BLOCK):
+                found.update(block)
+                if spool is not None:
+                    spool.write(block)
     return f"blake2b:{found.hexdigest()}"
+
+
+def _here(file: File | RemoteFile, dialect: Dialect, folder: str) -> File:
+    if isinstance(file, File):
+        return file
+    return copied_file(file.address, _copy_of(file, folder), file.below, dialect)
+
+
+def _copy_of(file: RemoteFile, folder: str) -> str:
+    return os.path.join(folder, hashlib.sha256(file.address.encode()).hexdigest())
 
 
 def _refuse_changes(partition: Partition, part: Part, contents: Sequence[Content]) -> None:
@@ -351,31 +390,32 @@ class _Counting(NamedTuple):
             part for name, part in self.parts.items() if name not in {one.name for one in new}
         ]
         owners = {one.hash: part for part in others for one in part.files}
-        paths = sorted({file.path for partition in new for file in partition.files})
+        files = [file for partition in new for file in partition.files]
+        paths = sorted({file.path for file in files if isinstance(file, File)})
         with (
             workspace() as folder,
             start(paths, folder=folder) as engine,
             ThreadPoolExecutor(1) as pool,
             in_steps() as progress,
         ):
-            hashes = [pool.submit(_contents, partition) for partition in new]
-            try:
-                for number, (partition, found) in enumerate(zip(new, hashes, strict=True)):
-                    contents = _unlike_others(partition, found, owners)
-                    part = self._count(partition, contents, engine)
-                    owners |= {one.hash: part for one in contents}
-                    self.parts[part.name] = part
-                    if progress is not None:
-                        progress(number + 1, len(new))
-                    yield part
-            finally:
-                for one in hashes:
-                    one.cancel()
+            to_come, hashes = iter(new), deque[Future[tuple[Content, ...]]]()
+            for number, partition in enumerate(new):
+                for one in islice(to_come, 1 + _AHEAD - len(hashes)):
+                    hashes.append(pool.submit(_contents, one, folder))
+                contents = _unlike_others(partition, hashes.popleft().result(), owners)
+                part = self._count(partition, contents, engine)
+                owners |= {one.hash: part for one in contents}
+                self.parts[part.name] = part
+                if progress is not None:
+                    progress(number + 1, len(new))
+                yield part
 
     def _count(self, partition: Partition, contents: Sequence[Content], engine: Engine) -> Part:
         seen = self._outcomes(partition, engine)
         for file in partition.files:
-            file.refuse_changes()
+            if isinstance(file, File):
+                file.refuse_changes()
+        refuse_changed([file for file in partition.files if isinstance(file, RemoteFile)])
         text, checksum = ("", "") if seen is None else to_short_json(seen)
         part = Part(
             name=partition.name,
@@ -402,7 +442,8 @@ class _Counting(NamedTuple):
     def _outcomes(self, partition: Partition, engine: Engine) -> Outcomes | None:
         """Count one partition; None if it has no rows."""
         request, wanted = self.request, self.request.wanted
-        files = [ready(file, self.dialect, engine.folder) for file in partition.files]
+        here = [_here(file, self.dialect, engine.folder) for file in partition.files]
+        files = ready_files(here, self.dialect, engine.folder)
 
         def ask(found: Mapping[str, Table], engine: Engine) -> Outcomes:
             return count_rows(found[""], request.of(found[""]), engine)
@@ -414,7 +455,7 @@ class _Counting(NamedTuple):
         except NoRows:
             return None
         finally:
-            for file in files:
+            for file in (*here, *files):
                 if os.path.dirname(file.path) == engine.folder:  # written for the engine
                     with suppress(OSError):
                         os.unlink(file.path)
@@ -439,10 +480,9 @@ class _Counting(NamedTuple):
 
 
 def _unlike_others(
-    partition: Partition, found: Future[tuple[Content, ...]], owners: Mapping[str, Part]
+    partition: Partition, contents: tuple[Content, ...], owners: Mapping[str, Part]
 ) -> tuple[Content, ...]:
     """Return the files of a partition, none of which was counted before under another name."""
-    contents = found.result()
     inside: dict[str, str] = {}
     for one in contents:
         if one.hash in owners:
