@@ -1,12 +1,27 @@
 """Files in object stores: the same counts as from this machine, and no word of credentials."""
 
+import gzip
+import io
+import json
+import logging
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
+import numpy as np
 import pytest
 
-from outperform.errors import UsageError
+import outperform as op
+from outperform.cli.main import main as run
+from outperform.errors import DataError, OutperformError, UsageError
+from outperform.io.formats import Dialect, Storage
 from outperform.io.remote import files_of
 from tests.io.object_store import BUCKET, KEY, SECRET, Store, running
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = b"label,old,new\nspam,ham,spam\nham,ham,ham\nspam,spam,spam\n"
 
@@ -77,3 +92,186 @@ def test_options_that_no_store_takes(store: Store) -> None:
     with pytest.raises(UsageError, match="the value of 'secret_key' is of type bytes"):
         files_of(f"s3://{BUCKET}/a.csv", {"secret_key": SECRET.encode()})  # type: ignore[dict-item]
     assert SECRET not in repr(files_of(store.put("r.csv", ROWS), store.options))
+
+
+def table(n: int, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    right = [rng.random(n) < share for share in (0.8, 0.7)]
+    old, new = (np.where(one, truth, rng.integers(0, 3, n)) for one in right)
+    return pa.table(
+        {
+            "item": [f"i{number}" for number in range(n)],
+            "user_id": rng.integers(0, n // 5, n),
+            "label": pa.array([f"c{one}" for one in truth]).dictionary_encode(),
+            "old": [f"c{one}" for one in old],
+            "new": [f"c{one}" for one in new],
+            "score": rng.random(n),
+            "score_2": rng.random(n),
+            "odd": [[1, 2]] * n,
+        }
+    )
+
+
+def packed(rows: pa.Table, kind: str) -> bytes:
+    sink = io.BytesIO()
+    flat = rows.drop_columns(["odd"])
+    if kind == "parquet":
+        pq.write_table(rows, sink, row_group_size=101)
+    elif kind == "arrow":
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows)
+    elif kind in ("csv", "csv.gz"):
+        plain = flat.to_pandas().to_csv(index=False).encode()
+        sink.write(gzip.compress(plain) if kind == "csv.gz" else plain)
+    else:
+        sink.write(flat.to_pandas().to_json(orient="records", lines=True).encode())
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "csv.gz", "jsonl"])
+def test_a_store_counts_as_this_machine_does(store: Store, tmp_path: Path, kind: str) -> None:
+    body = packed(table(500), kind)
+    address = store.put(f"same/{kind}/a.{kind}", body)
+    (tmp_path / f"a.{kind}").write_bytes(body)
+    asked = {"truth": "label", "models": ["old", "new"], "id": "item"}
+    here = op.read(tmp_path / f"a.{kind}", **asked)
+    there = op.read(address, **asked, storage_options=store.options)
+    assert here == there
+    assert here.n == 500
+    assert [one.name for one in here.findings] == [one.name for one in there.findings]
+    assert there.sources[0].name == address
+    scores = {"truth": "label", "models": ["score", "score_2"]}
+    ours = op.read_scores(address, **scores, storage_options=store.options)
+    theirs = op.read_scores(tmp_path / f"a.{kind}", **scores)
+    np.testing.assert_array_equal(ours.values, theirs.values)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_folders_and_patterns(store: Store, tmp_path: Path, kind: str) -> None:
+    for day in (1, 2, 3):
+        name = f"day=2026-01-0{day}/a.{kind}"
+        body = packed(table(100 * day, seed=day), kind)
+        store.put(f"folder-{kind}/{name}", body)
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(body)
+    store.put(f"folder-{kind}/_SUCCESS", b"")
+    base = f"s3://{BUCKET}/folder-{kind}"
+    asked: dict[str, Any] = {"truth": "label", "models": ["old", "new"]}
+    cases: list[tuple[str, dict[str, Any], int]] = [
+        ("", {}, 600),
+        ("", {"where": {"day": "2026-01-02"}}, 200),
+        ("", {"where": {"day": ["2026-01-02", "2026-01-03"]}}, 500),
+        ("", {"by": ["day"]}, 600),
+        ("/day=*/a.*", {}, 600),
+        ("/day=2026-01-0[12]", {}, 300),
+        (f"/**/*.{kind}", {}, 600),
+    ]
+    for pattern, more, n in cases:
+        there = op.read(base + pattern, **asked, **more, storage_options=store.options)
+        here = op.read(f"{tmp_path}{pattern}", **asked, **more)
+        assert there == here
+        assert there.n == n
+    ours = op.compare_slices(
+        base, truth="label", a="old", b="new", by=["day"], metric="accuracy", rope=0.01,
+        random_state=0, storage_options=store.options,
+    )  # fmt: skip
+    theirs = op.compare_slices(
+        str(tmp_path), truth="label", a="old", b="new", by=["day"], metric="accuracy", rope=0.01,
+        random_state=0,
+    )  # fmt: skip
+    assert ours.to_frame().equals(theirs.to_frame())
+
+
+def test_a_join_and_counts_in_a_store(store: Store) -> None:
+    files = {
+        name: store.put(f"join/{name}.csv", f"id,label\n1,a\n2,{last}\n".encode())
+        for name, last in (("gold", "b"), ("bert", "b"), ("gpt", "a"))
+    }
+    seen = op.read(files, id="id", label="label", storage_options=store.options)
+    assert (seen.n, seen.models) == (2, ("bert", "gpt"))
+    shards = [store.put(f"counts/{day}.json", seen.to_json().encode()) for day in (1, 2)]
+    assert op.read(shards[0], storage_options=store.options) == seen
+    folder = op.read(f"s3://{BUCKET}/counts", storage_options=store.options)
+    assert folder.n == 4
+
+
+def test_a_file_that_is_damaged_or_empty(store: Store) -> None:
+    body = packed(table(100), "parquet")
+    asked: dict[str, Any] = {"truth": "label", "models": ["old", "new"]}
+    for name, wrong, told in (
+        ("cut.parquet", body[:-100], "cannot be read"),
+        ("holed.parquet", body[:200] + bytes(2000) + body[2200:], "cannot be"),
+        ("empty.parquet", b"", "is empty"),
+        ("cut.csv.gz", packed(table(100), "csv.gz")[:-50], "damaged gzip"),
+        ("a.parquet.gz", body, "packed inside"),
+    ):
+        address = store.put(f"damaged/{name}", wrong)
+        with pytest.raises(DataError, match=told) as caught:
+            op.read(address, **asked, storage_options=store.options)
+        assert address in str(caught.value)
+
+
+def test_no_output_has_a_word_of_the_credentials(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: Any
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="outperform")
+    store.put("secret/a.parquet", packed(table(100), "parquet"))
+    store.put("secret/b.csv", ROWS)
+    options = tmp_path / "store.json"
+    options.write_text(json.dumps(store.options), encoding="utf-8")
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps({**store.options, "secrett": SECRET}), encoding="utf-8")
+    broken = tmp_path / "broken.json"
+    broken.write_text(f'{{"secret_key": "{SECRET}", ', encoding="utf-8")
+    gone = {**store.options, "endpoint_override": f"http://{KEY}:{SECRET}@127.0.0.1:9"}
+    base = f"s3://{BUCKET}/secret"
+    two = ["--truth", "label", "--a", "old", "--b", "new", "--metric", "accuracy"]
+    for source, file, code in (
+        (f"{base}/a.parquet", options, 0),
+        (f"{base}/b.csv", options, 0),
+        (f"{base}/none.csv", options, 2),
+        (f"s3://{KEY}:{SECRET}@{BUCKET}/b.csv", options, 2),
+        (f"{base}/b.csv", wrong, 2),
+        (f"{base}/b.csv", broken, 2),
+        (f"{base}/b.csv", tmp_path / "none.json", 2),
+    ):
+        for form in ("text", "json") if code == 0 else ("text",):
+            output = tmp_path / "out"
+            typed = ["compare", source, *two, "--storage-options", str(file), "--format", form]
+            assert run([*typed, "-o", str(output), "--seed", "0"]) == code, typed
+            heard = capsys.readouterr()
+            text = output.read_text(encoding="utf-8") if output.exists() else ""
+            everything = heard.out + heard.err + text + caplog.text
+            for secret in (KEY, SECRET, quote(SECRET, safe=""), quote(SECRET)):
+                assert secret not in everything
+            output.unlink(missing_ok=True)
+    with pytest.raises(OutperformError) as caught:
+        op.read(f"{base}/b.csv", truth="label", storage_options={**store.options, "scheme": "ftp"})
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    seen = op.read(
+        f"{base}/b.csv", truth="label", models=["old", "new"], storage_options=store.options
+    )
+    assert SECRET not in repr(seen) + seen.to_json() + repr(seen.sources)
+    assert SECRET not in repr(Storage.of(store.options)) + repr(Dialect(storage=Storage(gone)))
+    planted = Storage.of(store.options)
+    assert planted is not None
+    assert planted.hide(f"no {SECRET}, {quote(SECRET, safe='')} or {KEY}") == "no ***, *** or ***"
+
+
+@pytest.mark.parametrize("command", ["estimate", "rank", "gate", "count", "slices", "report"])
+def test_every_command_reads_from_a_store(store: Store, tmp_path: Path, command: str) -> None:
+    address = store.put("commands/a.parquet", packed(table(200), "parquet"))
+    options, output = tmp_path / "store.json", tmp_path / "out"
+    options.write_text(json.dumps(store.options), encoding="utf-8")
+    models = {
+        "estimate": ["--of", "old"],
+        "rank": ["--of", "old", "--of", "new"],
+        "count": ["--of", "old", "--of", "new"],
+        "gate": ["--baseline", "old", "--candidate", "new"],
+    }.get(command, ["--a", "old", "--b", "new"])
+    models += ["--by", "label"] if command == "slices" else []
+    models += [] if command in ("count",) else ["--metric", "accuracy", "--seed", "0"]
+    typed = [command, address, "--truth", "label", *models, "--storage-options", str(options)]
+    assert run([*typed, "-o", str(output)]) in (0, 1, 4)
+    assert output.stat().st_size

@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from outperform import _files
 from outperform.errors import DataError, UsageError
 from outperform.io import store
 from outperform.io.count_tables import part_file
+from outperform.io.formats import Storage
 from outperform.io.sources import Request
 
 pytest.importorskip("duckdb")
@@ -45,6 +47,10 @@ def update(folder, *sources, recount=(), **asked):
         folder, [str(one) for one in sources], request, version="1", recount=recount
     )
     return [part.name for part in found.counted]
+
+
+def asked_of(storage, folder, *sources, **asked):
+    return update(folder, *sources, storage_options=storage, **asked)
 
 
 @pytest.fixture
@@ -475,16 +481,13 @@ def test_an_update_writes_one_file_for_each_part(days, monkeypatch):
 def bucket():
     """Start a server of objects on this machine."""
     object_store = pytest.importorskip("tests.io.object_store")
-    with object_store.running() as found, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", found.url)
-        patch.setenv("AWS_ACCESS_KEY_ID", object_store.KEY)
-        patch.setenv("AWS_SECRET_ACCESS_KEY", object_store.SECRET)
-        patch.setenv("AWS_REGION", "us-east-1")
+    with object_store.running() as found:
         yield found
 
 
 def test_objects_are_counted_as_files_are(bucket, tmp_path):
     rows, places = [], []
+    update = partial(asked_of, Storage.of(bucket.options))
     for number in range(3):
         path = tmp_path / "in" / f"day={number}" / "a.csv"
         rows += day(path, number)
@@ -495,6 +498,7 @@ def test_objects_are_counted_as_files_are(bucket, tmp_path):
     for again in (root, f"{root}/", f"{root}/day=1"):
         assert update(folder, again) == []
     assert op.read(folder) == counted(rows)
+    assert bucket.options["secret_key"] not in (folder / "_store.json").read_text()
     assert [one.name for one in op.read(folder).sources] == [
         f"{root}/day={number}" for number in range(3)
     ]
@@ -509,6 +513,7 @@ def test_objects_are_counted_as_files_are(bucket, tmp_path):
 
 def test_a_changed_object_is_refused_and_slices_know_its_folders(bucket, tmp_path):
     rows = day(tmp_path / "a.csv", 3)
+    update = partial(asked_of, Storage.of(bucket.options))
     address = bucket.put("sliced/day=1/a.csv", (tmp_path / "a.csv").read_bytes())
     root = address.removesuffix("/day=1/a.csv")
     update(tmp_path / "out", root, by="day")

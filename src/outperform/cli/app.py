@@ -191,12 +191,17 @@ def _update(
         raise UsageError("--update writes a folder and --output a file; give one of them")
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
-    from outperform.io.formats import check_options
+    from outperform.io.formats import Storage, check_options
     from outperform.io.sources import Request
     from outperform.io.store import update
 
     told = reading.dialect()
-    request = Request(**asked, format=told["format"], **check_options(told["dialect"]))
+    request = Request(
+        **asked,
+        format=told["format"],
+        storage_options=Storage.of(told["storage_options"]),
+        **check_options(told["dialect"]),
+    )
     with shown("counting"):
         done = update(folder, sources, request, version=__version__, recount=recount)
     lines = [f"{part.name}: {counted(part.items, 'items')}" for part in done.counted]

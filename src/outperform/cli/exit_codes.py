@@ -111,6 +111,7 @@ _OPTIONS = {
     "sizes": "--sizes",
     "skip_failed": "--skip-failed",
     "stop": "--stop",
+    "storage_options": "--storage-options",
     "table": "--table",
     "target": "--target",
     "theta_neg": "--theta-neg",

@@ -24,6 +24,7 @@ from outperform.cli.inputs import (
     priced,
     prior_of,
     score_of,
+    storage_of,
     where_of,
 )
 from outperform.cli.options import Format, Missing
@@ -70,6 +71,7 @@ class Ungrouped:
     no_header: o.NoHeader = False
     encoding: o.Encoding = "utf-8"
     read_as: o.ReadAs = None
+    storage_options: o.StorageOptions = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``read`` for one table."""
@@ -93,6 +95,7 @@ class Ungrouped:
         return {
             "dialect": other or None,
             "format": None if self.read_as is None else self.read_as.value,
+            "storage_options": storage_of(self.storage_options),
         }
 
 

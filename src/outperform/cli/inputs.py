@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import outperform as op
@@ -66,14 +68,13 @@ def read_table(
     source: str, models: Models, reading: Ungrouped, by: Sequence[str] | None = None
 ) -> Outcomes:
     """Read models from one table, or outcomes that ``count`` wrote."""
-    from outperform.io.count_tables import holds_outcomes
-
     if are_logs([source], reading):
         return read_logs(op.read, [source], models, reading, by=by or None)
     asked = {**reading.arguments(), "by": by or None}
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
-    if reading.truth is None and not reading.correct and holds_outcomes(source):
+    if reading.truth is None and not reading.correct and _are_counts(source, reading):
+        asked["storage_options"] = storage_of(reading.storage_options)
         return chosen_models(op.read(source, models=columns, **asked), models, source)
     if reading.correct:
         columns = None  # they are named already; models choose among them
@@ -83,6 +84,13 @@ def read_table(
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
     return chosen_models(seen, models, source) if reading.correct else seen
+
+
+def _are_counts(source: str, reading: Ungrouped) -> bool:
+    from outperform.io.count_tables import holds_outcomes
+    from outperform.io.formats import Storage
+
+    return holds_outcomes(source, Storage.of(storage_of(reading.storage_options)))
 
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
@@ -115,9 +123,7 @@ def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
 
 def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
     """Put the counts of two models beside each other; None if no file holds counts."""
-    from outperform.io.count_tables import holds_outcomes
-
-    counted = [source for source in sources if holds_outcomes(source)]
+    counted = [source for source in sources if _are_counts(source, reading)]
     if not counted:
         return None
     if len(sources) != 2 or len(counted) != 2 or reading.truth is not None or reading.label:
@@ -318,6 +324,27 @@ def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
             raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
         found.setdefault(column, []).append(value)
     return found or None
+
+
+def storage_of(path: str | None) -> dict[str, Any] | None:
+    """Read how to reach a store; no complaint has a word of what the file holds."""
+    if path is None:
+        return None
+    from outperform.io.formats import Storage
+
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"--storage-options {path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError(
+            f"--storage-options must name a JSON file with one object in it, such as "
+            f'{{"access_key": …, "secret_key": …, "region": …}}; {path} holds something else'
+        )
+    Storage.of(found)  # says what is wrong with it
+    return found
 
 
 def score_of(text: str | None) -> str | dict[str, str] | None:

@@ -75,9 +75,9 @@ Sources = Annotated[
     typer.Argument(
         metavar="FILE",
         help="One table with a column a model: a file or folder of CSV, TSV, JSON Lines, Parquet "
-        "or Arrow, - for stdin, or the address of a database. Or a file a model, and one called "
-        "gold or named by --truth, joined on --id. Or evaluation logs, with --read-as. Or counts, "
-        "as `count` writes them.",
+        "or Arrow, here or at s3://…, - for stdin, or the address of a database. Or a file a "
+        "model, and one called gold or named by --truth, joined on --id. Or evaluation logs, with "
+        "--read-as. Or counts, as `count` writes them.",
         show_default=False,
     ),
 ]
@@ -85,7 +85,7 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file, a folder, a pattern, - for stdin, or the address of a database.",
+        help="A file, folder or pattern, here or at s3://…; - for stdin; or a database's address.",
         show_default=False,
     ),
 ]
@@ -305,6 +305,10 @@ Query = Annotated[
     typer.Option(
         help="A SELECT of a database, instead of a table.", metavar="SQL", rich_help_panel=_FILES
     ),
+]
+_STORE = "A JSON file that says how to reach s3://, gs:// or abfs://: keys, region, …"
+StorageOptions = Annotated[
+    str | None, typer.Option(help=_STORE, metavar="FILE", rich_help_panel=_FILES)
 ]
 Confusion = Annotated[
     bool,

@@ -26,17 +26,23 @@ from outperform.data.sources import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
-from outperform.io.formats import Dialect
+from outperform.io.formats import Dialect, Storage
 from outperform.io.paths import File, find_files
+from outperform.io.remote import found_at, is_remote, reached
 from outperform.io.text_files import read_records
 
 _JSON = Dialect(format="jsonl")
+_HEAD = 200  # bytes in which outcomes say what they are
 
 
-def holds_outcomes(source: object) -> bool:
+def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
     """Return whether a source is a file of counted outcomes, or a folder or list of them."""
     if isinstance(source, (list, tuple)):
-        return bool(source) and all(map(holds_outcomes, source))
+        return bool(source) and all(holds_outcomes(one, storage) for one in source)
+    if is_remote(source):
+        first = found_at(reached(str(source), storage))[0]
+        with first.open() as stream:
+            return _begins_shard(stream.read(_HEAD))
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         return False
     with workspace() as folder:
@@ -47,12 +53,16 @@ def holds_outcomes(source: object) -> bool:
         return _is_shard(files[0])
 
 
-def read_shards(source: object, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+def read_shards(
+    source: object,
+    models: Sequence[str] | Mapping[str, str] | None,
+    storage: Storage | None = None,
+) -> Outcomes:
     """Add up the outcomes of all files, in whatever order they come."""
     whole: Outcomes | None = None
     parts: dict[str, Part] = {}
     with workspace() as folder:
-        files = find_files(source, _JSON, folder=folder)
+        files = find_files(source, replace(_JSON, storage=storage), folder=folder)
         strange = next((file for file in files if not _is_shard(file)), None)
         if strange is not None:
             raise DataError(f"{strange.name} holds no counted outcomes, as {files[0].name} does")
@@ -90,7 +100,10 @@ def _load(file: File) -> tuple[Part | None, Outcomes | None]:
 
 def _is_shard(file: File) -> bool:
     with file.open() as stream:
-        head = stream.read(_HEAD)
+        return _begins_shard(stream.read(_HEAD))
+
+
+def _begins_shard(head: bytes) -> bool:
     marks = (_PART_MARK, f'"{FORMAT}"'.encode())
     return head.lstrip().startswith(b"{") and any(mark in head for mark in marks)
 
@@ -101,7 +114,6 @@ PART = "outperform/part"
 ENDING = ".jsonl.gz"
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9=.,+_ -]{0,150}")  # names that every file system tells apart
 _PART_MARK = f'"format":"{PART}"'.encode()
-_HEAD = 200  # bytes that tell what a file is
 _ENDS_WITH = re.compile(rb'"sha256":"([0-9a-f]{64})"}\s*')
 TYPES = {str: "text", int: "whole numbers", bool: "booleans"}
 

@@ -26,7 +26,7 @@ from outperform.errors import (
 )
 from outperform.io.columnar import refuse_twins
 from outperform.io.engine import interruptible, text, workspace
-from outperform.io.formats import URL, check_address, masked, without_secrets
+from outperform.io.formats import STORES, URL, check_address, masked, without_secrets
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
 from outperform.io.group_by import TableQuery
 
@@ -257,7 +257,8 @@ def known_database(source: object, *, table: str | None, query: str | None) -> D
     if not isinstance(source, (str, os.PathLike)):
         found = None
     elif (text := os.fspath(source)) and (match := URL.match(text)):
-        found = _by_address(match[1].lower(), text)
+        scheme = match[1].lower()
+        found = None if scheme in STORES else _by_address(scheme, text)
     elif _KEYWORDS.search(text) and not os.path.exists(text):
         raise UsageError("write a database as an address, e.g. 'postgresql://user@host/name'")
     elif named or Path(text).suffix.lower() in SUFFIXES:
@@ -310,7 +311,8 @@ def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuer
 def _by_address(scheme: str, address: str) -> tuple[str, str]:
     if scheme not in SCHEMES:
         raise UsageError(
-            f"{unknown_name('kind of database', scheme, SCHEMES)}. Files must lie on this machine"
+            f"{unknown_name('kind of database', scheme, SCHEMES)}. Files must lie on this machine "
+            "or in a store: s3://, gs:// or abfs://"
         )
     if scheme not in ("sqlite", "duckdb"):
         check_address(address)

@@ -14,6 +14,7 @@ from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, clauses, finding
 from outperform.io import inspect_logs
+from outperform.io.formats import masked
 from outperform.io.group_by import OnNull
 from outperform.io.inspect_logs import read_table
 from outperform.io.join import OnMissing
@@ -35,6 +36,7 @@ from outperform.io.log_samples import (
     parts_of,
     read_long,
 )
+from outperform.io.remote import is_remote
 from outperform.io.tables import Where
 from outperform.io.tool_logs import READERS
 
@@ -63,7 +65,8 @@ def recognized(source: object) -> str | None:
     if isinstance(source, Mapping):
         source = list(source.values())
     given = source if isinstance(source, (list, tuple)) else [source]
-    kinds = {_kind_of(Path(str(one))) if is_path(one) else None for one in given}
+    here = [is_path(one) and not is_remote(one) for one in given]
+    kinds = {_kind_of(Path(str(one))) if ok else None for one, ok in zip(given, here, strict=True)}
     return kinds.pop() if len(kinds) == 1 else None
 
 
@@ -195,6 +198,11 @@ def _load(
     **long: Any,
 ) -> Loaded:
     told: tuple[Finding, ...] = ()
+    far = next((part.source for part in parts_of(source) if is_remote(part.source)), None)
+    if far is not None and format != LONG:
+        raise UsageError(
+            f"logs of evaluations are read from this machine; copy {masked(str(far))} here first"
+        )
     if format is None:
         format = recognized(source) or ""
         told = (finding("logs_recognized", format=format),)

@@ -9,7 +9,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -21,6 +21,7 @@ from uuid import uuid4
 from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import Spool
 from outperform.io.formats import PACKINGS, Dialect, magic, masked, order_mark, unpacked
+from outperform.io.remote import RemoteFile, found_at, is_remote, reached, told
 
 # Columns that the names of folders tell, in the order of the folders.
 Partition = tuple[tuple[str, str | None], ...]
@@ -48,6 +49,14 @@ def files_in(
     ]
     if not found:
         raise DataError(f"the folder {folder} has no files")
+    _refuse_strange(found, folder, endings, packings)
+    return found
+
+
+def _refuse_strange(
+    found: list[Found], folder: str, endings: Collection[str] | None, packings: Collection[str]
+) -> None:
+    """Refuse files of a folder that do not say what they are, and folders that differ."""
     for path, _ in found:
         if endings is not None and _ending(path, packings) not in endings:
             raise DataError(
@@ -56,7 +65,6 @@ def files_in(
                 f"{os.path.join(folder, '*.csv')!r}, or give their format"
             )
     _refuse_other_columns(found)
-    return found
 
 
 def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
@@ -132,6 +140,7 @@ _BINARY = {"parquet": "Parquet", "arrow": "Arrow"}
 # The engine would take any other name as a pattern, or as something other than a name.
 _PLAIN = re.compile(r"[\w./\\: +@,=~#%^&()!-]+")
 _BLOCK = 1 << 20
+_SHOWN = 4  # files that a source names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +153,17 @@ class File:
     packing: str = ""
     stamp: tuple[int, ...] = ()
     partition: Partition = ()
+    remote: RemoteFile | None = None  # where it came from, if that is not this machine
+
+    @property
+    def streamed(self) -> bool:
+        """Whether its columns come straight from where they are, and there is no path."""
+        return not self.path
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return os.path.getsize(self.path) if self.remote is None else self.remote.size
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Open the bytes as they were before they were packed."""
@@ -169,6 +189,8 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
             "a list of these, or one frame; frames are joined or put under each other before they "
             f"are read; got {type(source).__name__}"
         )
+    if is_remote(source):
+        return _from_store(str(os.fspath(source)), dialect, folder)
     found: list[File] = []
     for path in _paths(os.fspath(source)):
         found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
@@ -191,6 +213,21 @@ def stem(source: object) -> str:
     return path.name
 
 
+def called(source: object) -> str:
+    """Return what to call files: as they were named, of many the first and the last."""
+    if isinstance(source, Mapping):
+        return called(list(source.values()))
+    if isinstance(source, (list, tuple)):
+        names = [called(one) for one in source]
+        shown = names if len(names) <= _SHOWN else [names[0], "…", names[-1]]
+        return ", ".join(shown)
+    if isinstance(source, (str, os.PathLike)):
+        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
+        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
+        return "standard input" if name == "-" else name
+    return "a stream"
+
+
 def _paths(source: str) -> list[str]:
     if not isinstance(source, str):
         raise UsageError(f"paths must be text; got {source!r}")
@@ -209,6 +246,11 @@ def _in_folder(folder: str, dialect: Dialect) -> list[File]:
         replace(_known(one.path, one.path, dialect), partition=one.partition)
         for one in files_in(folder, endings=kinds, packings={*PACKINGS})
     ]
+    _refuse_kinds(found, folder)
+    return found
+
+
+def _refuse_kinds(found: list[File], folder: str) -> None:
     odd = next((one for one in found if one.kind != found[0].kind), None)
     if odd is not None:
         raise DataError(
@@ -216,7 +258,40 @@ def _in_folder(folder: str, dialect: Dialect) -> list[File]:
             f"and {odd.name} is {odd.kind}; name those that count by a pattern, e.g. "
             f"{os.path.join(folder, '**', '*' + Path(odd.name).suffix)!r}"
         )
-    return found
+
+
+def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
+    """Return files of a store: those of Parquet stay there, all others are copied first."""
+    found = found_at(reached(address, dialect.storage))
+    below = [
+        Found(one.address, _partition(one.below.replace("/", os.sep), address))
+        for one in found
+        if one.below
+    ]
+    if below:
+        _refuse_strange(below, address, None if dialect.format else {*SUFFIXES}, {*PACKINGS})
+    partitions = dict(below)
+    files = [
+        replace(_stored(one, dialect, folder), partition=partitions.get(one.address, ()))
+        for one in found
+    ]
+    if below:
+        _refuse_kinds(files, address)
+    return files
+
+
+def _stored(remote: RemoteFile, dialect: Dialect, folder: str) -> File:
+    name = remote.address
+    if not remote.size:
+        raise DataError(f"{name} is empty (0 bytes)")
+    if (dialect.format or SUFFIXES.get(Path(name).suffix.lower())) == "parquet":
+        return File(name=name, path="", kind="parquet", remote=remote)
+    path = os.path.join(folder, uuid4().hex)
+    with Spool(path) as spool, told(name, remote.place.storage), remote.open() as stream:
+        while block := stream.read(_BLOCK):
+            spool.write(block)
+    file = _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
+    return replace(file, remote=remote)
 
 
 def _known(name: str, path: str, dialect: Dialect) -> File:
@@ -389,7 +464,8 @@ def _standard_input() -> Any:
 
 def paths_of(files: Sequence[File]) -> list[str]:
     """Return every path that the engine must reach."""
-    return sorted({path for file in files for path in (file.path, os.path.realpath(file.path))})
+    here = [file.path for file in files if not file.streamed]
+    return sorted({path for one in here for path in (one, os.path.realpath(one))})
 
 
 def known_files(source: str, dialect: Dialect) -> list[File]:

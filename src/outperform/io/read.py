@@ -21,9 +21,10 @@ from outperform.io.engine import Engine
 from outperform.io.formats import (
     FORMATS,
     LOGS,
-    OPTIONS,
     Dialect,
     DialectOptions,
+    Option,
+    Storage,
     check_options,
     masked,
 )
@@ -53,6 +54,7 @@ def read_scores(
     latest: bool = False,
     format: str | None = None,
     dialect: DialectOptions | None = None,
+    storage_options: Mapping[str, Option] | None = None,
 ) -> Scores:
     r"""Read the scores of models from files; unlike labels, they have to come into memory.
 
@@ -91,8 +93,8 @@ def read_scores(
         What the file is, whatever its name says; of logs as for :func:`read`, whose grades are
         paired on the item, several answers to one item being a group; ``"long"`` for a table with
         one row for each item and model.
-    dialect
-        How text files are written, as for :func:`read`.
+    dialect, storage_options
+        How text files are written, and how a store is reached, as for :func:`read`.
 
     Examples
     --------
@@ -103,6 +105,7 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
+    storage = Storage.of(storage_options)
     check_where(where)
     if isinstance(source, Mapping) and format not in LOGS and not recognized(source):
         raise UsageError(
@@ -114,7 +117,7 @@ def read_scores(
     if format in LOGS or (format is None and recognized(source)):
         columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
         if format == LONG:
-            columns["dialect"] = Dialect(**check_options(dialect))
+            columns["dialect"] = Dialect(storage=storage, **check_options(dialect))
             _refuse_of_logs(truth=truth, skip_failed=skip_failed or None, latest=latest or None)
         else:
             _refuse_of_logs(truth=truth, **columns)
@@ -147,7 +150,8 @@ def read_scores(
     if len(set(names)) != len(names):
         raise UsageError(f"every column has one role; got {names}")
     wanted = [*names, *(() if id is None else (id,)), *(where or ())]
-    asked = replace(Dialect(format=format, **check_options(dialect)), columns=tuple(wanted))
+    options = check_options(dialect)
+    asked = Dialect(format=format, columns=tuple(wanted), storage=storage, **options)
 
     def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
         if id is not None:
@@ -324,6 +328,7 @@ class Reading(TypedDict, total=False):
     latest: bool
     format: str | None
     dialect: DialectOptions | None
+    storage_options: Mapping[str, Option] | None
 
 
 def read(
@@ -349,6 +354,7 @@ def read(
     latest: bool = False,
     format: str | None = None,
     dialect: DialectOptions | None = None,
+    storage_options: Mapping[str, Option] | None = None,
 ) -> Outcomes:
     r"""Count predictions in files, frames or databases; the rows themselves are never loaded.
 
@@ -364,8 +370,9 @@ def read(
     Parameters
     ----------
     source
-        A path, a folder, a pattern such as ``"preds-*.parquet"``, ``"-"`` for standard input, an
-        open file, or a list of these with the same columns. For a join, a mapping of names to files
+        A path, a folder, a pattern such as ``"preds-*.parquet"``, each on this machine or in a
+        store, ``"s3://bucket/preds/"``; ``"-"`` for standard input, an open file, or a list of
+        these with the same columns. For a join, a mapping of names to files
         or a list of paths; gold is the one called ``gold``, ``truth``, ``ground_truth``,
         ``y_true``, ``labels`` or ``reference``, or named by ``truth``. Or a frame, or a database:
         the file of SQLite or DuckDB, or an address such as ``"postgresql://user@host/name"``. Or
@@ -436,6 +443,9 @@ def read(
         the columns, found out by default; ``quote``, what stands around values with separators in
         them, None if quotes are ordinary; ``header``, False if the first row names no columns,
         which are then ``"0"``, ``"1"``, …; ``encoding``, UTF-8 by default.
+    storage_options
+        How to reach ``s3://``, ``gs://`` or ``abfs://``: what pyarrow's file system takes, e.g.
+        ``{"access_key": …, "secret_key": …, "region": …}``. By default what the machine knows.
 
     Examples
     --------
@@ -468,16 +478,10 @@ def read(
         skip_failed=skip_failed,
         latest=latest,
         format=format,
+        storage_options=Storage.of(storage_options),
         **check_options(dialect),
     )
     start = perf_counter()
     seen = read_by_door(source, request)
     log_time(start, lambda: _told(source, seen))
     return seen
-
-
-def _options(request: Request) -> dict[str, Any]:
-    """Return a request as arguments."""
-    given = request.given()
-    dialect = {name: given.pop(name) for name in OPTIONS if name in given}
-    return {**given, "dialect": dialect} if dialect else given

@@ -14,14 +14,23 @@ from outperform.io.columnar import listed
 from outperform.io.count import count
 from outperform.io.count_tables import holds_outcomes, read_shards
 from outperform.io.databases import Database, count_database, known_database
-from outperform.io.formats import FORMATS, LOGS, OPTIONS, Dialect, DialectOptions, check_options
+from outperform.io.formats import (
+    FORMATS,
+    LOGS,
+    OPTIONS,
+    Dialect,
+    DialectOptions,
+    Option,
+    Storage,
+    check_options,
+)
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.log_samples import LONG
 from outperform.io.logs import read_evaluations, recognized
-from outperform.io.paths import stem
-from outperform.io.tables import Table, Where, check_where, opened
+from outperform.io.paths import called, stem
+from outperform.io.tables import Table, Where, check_columns, check_where, opened
 
 Models = Sequence[str] | Mapping[str, str] | None
 Correct = str | Models
@@ -54,6 +63,7 @@ class Request:
     quote: str | None = '"'
     header: bool = True
     encoding: str = "utf-8"
+    storage_options: Storage | None = None
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -124,6 +134,7 @@ class Request:
             header=self.header,
             encoding=self.encoding,
             columns=None if columns is None else tuple(columns),
+            storage=self.storage_options,
         )
 
     @property
@@ -226,19 +237,6 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
         raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
-def check_columns(named: object, what: str) -> None:
-    """Refuse what is no list of columns, or names one of them twice."""
-    if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
-        raise UsageError(
-            f"{param(what)} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}"
-        )
-    columns = list(named.values() if isinstance(named, Mapping) else named)
-    if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
-        raise UsageError(f"{param(what)} must name at least one column, as text; got {named!r}")
-    if len(set(columns)) != len(columns):
-        raise UsageError(f"every column has one role; got {param(f'{what}=', columns)}")
-
-
 def _no_truth(table: Table | Frame) -> str:
     """Return the sentence for a truth that nobody named: which columns there are."""
     names = list(table.names)
@@ -255,8 +253,7 @@ def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
         raise UsageError(unknown_name(what, value, known))
 
 
-_FEW = 4  # files that a source names
-_FILES = {"format", "separator", "quote", "header", "encoding"}
+_FILES = {"format", "separator", "quote", "header", "encoding", "storage_options"}
 _TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", "on_null"}
 
 
@@ -287,27 +284,16 @@ def read_by_door(source: object, request: Request) -> Outcomes:
     seen = door.read(found, request)
     if seen.sources:  # which outcomes that were counted before know themselves
         return seen
-    name = found.name if isinstance(found, (Database, Frame)) else _called(source)
+    name = found.name if isinstance(found, (Database, Frame)) else called(source)
     return with_source(seen, name, weighted=request.weight is not None)
 
 
-def _called(source: object) -> str:
-    """Return what to call files: as they were named, of many the first and the last."""
-    if isinstance(source, Mapping):
-        return _called(list(source.values()))
-    if isinstance(source, (list, tuple)):
-        names = [_called(one) for one in source]
-        shown = names if len(names) <= _FEW else [names[0], "…", names[-1]]
-        return ", ".join(shown)
-    if isinstance(source, (str, os.PathLike)):
-        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
-        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
-        return "standard input" if name == "-" else name
-    return "a stream"
-
-
 def columns_of(
-    source: object, *, format: str | None = None, dialect: DialectOptions | None = None
+    source: object,
+    *,
+    format: str | None = None,
+    dialect: DialectOptions | None = None,
+    storage_options: Mapping[str, Option] | None = None,
 ) -> str | None:
     """Return the names of the columns of files for a message; None for what is read only once.
 
@@ -315,12 +301,14 @@ def columns_of(
     ----------
     source
         A path, a folder or a pattern, as for :func:`outperform.read`.
-    format, dialect
+    format, dialect, storage_options
         As for :func:`outperform.read`.
     """
     if source == "-" or known_database(source, table=None, query=None) is not None:
         return None
-    with opened({"": source}, [], Dialect(format=format, **check_options(dialect))) as tables:
+    storage = Storage.of(storage_options)
+    asked = Dialect(format=format, storage=storage, **check_options(dialect))
+    with opened({"": source}, [], asked) as tables:
         return listed(tables.tables[""].names)
 
 
@@ -397,11 +385,12 @@ def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
 
 
 def _shards(source: object, request: Request) -> Any:
-    return source if request.truth is None and holds_outcomes(source) else None
+    counted = request.truth is None and holds_outcomes(source, request.storage_options)
+    return source if counted else None
 
 
 def _read_shards(source: object, request: Request) -> Outcomes:
-    return read_shards(source, request.models)
+    return read_shards(source, request.models, request.storage_options)
 
 
 # One table: of a database, in a frame, in files
@@ -467,7 +456,7 @@ DOORS = (
     Door(
         _shards,
         _read_shards,
-        {"models"},
+        {"models", "storage_options"},
         lambda names: f"{names} must be asked before outcomes are counted",
     ),
     Door(

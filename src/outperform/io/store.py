@@ -26,9 +26,9 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.count import NoRows, count_rows
 from outperform.io.count_tables import ENDING, TYPES, Content, Part, part_file, part_line, read_part
 from outperform.io.engine import Engine, Spool, start, workspace
-from outperform.io.formats import Dialect, masked
+from outperform.io.formats import OPTIONS, Dialect, masked
 from outperform.io.paths import File, copied_file, known_files, ready_files, shown_name
-from outperform.io.remote import RemoteFile, files_of, is_remote, refuse_changed, told
+from outperform.io.remote import RemoteFile, found_at, is_remote, reached, refuse_changed, told
 from outperform.io.sources import DOORS, Request
 from outperform.io.tables import Opened, Table, open_table
 from outperform.progress import in_steps
@@ -87,10 +87,8 @@ def update(
     ----------
     folder
         Where the parts are; the first update makes it and writes down what is asked.
-    sources
-        Files, folders and patterns.
-    request
-        What is asked, which must be the same every time.
+    sources, request
+        Files, folders and patterns; and what is asked, which must be the same every time.
     version
         The version of the package, for the records.
     recount
@@ -157,7 +155,7 @@ def _listed(source: str, dialect: Dialect) -> Iterator[tuple[File | RemoteFile, 
         root = shown_name(_root(source))
         yield from ((file, root) for file in known_files(source, dialect))
         return
-    for one in files_of(source):
+    for one in found_at(reached(source, dialect.storage)):
         named = one.address.removesuffix(f"/{one.below}") if one.below else one.address
         yield one, _root(source) if glob.has_magic(source) or not one.below else named
 
@@ -194,7 +192,7 @@ def _place(path: str, root: str) -> tuple[str, str]:
     if mark:
         name, home_there = _place(path.partition("://")[2], rest)
         return name, f"{scheme}://{home_there}"
-    home, steps = PurePath(root), list(PurePath(os.path.relpath(path, root or ".")).parts)
+    home, steps = PurePath(root), [*PurePath(os.path.relpath(path, root or ".")).parts]
     while "=" in home.name:
         home, steps = home.parent, [home.name, *steps]
     last = max((number for number, step in enumerate(steps[:-1], 1) if "=" in step), default=0)
@@ -287,7 +285,7 @@ def _described(source: str, files: Sequence[Content]) -> str:
 
 def _spec_of(request: Request) -> dict[str, object]:
     """Return the question as plain values, the same however it was put."""
-    spec: dict[str, object] = request.given("models", "correct", "by", "where")
+    spec: dict[str, object] = request.given("models", "correct", "by", "where", "storage_options")
     for name, value in (("models", request.models), ("correct", request.correct)):
         if value is not None:
             spec[name] = dict(sorted(request.columns_by_model.items()))
@@ -306,7 +304,11 @@ def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
     """Write down what is asked, or see that it is what was asked before."""
     path = folder / SPEC
     if not path.exists():
-        _refuse_other_files(folder)
+        if other := next((name for name in _entries(folder) if not name.startswith(".")), ""):
+            raise UsageError(
+                f"{folder} has other files already, such as {other}; counts by partition need a "
+                "folder of their own, which is made if it is not there"
+            )
         told = {"format": _FORMAT, "schema": 1, "spec": spec, "version": version}
         _files.make_folder(folder)
         if _files.create_atomically(path, json.dumps(_files.signed(told), indent=1).encode()):
@@ -320,11 +322,10 @@ def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    other = [name for name in {**known, **spec} if known.get(name) != spec.get(name)]
-    if other:
-        then, now = (
-            ", ".join(_said(name, one.get(name)) for name in other) for one in (known, spec)
-        )
+    unlike = [name for name in {**known, **spec} if known.get(name) != spec.get(name)]
+    if unlike:
+        told = [[_said(name, one.get(name)) for name in unlike] for one in (known, spec)]
+        then, now = map(", ".join, told)
         raise UsageError(
             f"{folder} holds the counts of another question: they were counted {then}, and now "
             f"this is asked {now}; ask the same again, or begin another folder"
@@ -339,17 +340,9 @@ def _said(name: str, value: object) -> str:
         value = list(value.values())
     if isinstance(value, dict):
         value = {column: one[0] if len(one) == 1 else one for column, one in value.items()}
-    told = name in ("separator", "quote", "header", "encoding")
-    return f"with {param('dialect=', {name: value}) if told else param(f'{name}=', value)}"
-
-
-def _refuse_other_files(folder: Path) -> None:
-    other = next((name for name in _entries(folder) if not name.startswith(".")), None)
-    if other is not None:
-        raise UsageError(
-            f"{folder} has other files already, such as {other}; counts by partition need a folder "
-            "of their own, which is made if it is not there"
-        )
+    if name in OPTIONS:
+        name, value = "dialect", {name: value}
+    return f"with {param(f'{name}=', value)}"
 
 
 def _entries(folder: Path) -> list[str]:

@@ -10,18 +10,21 @@ from typing import Any, TypeVar
 
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
-from outperform.io import columnar, text_files
+from outperform.io import columnar, streams, text_files
 from outperform.io.columnar import Column, Family, Reader, Scan, merged
 from outperform.io.engine import Engine, EngineFault, start, workspace
 from outperform.io.formats import Dialect
 from outperform.io.paths import File, find_files, paths_of
+from outperform.io.remote import refuse_changed
 
+STREAM = "stream"  # what pyarrow reads where it is, column by column
 READERS: dict[str, Reader] = {
     "csv": Reader(text_files.scan_csv, text_files.rescue_csv),
     "tsv": Reader(text_files.scan_csv, text_files.rescue_csv),
     "jsonl": Reader(text_files.scan_json_lines, text_files.rescue_json_lines),
     "parquet": Reader(columnar.scan_parquet, columnar.rescue_parquet, columnar.scan_all),
     "arrow": Reader(columnar.scan_arrow, columnar.rescue_arrow),
+    STREAM: Reader(streams.scan_stream, streams.rescue_stream, streams.scan_streams),
 }
 
 
@@ -114,7 +117,7 @@ def open_table(
     told = {name for name, _ in files[0].partition}
     inside = [name for name in wanted if name not in told]
     scans: list[Scan] = []
-    for kind, some in groupby(files, key=lambda file: file.kind):
+    for kind, some in groupby(files, key=_reader):
         reader = READERS[kind]
         if reader.scan_all is None:
             scans += [reader.scan(file, inside, dialect, engine) for file in some]
@@ -124,12 +127,16 @@ def open_table(
     return Table(scans=tuple(scans))
 
 
+def _reader(file: File) -> str:
+    return STREAM if file.streamed else file.kind
+
+
 def rescued(
     table: Table, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: EngineFault
 ) -> Table:
     """Return a table that is read more slowly, or say what is wrong with its files."""
     scans = tuple(
-        READERS[scan.file.kind].rescue(scan.file, wanted, dialect, engine, str(fault))
+        READERS[_reader(scan.file)].rescue(scan.file, wanted, dialect, engine, str(fault))
         for scan in table.scans
     )
     return Table(scans=scans)
@@ -250,6 +257,19 @@ def check_where(where: Where) -> None:
                 )
 
 
+def check_columns(named: object, what: str) -> None:
+    """Refuse what is no list of columns, or names one of them twice."""
+    if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
+        raise UsageError(
+            f"{param(what)} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}"
+        )
+    columns = list(named.values() if isinstance(named, Mapping) else named)
+    if not columns or not all(isinstance(name, str) for name in (*columns, *named)):
+        raise UsageError(f"{param(what)} must name at least one column, as text; got {named!r}")
+    if len(set(columns)) != len(columns):
+        raise UsageError(f"every column has one role; got {param(f'{what}=', columns)}")
+
+
 T = TypeVar("T")
 
 
@@ -295,3 +315,4 @@ def opened(
             yield Opened(tables=tables, wanted=wanted, dialect=dialect, engine=engine)
         for file in every:
             file.refuse_changes()
+        refuse_changed([file.remote for file in every if file.remote is not None])
