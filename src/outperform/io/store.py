@@ -13,7 +13,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -242,7 +241,8 @@ def _hash(file: File | RemoteFile, folder: str | None) -> str:
     if isinstance(file, File):
         try:
             with open(file.path, "rb") as stream:
-                found = hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=32))
+                while block := stream.read(_BLOCK):
+                    found.update(block)
         except OSError as error:
             raise DataError(f"{file.name} cannot be read: {error.strerror}") from error
     else:
@@ -324,8 +324,8 @@ def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
         raise DataError(f"{path}: {error}") from error
     unlike = [name for name in {**known, **spec} if known.get(name) != spec.get(name)]
     if unlike:
-        told = [[_said(name, one.get(name)) for name in unlike] for one in (known, spec)]
-        then, now = map(", ".join, told)
+        said = [[_said(name, one.get(name)) for name in unlike] for one in (known, spec)]
+        then, now = map(", ".join, said)
         raise UsageError(
             f"{folder} holds the counts of another question: they were counted {then}, and now "
             f"this is asked {now}; ask the same again, or begin another folder"
