@@ -280,8 +280,27 @@ def checksum(data: Mapping[str, object]) -> str:
     >>> checksum({"a": 1, "b": 2}) == checksum({"b": 2, "a": 1})
     True
     """
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(_canonical(data).encode("ascii")).hexdigest()
+
+
+def _canonical(data: Mapping[str, object]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def signed_text(data: Mapping[str, object]) -> tuple[str, str]:
+    """Return plain values with their checksum as short JSON, and the checksum.
+
+    The text is made once, to be hashed and to be kept, because large tables take a while.
+
+    Examples
+    --------
+    >>> text, digest = signed_text({"b": 2, "a": 1})
+    >>> parse(text) == signed({"a": 1, "b": 2}), digest == checksum({"a": 1, "b": 2})
+    (True, True)
+    """
+    text = _canonical(data)
+    digest = hashlib.sha256(text.encode("ascii")).hexdigest()
+    return f'{text[:-1]},"sha256":"{digest}"}}', digest
 
 
 def signed(data: Mapping[str, object]) -> dict[str, object]:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -113,31 +114,102 @@ def _of_group(group: Any) -> list[inspect.Parameter]:
     ]
 
 
+_Tables = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="A file, a folder, a pattern, - for stdin, or the address of a database. Several "
+        "files are one table.",
+        show_default=False,
+    ),
+]
+_Update = Annotated[
+    Path | None,
+    typer.Option(
+        "--update",
+        help="Count what is new into this folder, a part for each file or folder day=….",
+        metavar="FOLDER",
+        rich_help_panel=PANELS[-1],
+    ),
+]
+_Recount = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--recount",
+        help="With --update, a part that changed and is counted again; again for another.",
+        metavar="PART",
+        rich_help_panel=PANELS[-1],
+    ),
+]
+
+
 def count(
-    source: o.Source,
+    sources: _Tables,
     of: o.Models = None,
     by: o.By = None,
     output: o.Output = None,
+    update: _Update = None,
+    recount: _Recount = None,
     *,
     reading: g.OneTable,
 ) -> None:
     """Count predictions once, into a small file that others take.
 
-    Files of several days or machines add up: put them into one folder and name that.
+    Files of several days or machines add up: put them into one folder and name that. With
+    --update, a folder counts only what is new.
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
-    asked = {**reading.arguments(), **reading.dialect()}
+    asked = {
+        **reading.arguments(),
+        "truth": reading.truth,
+        "models": of or None,
+        "by": by or None,
+        "on_null": reading.on_null.value,
+    }
+    if update is not None:
+        _update(update, sources, recount or [], output, asked, reading)
+        return
+    if recount:
+        raise UsageError("--recount is for parts of the folder that --update names; give both")
     with shown("counting"):
-        seen = op.read(
-            source,
-            truth=reading.truth,
-            models=of or None,
-            by=by or None,
-            on_null=reading.on_null.value,
-            **asked,
-        )
+        source = sources[0] if len(sources) == 1 else sources
+        seen = op.read(source, **asked, **reading.dialect())
     deliver(seen.to_json(), output)
+
+
+def _update(
+    folder: Path,
+    sources: list[str],
+    recount: list[str],
+    output: Path | None,
+    asked: dict[str, Any],
+    reading: g.OneTable,
+) -> None:
+    """Count the partitions that a folder does not have yet, and say which."""
+    if output is not None:
+        raise UsageError("--update writes a folder and --output a file; give one of them")
+    # Loaded late, so that help and completion stay fast.
+    from outperform.findings import counted
+    from outperform.io.formats import Storage, check_options
+    from outperform.io.sources import Request
+    from outperform.io.store import update
+
+    told = reading.dialect()
+    request = Request(
+        **asked,
+        format=told["format"],
+        storage_options=Storage.of(told["storage_options"]),
+        **check_options(told["dialect"]),
+    )
+    with shown("counting"):
+        done = update(folder, sources, request, version=__version__, recount=recount)
+    lines = [f"{part.name}: {counted(part.items, 'items')}" for part in done.counted]
+    lines.append(
+        f"{counted(len(done.counted), 'partitions')} counted; {folder} holds "
+        f"{counted(len(done.parts), 'partitions')}, {counted(done.items, 'items')}."
+    )
+    deliver("\n".join(lines), None)
 
 
 def example(

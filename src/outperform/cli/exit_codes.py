@@ -105,6 +105,7 @@ _OPTIONS = {
     "prior": "--prior",
     "query": "--query",
     "random_state": "--seed",
+    "recount": "--recount",
     "rope": "--rope",
     "score": "--score",
     "sizes": "--sizes",
@@ -116,6 +117,7 @@ _OPTIONS = {
     "theta_neg": "--theta-neg",
     "theta_pos": "--theta-pos",
     "truth": "--truth",
+    "update": "--update",
     "weight": "--weight",
     "where": "--where",
 }

@@ -177,6 +177,15 @@ def content(outcomes: Outcomes) -> OutcomesContent:
 
 def to_dict(outcomes: Outcomes) -> OutcomesFacts:
     """Return outcomes as JSON-able values with a checksum; whole numbers stay whole."""
+    return cast("OutcomesFacts", read.signed(_unsigned(outcomes)))
+
+
+def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
+    """Return outcomes as JSON without spaces, and their checksum."""
+    return read.signed_text(_unsigned(outcomes))
+
+
+def _unsigned(outcomes: Outcomes) -> dict[str, object]:
     sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
     plain: dict[str, object] = {
         **content(outcomes),
@@ -184,7 +193,7 @@ def to_dict(outcomes: Outcomes) -> OutcomesFacts:
     }
     if outcomes.prevalence is not None:
         plain["prevalence"] = outcomes.prevalence.to_dict()
-    return cast("OutcomesFacts", read.signed(plain))
+    return plain
 
 
 def from_dict(data: Mapping[str, object]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
-from outperform.data.table import CHANCE, Table
+from outperform.data.table import CHANCE, Table, row_findings
 from outperform.data.views import check_labels, n_codes, sharing_sets
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, counted, finding, listed
@@ -91,6 +91,16 @@ def source_of(outcomes: Outcomes, name: str = "") -> Source:
         found.update(json.dumps(table.counts.tolist()).encode("ascii"))
     telling = max(map(_log_chance, tables)) < math.log(CHANCE)
     return Source(name, outcomes.n, found.hexdigest(), telling)
+
+
+def with_source(outcomes: Outcomes, name: str, *, weighted: bool) -> Outcomes:
+    """Return outcomes that were just counted as one source, and say if rows look repeated."""
+    repeated = () if weighted else row_findings(outcomes.tables[0], kind=outcomes.kind)
+    return replace(
+        outcomes,
+        sources=(source_of(outcomes, name),),
+        findings=tuple(dict.fromkeys(outcomes.findings + repeated)),
+    )
 
 
 def _label(outcomes: Outcomes, code: int) -> Any:

@@ -97,9 +97,13 @@ _COUNTS = {
 }
 
 
+class NoRows(DataError):
+    """There is nothing to count."""
+
+
 def count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
-    seen = _count(table, query, engine)
+    seen = count_rows(table, query, engine)
     size = sum(scan.file.size for scan in table.scans)
     if query.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
         return seen
@@ -107,7 +111,7 @@ def count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
         seen,
         query,
         repeats=lambda: _repeats(table, query, engine),
-        count=lambda also: _count(table, also, engine),
+        count=lambda also: count_rows(table, also, engine),
     )
 
 
@@ -125,7 +129,7 @@ def _repeats(table: Table, query: TableQuery, engine: Engine) -> dict[str, Repea
     return {name: Repeats(n_rows, values) for name, values in zip(names, found, strict=True)}
 
 
-def _count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
+def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     """Count equal rows of truth and predictions."""
     for name in query.columns:
         check_family(table, name)
@@ -138,7 +142,7 @@ def _count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     keys = [f"k{place}" for place in range(len(query.keys))]
     found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
     if not len(found.counts):
-        raise DataError(f"{table.name} has no rows" + (" left after where" if query.where else ""))
+        raise NoRows(f"{table.name} has no rows" + (" left after where" if query.where else ""))
     columns = [
         Coded(group_by.decode(one.values, table.family(name), name=name), one.codes)
         for one, name in zip(found.columns, query.keys, strict=True)

@@ -494,3 +494,21 @@ def paths_of(files: Sequence[File]) -> list[str]:
     """Return every path that the engine must reach."""
     here = [file.path for file in files if not file.streamed]
     return sorted({path for one in here for path in (one, os.path.realpath(one))})
+
+
+def known_files(source: str, dialect: Dialect) -> list[File]:
+    """Return the files of a path or a pattern, which the engine cannot always read as they are."""
+    found: list[File] = []
+    for path in _paths(source):
+        found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
+    return found
+
+
+def copied_file(name: str, path: str, below: str, dialect: Dialect) -> File:
+    """Return a file that was copied here; ``below`` is its path in the folder that was named."""
+    return replace(_known(name, path, dialect), path=path, partition=_partition(below, ""))
+
+
+def ready_files(files: Sequence[File], dialect: Dialect, folder: str) -> list[File]:
+    """Return files that the engine can read."""
+    return [_ready(file, dialect, folder) for file in files]

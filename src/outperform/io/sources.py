@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, get_args
 
 from outperform.data.outcomes import Outcomes
-from outperform.data.sources import source_of
-from outperform.data.table import row_findings
+from outperform.data.sources import with_source
 from outperform.errors import UsageError, param, unknown_name
 from outperform.io.columnar import listed
 from outperform.io.count import count
@@ -286,12 +285,7 @@ def read_by_door(source: object, request: Request) -> Outcomes:
     if seen.sources:  # which outcomes that were counted before know themselves
         return seen
     name = found.name if isinstance(found, (Database, Frame)) else called(source)
-    repeated = row_findings(seen.tables[0], kind=seen.kind) if request.weight is None else ()
-    return replace(
-        seen,
-        sources=(source_of(seen, name),),
-        findings=tuple(dict.fromkeys(seen.findings + repeated)),
-    )
+    return with_source(seen, name, weighted=request.weight is not None)
 
 
 def columns_of(
