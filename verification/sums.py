@@ -16,7 +16,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import FloatArray
 from outperform.data.scores import Scores
-from outperform.metrics.score_registry import ScoreMetric
+from outperform.metrics.score_metric import ScoreMetric
 from verification import markdown
 
 SEED = 20_261_117
@@ -63,13 +63,14 @@ def simulate(world: SumsWorld, generator: np.random.Generator, n: int) -> Scores
 
 
 def _noise(world: SumsWorld, generator: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    return generator.standard_t(5, shape) if world.rough else generator.normal(size=shape)
+    drawn = generator.standard_t(5, shape) if world.rough else generator.normal(size=shape)
+    return np.asarray(drawn)
 
 
 def _shared(world: SumsWorld, generator: np.random.Generator, n: int) -> FloatArray:
     """Return errors of two models that have half of their variance in common."""
     noise = _noise(world, generator, (3, n))
-    return np.sqrt(0.5) * (noise[0] + noise[1:])
+    return np.asarray(np.sqrt(0.5) * (noise[0] + noise[1:]))
 
 
 def _targets(world: SumsWorld, generator: np.random.Generator, n: int) -> Scores:
@@ -87,7 +88,7 @@ def _targets(world: SumsWorld, generator: np.random.Generator, n: int) -> Scores
 def _rates(world: SumsWorld, generator: np.random.Generator, n: int) -> FloatArray:
     """Return how often each model errs on each item, between 0 and 1."""
     hard = 0.8 * _shared(world, generator, n) + np.array([[-1.8], [-1.5]])
-    return 1 / (1 + np.exp(-hard))
+    return np.asarray(1 / (1 + np.exp(-hard)))
 
 
 def _lengths(world: SumsWorld, generator: np.random.Generator, n: int) -> np.ndarray:

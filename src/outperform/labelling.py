@@ -25,7 +25,7 @@ from outperform.errors import DataError, UsageError
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.inference.summary import SCHEMA, seed_name
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import Tabular
 

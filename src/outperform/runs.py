@@ -27,7 +27,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

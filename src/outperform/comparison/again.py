@@ -38,7 +38,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.views import of_one_class, true_codes
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results import facts, rows

@@ -40,7 +40,7 @@ from outperform.inference.spec import (
 )
 from outperform.inference.suite import Suite
 from outperform.inference.summary import chain_findings, seed_name, sign, summarize
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

@@ -30,7 +30,7 @@ from outperform.inference import engine
 from outperform.inference.score_spec import Counting, Scale
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.metrics.metric import Metric
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import FoldDetails, withhold

@@ -33,7 +33,7 @@ from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec, rope_for
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, n_workers, seed_sequence
 from outperform.progress import in_steps

@@ -43,7 +43,7 @@ from outperform.inference.spec import OfTwo
 from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.planning.power import Needed
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

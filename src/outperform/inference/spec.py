@@ -37,7 +37,7 @@ from outperform.inference.views import (
     true_codes,
 )
 from outperform.metrics.metric import Metric
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior

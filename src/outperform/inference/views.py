@@ -18,7 +18,7 @@ from outperform.data.views import code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.base import PriorModel
 
 

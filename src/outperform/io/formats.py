@@ -394,3 +394,21 @@ def _apart(address: str) -> tuple[str, str]:
     found = _SCHEME.match(address)
     scheme = found[0] if found else ""
     return scheme, address[len(scheme) :]
+
+
+_MOST_NAMED = 4  # files that a source names
+
+
+def called(source: object) -> str:
+    """Return what to call files: as they were named, of many the first and the last."""
+    if isinstance(source, Mapping):
+        return called(list(source.values()))
+    if isinstance(source, (list, tuple)):
+        names = [called(one) for one in source]
+        shown = names if len(names) <= _MOST_NAMED else [names[0], "…", names[-1]]
+        return ", ".join(shown)
+    if isinstance(source, (str, os.PathLike)):
+        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
+        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
+        return "standard input" if name == "-" else name
+    return "a stream"

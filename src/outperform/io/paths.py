@@ -9,7 +9,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -152,7 +152,6 @@ _BINARY = {"parquet": "Parquet", "arrow": "Arrow"}
 # The engine would take any other name as a pattern, or as something other than a name.
 _PLAIN = re.compile(r"[\w./\\: +@,=~#%^&()!-]+")
 _BLOCK = 1 << 20
-_SHOWN = 4  # files that a source names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,12 +207,8 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
     found: list[File] = []
     for path in _paths(os.fspath(source)):
         kind = lake_here(path)
-        if kind is not None:
-            found.append(File(name=path, path="", kind=kind))
-        elif os.path.isdir(path):
-            found += _in_folder(path, dialect)
-        else:
-            found.append(_known(path, path, dialect))
+        lake = [] if kind is None else [File(name=path, path="", kind=kind)]
+        found += lake or _of_path(path, dialect)
     return [file if file.streamed else _ready(file, dialect, folder) for file in found]
 
 
@@ -231,21 +226,6 @@ def stem(source: object) -> str:
     while path.suffix.lower() in {*SUFFIXES, *PACKINGS}:
         path = path.with_suffix("")
     return path.name
-
-
-def called(source: object) -> str:
-    """Return what to call files: as they were named, of many the first and the last."""
-    if isinstance(source, Mapping):
-        return called(list(source.values()))
-    if isinstance(source, (list, tuple)):
-        names = [called(one) for one in source]
-        shown = names if len(names) <= _SHOWN else [names[0], "…", names[-1]]
-        return ", ".join(shown)
-    if isinstance(source, (str, os.PathLike)):
-        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
-        name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
-        return "standard input" if name == "-" else name
-    return "a stream"
 
 
 def _paths(source: str) -> list[str]:
@@ -498,10 +478,11 @@ def paths_of(files: Sequence[File]) -> list[str]:
 
 def known_files(source: str, dialect: Dialect) -> list[File]:
     """Return the files of a path or a pattern, which the engine cannot always read as they are."""
-    found: list[File] = []
-    for path in _paths(source):
-        found += _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
-    return found
+    return [file for path in _paths(source) for file in _of_path(path, dialect)]
+
+
+def _of_path(path: str, dialect: Dialect) -> list[File]:
+    return _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
 
 
 def copied_file(name: str, path: str, below: str, dialect: Dialect) -> File:

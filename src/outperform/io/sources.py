@@ -22,6 +22,7 @@ from outperform.io.formats import (
     DialectOptions,
     Option,
     Storage,
+    called,
     check_options,
 )
 from outperform.io.frames import Frame, count_frame, known_frame
@@ -29,7 +30,7 @@ from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.log_samples import LONG
 from outperform.io.logs import read_evaluations, recognized
-from outperform.io.paths import called, stem
+from outperform.io.paths import stem
 from outperform.io.tables import Table, Where, check_columns, check_where, opened
 
 Models = Sequence[str] | Mapping[str, str] | None

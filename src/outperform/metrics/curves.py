@@ -136,8 +136,8 @@ class ClassAreas:
         for first, *other in pairs:
             items = every if not other else np.flatnonzero(np.isin(truth, [first, *other]))
             own = Ranking.of(truth[items] == first, score[items, first], units)
-            named = {"positives": items[own.positives], "negatives": items[own.negatives]}
-            parts.append(AreaUnderCurve(replace(own, **named)))
+            whole = replace(own, positives=items[own.positives], negatives=items[own.negatives])
+            parts.append(AreaUnderCurve(whole))
         shares = tuple(pairs) if name.endswith("weighted") else None
         return cls(parts=tuple(parts), shares=shares, codes=truth)
 
@@ -227,7 +227,9 @@ class Binned:
         key = np.searchsorted(edges, self.probability) * self.units.n + unit
         keys, place = np.unique(key, return_inverse=True)
         of_items = (np.ones(n), self.hit, self.probability)
-        held, hit, given = (np.bincount(place, times * values) for values in of_items)
+        held, hit, given = (
+            np.bincount(place, times * values).astype(np.float64) for values in of_items
+        )
         once = np.stack([held, hit, given], axis=1)
         twice = np.stack([held * held, held * hit, hit * hit], axis=1)
         bins, units = divmod(keys, self.units.n)

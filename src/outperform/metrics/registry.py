@@ -15,13 +15,8 @@ from outperform.errors import UsageError, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_registry import (
-    NUMBERED,
-    SCORE_METRICS,
-    MetricLike,
-    ScoreMetric,
-    score_names,
-)
+from outperform.metrics.score_metric import MetricLike, ScoreMetric
+from outperform.metrics.score_registry import NUMBERED, SCORE_METRICS, score_names
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",

@@ -23,7 +23,7 @@ from outperform.findings import Finding, counted, finding, listed
 from outperform.inference.spec import OfTwo
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.monitor.batches import History, check_key
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (

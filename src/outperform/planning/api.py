@@ -30,7 +30,7 @@ from outperform.inference.suite import (
     questions,
     shared_question,
 )
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.planning.goals import World, firm_goal
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import (
@@ -171,7 +171,7 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
     called = {one.spec.metric.name for one in asked}
     label = measure(how.scale, {one.spec.metric.label for one in asked}, len(asked))
     metric = replace(
-        asked[0].spec.metric,
+        next(iter(tasks.values())).metric,
         name=called.pop() if len(called) == 1 else "mean",
         label=label,
         greater_is_better=how.greater_is_better,

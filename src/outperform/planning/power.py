@@ -24,7 +24,7 @@ from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import (

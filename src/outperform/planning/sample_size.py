@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri, rel_entr
 from outperform import metrics
 from outperform._typing import FloatArray, Progress
 from outperform.errors import UsageError, param
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_sizes
 from outperform.posterior.rng import child
 

@@ -20,7 +20,7 @@ from outperform.inference.engine import check_draws
 from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
 from outperform.inference.summary import seed_name, sign
 from outperform.io.read import Reading, read
-from outperform.metrics.score_registry import MetricLike
+from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import pool_slices
