@@ -15,25 +15,31 @@ from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
+from outperform.inference import engine
 from outperform.inference.engine import check_draws
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     make_label_spec,
+    make_spec,
     refuse_prevalence,
     rope_for,
     selected,
 )
 from outperform.metrics.score_registry import MetricLike
-from outperform.planning.goals import firm_goal
-from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Search, check_most, check_target
-from outperform.planning.worlds import (
-    RatesWorld,
-    TableWorld,
+from outperform.planning.goals import (
     World,
     binary_metric,
     check_probability,
     check_theta,
+    firm_goal,
+)
+from outperform.planning.result import Plan, summarize_plan
+from outperform.planning.sample_size import Search, check_most, check_target
+from outperform.planning.worlds import (
+    RatesWorld,
+    ScoreWorld,
+    TableWorld,
     posterior_world,
 )
 from outperform.posterior.predictive import certain
@@ -43,6 +49,7 @@ from outperform.progress import in_steps
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
+_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # of the one posterior of a pilot's scores
 # So many items that the prior does not show.
 _MANY = 1_000_000
 
@@ -81,6 +88,21 @@ class Analysis:
             pos_label=self.pos_label,
         )
 
+    def ask_scores(self, seen: Scores) -> ScoreSpec:
+        """Ask scores."""
+        if self.metric is None:
+            raise UsageError(f"name the metric of these scores with {param('metric=')}")
+        spec = make_spec(
+            seen,
+            metric=self.metric,
+            prior=self.prior,
+            paired=self.paired,
+            labels=self.labels,
+            pos_label=self.pos_label,
+        )
+        assert isinstance(spec, ScoreSpec)
+        return spec
+
     def refuse(self, *names: str, what: str) -> None:
         """Say which arguments mean nothing for a world."""
         for name in names:
@@ -92,14 +114,12 @@ class Analysis:
 
 def pilot_world(
     pilot: object, a: str | None, b: str | None, analysis: Analysis
-) -> tuple[TableWorld, Rope]:
+) -> tuple[TableWorld | ScoreWorld, Rope]:
     """Return the world that a pilot's posterior draws anew for every project."""
-    if isinstance(pilot, Scores):
-        raise UsageError("a pilot must be outcomes, counted labels; plans for scores are not made")
-    if not isinstance(pilot, Outcomes):
-        raise UsageError(f"pilot must be op.Outcomes; got {type(pilot).__name__}")
+    if not isinstance(pilot, (Outcomes, Scores)):
+        raise UsageError(f"pilot must be op.Outcomes or op.Scores; got {type(pilot).__name__}")
     refuse_prevalence(pilot, "plan")
-    if pilot.pool is not None:
+    if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
             "a pilot must be drawn as the new items will be, and these were chosen from a pool "
             "by their predictions; give items that were drawn blindly"
@@ -111,7 +131,9 @@ def pilot_world(
         )
     names = [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
     seen = selected(pilot, names, verb="plan")
-    assert isinstance(seen, Outcomes)
+    if isinstance(seen, Scores):
+        asked = analysis.ask_scores(seen)
+        return _score_world(asked, analysis), rope_for(asked, analysis.rope)
     spec = analysis.ask(seen)
     rope = rope_for(spec, analysis.rope)
     world = posterior_world(
@@ -123,6 +145,24 @@ def pilot_world(
         origin=f"pilot={seen.n}",
     )
     return world, rope
+
+
+def _score_world(spec: ScoreSpec, analysis: Analysis) -> ScoreWorld:
+    """Return the world of a pilot's scores."""
+    drawn = engine.answer(
+        [spec],
+        n_draws=analysis.draws(_SCORE_DRAWS),
+        seed=np.random.SeedSequence(_SCORE_SEED),
+        n_jobs=1,
+    )
+    a, b = drawn[0].values
+    return ScoreWorld(
+        spec=spec,
+        items="new",
+        prob=analysis.prob,
+        origin=f"pilot={spec.n}",
+        difference=np.sort(a - b),
+    )
 
 
 def accuracies_world(
@@ -240,7 +280,7 @@ _RATES = tuple(Rates.__annotations__)
 
 def plan(
     *,
-    pilot: Outcomes | None = None,
+    pilot: Outcomes | Scores | None = None,
     a: str | None = None,
     b: str | None = None,
     world: Accuracies | Rates | None = None,
@@ -269,7 +309,7 @@ def plan(
     Parameters
     ----------
     pilot
-        Outcomes of items like those to come; the new test set will be analysed alone.
+        Outcomes or scores of items like those to come; the new test set will be analysed alone.
     a, b
         The names of two models in the pilot; may be left out if it has two.
     world

@@ -19,7 +19,7 @@ from outperform.errors import UsageError
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
-from outperform.planning.goals import grid_of_sizes
+from outperform.planning.goals import World, grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
     plan_card,
@@ -29,7 +29,6 @@ from outperform.planning.text import (
     plan_table,
     plot_plan,
 )
-from outperform.planning.worlds import World
 from outperform.results.base import Tabular
 
 if TYPE_CHECKING:

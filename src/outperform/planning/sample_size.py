@@ -13,8 +13,7 @@ from scipy.special import ndtr, ndtri, rel_entr
 
 from outperform._typing import FloatArray, Progress
 from outperform.errors import UsageError, param
-from outperform.planning.goals import Goal, Outlook, first_size, grid_of_sizes
-from outperform.planning.worlds import World
+from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_sizes
 from outperform.posterior.rng import child
 
 LARGEST = 1_000_000_000
