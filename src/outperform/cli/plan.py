@@ -22,7 +22,7 @@ from outperform.cli.inputs import (
     labels_of,
     needed_columns,
     prior_of,
-    read_outcomes,
+    read_seen,
     rope_of,
 )
 from outperform.errors import DataError, UsageError, unknown_name
@@ -124,7 +124,7 @@ def plan(
     """
     given: dict[str, Any] = {"world": world.arguments(), "labels": labels, "pos_label": pos_label}
     if files:
-        seen = read_outcomes(files, [a, b], reading)
+        seen = read_seen(files, [a, b], reading, [metric])
         given |= {"pilot": seen, "a": seen.models[0], "b": seen.models[1]}
         given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
     elif (a, b) != (None, None) or reading != g.Reading():
