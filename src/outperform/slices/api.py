@@ -324,9 +324,7 @@ def _answer_scores(
         )
         own[place] = drawn.values[0] - drawn.values[1]
         seen[:, place] = engine.observed(asked)
-    pooled = pool_differences(
-        own, parts.n, rope=rope, prob=prob, generator=np.random.default_rng(child(seed, 1))
-    )
+    pooled = pool_differences(own, parts.n, rope=rope, prob=prob, seed=child(seed, 1))
     rows_of = summarize_rows(
         spec,
         parts,

@@ -20,9 +20,8 @@ from outperform.inference.disagreements import never_match
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
-from outperform.posterior.hierarchical import learn_spread
 from outperform.posterior.rng import Blocks, child, spread_blocks
-from outperform.posterior.slices import SlicesPosterior
+from outperform.posterior.slices import SlicesPosterior, pool_normal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,17 +377,9 @@ class PooledSlices(NamedTuple):
 
 
 def pool_differences(
-    own: FloatArray,
-    n: IntArray,
-    *,
-    rope: Rope,
-    prob: float,
-    generator: np.random.Generator,
+    own: FloatArray, n: IntArray, *, rope: Rope, prob: float, seed: SeedSequence
 ) -> PooledSlices:
-    """Pool draws of A − B in independent slices ``(n_slices, n_draws)`` toward their centre.
-
-    The true differences are normal about a centre with a spread that all slices teach; a few may
-    stand apart. What one item tells scales the spread that is expected beforehand.
+    """Pool draws of A − B in independent slices ``(n_slices, n_draws)``, and sum them up.
 
     Parameters
     ----------
@@ -398,17 +389,10 @@ def pool_differences(
         How many items each has.
     rope, prob
         What is asked of the draws.
-    generator
-        The source of the prior's part of the draws.
+    seed
+        Of the prior's part of the draws.
     """
-    pooled, like_whole = own, np.ones(len(own))
-    if len(own) >= _FEWEST_POOLED:
-        variances = np.maximum(own.var(axis=1), np.finfo(np.float64).tiny)
-        covariance = np.diag(variances)
-        item = float(np.sqrt(np.median(n * variances)))
-        spread = learn_spread(own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item)
-        pooled = spread.pool(own, covariance, generator)
-        like_whole = spread.weights @ (spread.variances < variances / 4)
+    pooled, like_whole = pool_normal(own, n, seed)
     numbers, alone = (_numbers_of(one, rope, prob) for one in (pooled, own))
     below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
     wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)
@@ -420,10 +404,6 @@ def pool_differences(
 def _numbers_of(draws: FloatArray, rope: Rope, prob: float) -> Numbers:
     ordered = np.sort(draws, axis=1)
     return Numbers(spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, rope))
-
-
-_FEWEST_POOLED = 3
-_TYPICAL_SPREAD = 1 / 8  # of the sd of what one item says
 
 
 def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
