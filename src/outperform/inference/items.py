@@ -16,11 +16,11 @@ from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import unit_influence
+from outperform.inference.score_views import joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
-from outperform.posterior.bootstrap import draw_items
+from outperform.posterior.bootstrap import draw_items, draw_sums
 from outperform.posterior.rng import child, n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
@@ -73,8 +73,22 @@ def _draw(
     n_jobs: int | None,
 ) -> FloatArray:
     # A user's function need not bear several threads at once.
-    n_jobs = 1 if spec.metric.function is not None else n_jobs
+    sums = spec.metric.sums
+    n_jobs = 1 if spec.metric.function is not None or (sums is not None and sums.own) else n_jobs
     moved = None if spec.n_groups is None else unit_influence(ready, np.ones(spec.units.n))
+    df = None if moved is None else moved.df()
+    combined = joined(ready)
+    if combined is not None:
+        return draw_sums(
+            combined.held,
+            combined.evaluate,
+            shapes=spec.shapes,
+            n_values=len(ready),
+            n_draws=n_draws,
+            seed=seed,
+            n_jobs=n_jobs,
+            df=df,
+        )
     return draw_prepared(
         ready,
         n_units=spec.units.n,
@@ -82,7 +96,7 @@ def _draw(
         n_draws=n_draws,
         seed=seed,
         n_jobs=n_jobs,
-        df=None if moved is None else moved.df(),
+        df=df,
     )
 
 

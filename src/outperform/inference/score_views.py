@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,6 +144,30 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
     return float(positive @ level / (positive.sum() * negative.sum()))
 
 
+class Joined(NamedTuple):
+    """The sums of several models or metrics, beside each other."""
+
+    held: FloatArray  # (n_units, n_sums)
+    parts: tuple[CombinedMeans, ...]
+
+    def evaluate(self, sums: FloatArray) -> FloatArray:
+        """Return the value of each part at sums ``(n_sums, n)``."""
+        found, start = [], 0
+        for part in self.parts:
+            stop = start + part.terms.shape[1] + 1
+            found.append(part.of_sums(sums[start:stop]))
+            start = stop
+        return np.stack(found)
+
+
+def joined(ready: Sequence[Prepared]) -> Joined | None:
+    """Return what is prepared as sums beside each other; None where some are no sums."""
+    parts = tuple(one for one in ready if isinstance(one, CombinedMeans))
+    if len(parts) < len(ready):
+        return None
+    return Joined(np.concatenate([one.held() for one in parts]).T.copy(), parts)
+
+
 # Leaving out more units than this would take longer than the comparison itself; so many values
 # of positive items are looked up at a time.
 _MOST_LEFT_OUT, _AT_ONCE = 5_000, 1 << 20
@@ -159,19 +183,10 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
         sums = [units.sums(one.values) for one in means]
         sums.append(units.sums(np.ones(len(means[0].values))))
         return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
-    combined = [one for one in ready if isinstance(one, CombinedMeans)]
-    if len(combined) == len(ready):
-        held = [one.held() for one in combined]
-        edges = np.cumsum([0, *(len(one) for one in held)])
-
-        def of_sums(left: FloatArray) -> FloatArray:
-            parts = [left[i:j] for i, j in pairwise(edges)]
-            with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
-                return np.stack(
-                    [one.of_sums(part) for one, part in zip(combined, parts, strict=True)]
-                )
-
-        return jackknife(csr_array(np.concatenate(held)), repeats, of_sums)
+    combined = joined(ready)
+    if combined is not None:
+        with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
+            return jackknife(csr_array(combined.held.T), repeats, combined.evaluate)
     ranked = [one for one in ready if isinstance(one, (AreaUnderCurve, AveragePrecision))]
     if len(ranked) < len(ready) or len(repeats) > _MOST_LEFT_OUT:
         return None

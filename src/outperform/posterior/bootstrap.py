@@ -111,6 +111,72 @@ def draw_items(
     )
 
 
+# So many draws go through the statistics together, a run of units at a time.
+_TOGETHER = 64
+
+
+def draw_sums(
+    held: FloatArray,
+    evaluate: Callable[[FloatArray], FloatArray],
+    *,
+    shapes: FloatArray | None,
+    n_values: int,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    df: float | None = None,
+) -> FloatArray:
+    """Draw a weight for every unit, add up what units hold, and evaluate the sums.
+
+    Weights and statistics are multiplied tile by tile, so that neither has to be read from
+    memory more often than once for some dozens of draws.
+
+    Parameters
+    ----------
+    held
+        What each unit adds to every sum, ``(n_units, n_sums)``.
+    evaluate
+        From sums ``(n_sums, length)`` to values ``(n_values, length)``; it keeps no state.
+    shapes, n_values, n_draws, seed, n_jobs, df
+        As for :func:`draw_items`.
+    """
+    n_units = len(held)
+    length = min(block_of_items(n_units), 4096) if n_units * _TOGETHER <= _NEAR else _TOGETHER
+    width = max(1, min(n_units, _NEAR // length))
+
+    def make_fill() -> Fill:
+        memory = np.empty(min(length, n_draws) * width)
+
+        def fill(generator: np.random.Generator, out: FloatArray) -> None:
+            rows = out.shape[1]
+            sums = np.zeros((rows, held.shape[1]))
+            factors = None if df is None else spread_factors(generator, df, rows)[:, None]
+            for start in range(0, n_units, width):
+                some = slice(start, min(start + width, n_units))
+                tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
+                each = 1.0 if shapes is None else shapes[some]
+                if factors is not None:
+                    generator.standard_gamma(np.broadcast_to(factors * each, tile.shape), out=tile)
+                elif shapes is None:
+                    generator.standard_exponential(out=tile)
+                else:
+                    generator.standard_gamma(np.broadcast_to(each, tile.shape), out=tile)
+                sums += tile @ held[some]
+            out[:] = evaluate(sums.T)
+
+        return fill
+
+    return run_blocks(
+        make_fill,
+        n_values=n_values,
+        n_draws=n_draws,
+        n_gammas=n_units,
+        seed=seed,
+        n_jobs=n_jobs,
+        length=length,
+    )
+
+
 # So many sums are held at once while each unit is left out in turn.
 _AT_ONCE = 1 << 20
 # More sums than this take longer than the comparison itself.
