@@ -145,3 +145,26 @@ def test_costs_are_better_where_they_are_lower(tmp_path, capsys):
     _, out, _ = run(capsys, "compare", *two, "--metric", "mean")
     assert "higher is better" in " ".join(out.split())
     assert "ask for 'mean_cost'" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_truth_of_numbers_is_a_target(tmp_path, monkeypatch, capsys, whole):
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(3)
+    target = generator.normal(10, 3, 120)
+    target = np.rint(target) if whole else target
+    a, b = (target + generator.normal(0, sd, 120) for sd in (1, 2))
+    shown = [int(one) for one in target] if whole else target
+    with open("preds.csv", "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("y", "a", "b"), *zip(shown, a, b, strict=True)])
+    asked = ["preds.csv", "--truth", "y", "--metric", "rmse", "--rope", "0.1", "--seed", "1"]
+    code, out, _ = run(
+        capsys, "compare", *asked, "--a", "a", "--b", "b", "--draws", "500", "--format", "json"
+    )
+    assert code == 0
+    expected = np.sqrt(np.mean((target - a) ** 2))
+    assert json.loads(out)["a"]["observed"] == pytest.approx(expected, rel=1e-9)
+    code, _, _ = run(
+        capsys, "gate", *asked, "--candidate", "b", "--baseline", "a", "--draws", "500"
+    )
+    assert code == 1

@@ -11,9 +11,9 @@ from scipy.stats import norm
 import outperform as op
 from outperform.decision.rope import Decision, Rope
 from outperform.planning.api import _right_and_wrong
-from outperform.planning.goals import Outlook, firm_goal, judged_goal
+from outperform.planning.goals import Outlook, check_theta, firm_goal, judged_goal, prior_worth
 from outperform.planning.power import TARGET, needed_to_decide
-from outperform.planning.worlds import RatesWorld, _narrowest, check_theta, prior_worth
+from outperform.planning.worlds import RatesWorld, _narrowest
 from outperform.posterior.base import Prior
 
 ROPE = Rope(low=-0.02, high=0.01)

@@ -22,7 +22,7 @@ from outperform.cli.inputs import (
     labels_of,
     needed_columns,
     prior_of,
-    read_outcomes,
+    read_seen,
     rope_of,
 )
 from outperform.cli.tasks import Tasks
@@ -133,7 +133,7 @@ def plan(
         given |= {"pilot": suite, "a": suite.models[0], "b": suite.models[1]}
         given["pos_label"] = label_of(next(iter(suite.tasks.values())), pos_label)
     elif files:
-        seen = read_outcomes(files, [a, b], reading)
+        seen = read_seen(files, [a, b], reading, [metric])
         given |= {"pilot": seen, "a": seen.models[0], "b": seen.models[1]}
         given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
     elif (a, b) != (None, None) or reading != g.Reading() or tasks != Tasks():

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from outperform import metrics
 from outperform._typing import (
     ColumnLike,
     IntArray,
@@ -209,6 +210,11 @@ def cross_compare(
     >>> c.details.folds.m, c.sd < c.details.unpaired.sd
     (3, True)
     """
+    if metrics.is_of_scores(metric):
+        raise UsageError(
+            "cross_compare counts predicted labels, and this is a metric of scores; give the "
+            "scores of the folds, e.g. from cross_val_score, to compare_scores"
+        )
     chosen = ("A", "B") if names is None else check_names(names)
     for name, estimator in zip(chosen, (estimator_a, estimator_b), strict=True):
         check_estimator(estimator, name)

@@ -470,11 +470,16 @@ def _asked(metric: MetricLike, scores: Scores) -> ScoreMetric:
 
 
 def as_targets(scores: Scores) -> Scores:
-    """Return whole numbers that were read as classes as the targets that they are."""
-    numbers = [one for one in scores.labels if not isinstance(one, (str, bool))]
-    if scores.truth is None or len(numbers) < len(scores.labels) or scores.values[0].ndim > 1:
+    """Return numbers that were read as classes, in files as texts, as the targets they are."""
+    if scores.truth is None or scores.values[0].ndim > 1:
         return scores
-    target = np.array(numbers, dtype=np.float64)[scores.truth]
+    try:
+        numbers = np.array([np.nan if isinstance(one, bool) else one for one in scores.labels])
+        target = numbers.astype(np.float64)[scores.truth]
+    except ValueError:
+        return scores
+    if np.isnan(target).any():
+        return scores
     pairs = tuple(np.stack([target, one], axis=1) for one in scores.values)
     return replace(scores, labels=(), truth=None, values=pairs, columns=TARGETS)
 

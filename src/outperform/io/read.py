@@ -66,7 +66,8 @@ def read_scores(
     models
         The columns of the scores, or columns by name of the model; of logs the models to keep.
     truth
-        The column of the true labels; None for grades, which have no truth.
+        The column of the true labels; None for grades, which have no truth. Numbers that are not
+        all whole are no labels but targets, for metrics of regression.
     id
         The column that names the items; no id may repeat.
     model
@@ -161,12 +162,15 @@ def read_scores(
 
     with opened({"": source}, wanted, asked) as tables:
         rows = tables.ask(ask)
-    scores = {name: _numbers(rows[column], column) for name, column in named.items()}
+    scores = {name: numbers_of(rows[column], column) for name, column in named.items()}
     # In text files nothing is missing, so the empty text is no group either.
     grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
     ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
+    targets = None if truth is None else _targets(rows[truth])
     if truth is None:
         seen = Scores.from_values(scores, groups=grouped, ids=ids)
+    elif targets is not None:
+        seen = Scores.from_targets(targets, scores, groups=grouped, ids=ids)
     else:
         seen = Scores.from_arrays(rows[truth], scores, groups=grouped, ids=ids)
     log_time(start, lambda: _told(source, seen))
@@ -296,7 +300,7 @@ def _fetch(
     }
 
 
-def _numbers(values: list[Any], name: str) -> FloatArray:
+def numbers_of(values: list[Any], name: str) -> FloatArray:
     """Return scores as numbers; in CSV they come as text."""
     found = np.empty(len(values))
     for row, value in enumerate(values):
@@ -307,6 +311,15 @@ def _numbers(values: list[Any], name: str) -> FloatArray:
                 f"column {name!r} must hold scores; row {row + 1} holds {value!r}"
             ) from None
     return found
+
+
+def _targets(values: list[Any]) -> FloatArray | None:
+    """Return a truth of numbers that are not all whole, and so no classes; None for any other."""
+    try:
+        found = np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        return None
+    return None if (found == np.rint(found)).all() or np.isnan(found).any() else found
 
 
 class Reading(TypedDict, total=False):

@@ -12,6 +12,7 @@ from outperform.comparison.api import compare
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
+from outperform.data.scores import Scores
 from outperform.data.sources import TWINS
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card
@@ -429,11 +430,16 @@ class Monitor(Tabular):
         return monitor_lines(self.to_dict(), page)
 
 
-def _counted(y_true: Outcomes | LabelsLike, predictions: ModelsLike | None) -> Outcomes:
+def _counted(y_true: Outcomes | Scores | LabelsLike, predictions: ModelsLike | None) -> Outcomes:
     if isinstance(y_true, Outcomes):
         if predictions is not None:
             raise UsageError("outcomes hold the predictions already; leave predictions= out")
         return y_true
+    if isinstance(y_true, Scores):
+        raise UsageError(
+            "a monitor stores batches as counted labels, and scores are not counted; add up the "
+            "scores of all batches, monday + tuesday, and compare them"
+        )
     if not isinstance(predictions, Mapping) and not is_frame(predictions):
         raise UsageError(
             "a batch must be outcomes, or true labels and each model's predictions by its name, "

@@ -15,10 +15,13 @@ from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
+from outperform.inference import engine
 from outperform.inference.engine import check_draws
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     make_label_spec,
+    make_spec,
     refuse_prevalence,
     rope_for,
     selected,
@@ -31,19 +34,19 @@ from outperform.inference.suite import (
     shared_question,
 )
 from outperform.metrics.score_metric import MetricLike
-from outperform.planning.goals import World, firm_goal
-from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import (
-    Search,
+from outperform.planning.goals import (
+    World,
     binary_metric,
-    check_most,
     check_probability,
-    check_target,
     check_theta,
+    firm_goal,
 )
+from outperform.planning.result import Plan, summarize_plan
+from outperform.planning.sample_size import Search, check_most, check_target
+from outperform.planning.suite_world import SuiteWorld
 from outperform.planning.worlds import (
     RatesWorld,
-    SuiteWorld,
+    ScoreWorld,
     TableWorld,
     posterior_world,
 )
@@ -54,6 +57,7 @@ from outperform.progress import in_steps
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
+_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # of the one posterior of a pilot's scores
 # So many items that the prior does not show.
 _MANY = 1_000_000
 
@@ -92,6 +96,21 @@ class Analysis:
             pos_label=self.pos_label,
         )
 
+    def ask_scores(self, seen: Scores) -> ScoreSpec:
+        """Ask scores."""
+        if self.metric is None:
+            raise UsageError(f"name the metric of these scores with {param('metric=')}")
+        spec = make_spec(
+            seen,
+            metric=self.metric,
+            prior=self.prior,
+            paired=self.paired,
+            labels=self.labels,
+            pos_label=self.pos_label,
+        )
+        assert isinstance(spec, ScoreSpec)
+        return spec
+
     def refuse(self, *names: str, what: str) -> None:
         """Say which arguments mean nothing for a world."""
         for name in names:
@@ -101,14 +120,14 @@ class Analysis:
                 )
 
 
-def _check_pilot(pilot: object) -> Outcomes:
-    """Return outcomes from which new ones can be drawn, or say how to mend them."""
-    if isinstance(pilot, Scores):
-        raise UsageError("a pilot must be outcomes, counted labels; plans for scores are not made")
-    if not isinstance(pilot, Outcomes):
-        raise UsageError(f"pilot must be op.Outcomes or op.Suite; got {type(pilot).__name__}")
+def _check_pilot(pilot: object) -> Outcomes | Scores:
+    """Return data from which new ones can be drawn, or say how to mend them."""
+    if not isinstance(pilot, (Outcomes, Scores)):
+        raise UsageError(
+            f"pilot must be op.Outcomes, op.Scores or op.Suite; got {type(pilot).__name__}"
+        )
     refuse_prevalence(pilot, "plan")
-    if pilot.pool is not None:
+    if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
             "a pilot must be drawn as the new items will be, and these were chosen from a pool "
             "by their predictions; give items that were drawn blindly"
@@ -134,7 +153,9 @@ def pilot_world(
         return suite_world(pilot, _check_two(pilot, a, b), analysis)
     checked = _check_pilot(pilot)
     seen = selected(checked, _check_two(checked, a, b), verb="plan")
-    assert isinstance(seen, Outcomes)
+    if isinstance(seen, Scores):
+        asked = analysis.ask_scores(seen)
+        return _score_world(asked, analysis), rope_for(asked, analysis.rope)
     spec = analysis.ask(seen)
     rope = rope_for(spec, analysis.rope)
     world = posterior_world(
@@ -152,7 +173,10 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
     """Return the world of a suite's tasks, each drawn from its own posterior."""
 
     def ask(data: object, **asked: Any) -> LabelSpec:
-        return make_label_spec(_check_pilot(data), defaults=("unit", "unit"), **asked)
+        seen = _check_pilot(data)
+        if isinstance(seen, Scores):
+            raise UsageError("a suite with tasks of scores cannot be planned; plan them one by one")
+        return make_label_spec(seen, defaults=("unit", "unit"), **asked)
 
     given = {name: getattr(analysis, name) for name in _OF_SUITES}
     asked = questions(pilot.select(names), ask, **shared_question(given))
@@ -180,6 +204,24 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
 
 
 _OF_SUITES = ("metric", "rope", "labels", "prior", "paired", "pos_label")
+
+
+def _score_world(spec: ScoreSpec, analysis: Analysis) -> ScoreWorld:
+    """Return the world of a pilot's scores."""
+    drawn = engine.answer(
+        [spec],
+        n_draws=analysis.draws(_SCORE_DRAWS),
+        seed=np.random.SeedSequence(_SCORE_SEED),
+        n_jobs=1,
+    )
+    a, b = drawn[0].values
+    return ScoreWorld(
+        spec=spec,
+        items="new",
+        prob=analysis.prob,
+        origin=f"pilot={spec.n}",
+        difference=np.sort(a - b),
+    )
 
 
 def accuracies_world(
@@ -297,7 +339,7 @@ _RATES = tuple(Rates.__annotations__)
 
 def plan(
     *,
-    pilot: Outcomes | Suite | None = None,
+    pilot: Outcomes | Scores | Suite | None = None,
     a: str | None = None,
     b: str | None = None,
     world: Accuracies | Rates | None = None,
@@ -326,8 +368,8 @@ def plan(
     Parameters
     ----------
     pilot
-        Outcomes of items like those to come; the new test set will be analysed alone. Of a
-        :class:`Suite` the mean over its tasks is planned for, and all tasks grow by one factor:
+        Outcomes or scores of items like those to come; the new test set will be analysed alone. Of
+        a :class:`Suite` the mean over its tasks is planned for, and all tasks grow by one factor:
         n is their sum, and ``tasks`` of the plan has the items of each.
     a, b
         The names of two models in the pilot; may be left out if it has two.

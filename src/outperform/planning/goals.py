@@ -1,9 +1,10 @@
-"""Goals, and how probably more items reach them by normal theory."""
+"""Goals, how probably more items reach them by normal theory, and what a world may say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,6 +17,8 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding
+from outperform.inference.spec import LabelSpec
+from outperform.metrics.score_metric import MetricLike
 
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
@@ -279,7 +282,7 @@ class World(Protocol):
     """Where test sets come from."""
 
     @property
-    def metric(self) -> metrics.Metric:
+    def metric(self) -> metrics.Metric | metrics.ScoreMetric:
         """What they are compared in."""
 
     @property
@@ -344,3 +347,64 @@ def first_size(
 def grid_of_sizes(most: int) -> FloatArray:
     """Return whole numbers from 1 to the most, evenly far apart in their logarithms."""
     return np.unique(np.rint(np.geomspace(1, most, _GRID)))
+
+
+def prior_worth(spec: LabelSpec) -> float:
+    """Return how many items a prior is worth: the sum of its shapes, as counts are of theirs.
+
+    Priors whose rows have mass 1 are worth one item a class, the bootstrap none. Nor is what
+    is believed of the strata of a pool counted.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    """
+    view, prior = spec.view, spec.prior
+    if not prior.proper or view.pool is not None or view.kind not in ("classes", "correct"):
+        return 0.0
+    if prior.shapes is None:
+        return float(view.n_classes)
+    n_models = len(view.models) if view.paired else 1
+    return float(prior.shapes.row_shapes(view.n_classes, n_models).sum())
+
+
+_OUTCOMES = ("11", "10", "01", "00")
+
+
+def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
+    """Return a metric of one class, or say that outcome probabilities know no other."""
+    if metrics.is_of_scores(metric):
+        raise UsageError(
+            f"{verb} draws labels of two classes from their probabilities; for a metric of scores "
+            "give plan a pilot"
+        )
+    measured = metrics.get(metric)
+    if measured.average != "binary":
+        raise UsageError(f"{verb} takes a metric of one class such as 'f1'; got {measured.name!r}")
+    return measured
+
+
+def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) -> FloatArray:
+    """Return the outcome probabilities ``(2, 4)`` of negative and of positive items."""
+    return np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")])
+
+
+def _theta(theta: Mapping[str, float], name: str) -> list[float]:
+    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
+        raise UsageError(
+            f"{param(name)} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
+        )
+    values = [check_probability(theta[key]) for key in _OUTCOMES]
+    if abs(sum(values) - 1) > 1e-9:
+        raise UsageError(
+            f"the probabilities in {param(name)} must sum to 1; they sum to {sum(values):g}"
+        )
+    return values
+
+
+def check_probability(value: object) -> float:
+    """Return a number from 0 to 1, or say that it must be one."""
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
+    return float(value)

@@ -21,28 +21,25 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, param
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import ONCE
+from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.summary import SCHEMA, seed_name
 from outperform.metrics.score_metric import MetricLike
-from outperform.planning.goals import Goal, Outlook, any_decision, firm_goal, first_size
-from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import (
-    Curve,
-    Search,
+from outperform.planning.goals import (
+    Goal,
+    Outlook,
+    any_decision,
     binary_metric,
-    check_most,
     check_probability,
-    check_target,
     check_theta,
-)
-from outperform.planning.text import plot_power
-from outperform.planning.worlds import (
-    RatesWorld,
-    TableWorld,
-    posterior_world,
+    firm_goal,
+    first_size,
     prior_worth,
 )
+from outperform.planning.result import Plan, summarize_plan
+from outperform.planning.sample_size import Curve, Search, check_most, check_target
+from outperform.planning.text import plot_power
+from outperform.planning.worlds import RatesWorld, ScoreWorld, TableWorld, posterior_world
 from outperform.posterior.registry import PriorLike, dirichlet_shapes
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
@@ -390,10 +387,10 @@ def more_data(
 ) -> Plan:
     """Simulate how many more items a comparison needs; see :meth:`Comparison.more_data`."""
     spec = comparison.spec
-    if not isinstance(spec, LabelSpec) or not _is_of_items(comparison):
+    if not _is_of_items(comparison):
         raise UsageError(
-            "more_data() draws items with labels from the posterior of a comparison of two "
-            "models on one test set; scores, folds and training runs are not drawn"
+            "more_data() draws items from the posterior of a comparison of two models on one test "
+            "set; folds and training runs are not drawn"
         )
     if _is_chosen(spec):
         raise UsageError(
@@ -409,14 +406,7 @@ def more_data(
         precision=_PRECISION,
         n_jobs=n_jobs,
     )
-    world = posterior_world(
-        spec,
-        rope=comparison.rope,
-        items="more",
-        prob=comparison.hdi.prob,
-        n_draws=_DRAWS if n_draws is None else check_draws(n_draws),
-        origin=f"seen={comparison.n}",
-    )
+    world = _world(comparison, _DRAWS if n_draws is None else check_draws(n_draws))
     seed = seed_sequence(random_state)
     if _is_reached(comparison, goals):
         return _decided(comparison, search, world, seed)
@@ -433,13 +423,28 @@ def more_data(
     )
 
 
+def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
+    """Return the world of the posterior of what was seen."""
+    spec, prob, origin = comparison.spec, comparison.hdi.prob, f"seen={comparison.n}"
+    if isinstance(spec, ScoreSpec):
+        return ScoreWorld(
+            spec=spec, items="more", prob=prob, origin=origin, difference=np.sort(comparison.draws)
+        )
+    return posterior_world(
+        spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
+    )
+
+
 def _is_reached(comparison: Comparison, goal: Goal) -> bool:
     ends = np.array([[comparison.hdi.low], [comparison.hdi.high]])
     return bool(goal.reached(ends)[0]) and not _is_withheld(comparison)
 
 
 def _decided(
-    comparison: Comparison, search: Search, world: TableWorld, seed: np.random.SeedSequence
+    comparison: Comparison,
+    search: Search,
+    world: TableWorld | ScoreWorld,
+    seed: np.random.SeedSequence,
 ) -> Plan:
     """Return the plan that asks for nothing."""
     curve = Curve(

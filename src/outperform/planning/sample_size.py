@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, rel_entr
 
-from outperform import metrics
 from outperform._typing import FloatArray, Progress
 from outperform.errors import UsageError, param
-from outperform.metrics.score_metric import MetricLike
 from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_sizes
 from outperform.posterior.rng import child
 
@@ -315,36 +313,3 @@ def check_most(most: object) -> int:
             f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}"
         )
     return int(number)
-
-
-def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
-    """Return a metric of one class, or say that outcome probabilities know no other."""
-    measured = metrics.get(metric)
-    if measured.average != "binary":
-        raise UsageError(f"{verb} takes a metric of one class such as 'f1'; got {measured.name!r}")
-    return measured
-
-
-def check_theta(theta_pos: Mapping[str, float], theta_neg: Mapping[str, float]) -> FloatArray:
-    """Return the outcome probabilities ``(2, 4)`` of negative and of positive items."""
-    return np.array([_theta(theta_neg, "theta_neg"), _theta(theta_pos, "theta_pos")])
-
-
-def _theta(theta: Mapping[str, float], name: str) -> list[float]:
-    if not isinstance(theta, Mapping) or set(theta) != set(_OUTCOMES):
-        raise UsageError(
-            f"{param(name)} must be a mapping with the keys {', '.join(_OUTCOMES)}; got {theta!r}"
-        )
-    values = [check_probability(theta[key]) for key in _OUTCOMES]
-    if abs(sum(values) - 1) > 1e-9:
-        raise UsageError(
-            f"the probabilities in {param(name)} must sum to 1; they sum to {sum(values):g}"
-        )
-    return values
-
-
-def check_probability(value: object) -> float:
-    """Return a number from 0 to 1, or say that it must be one."""
-    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
-    return float(value)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from outperform import metrics
 from outperform._typing import FloatArray
@@ -19,9 +19,12 @@ from outperform.decision.rope import Rope, decide
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
+from outperform.inference.items import observed_scores
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, make_label_spec
-from outperform.inference.suite import Average
-from outperform.planning.goals import Items, Outlook
+from outperform.metrics.score_metrics import Evaluate
+from outperform.planning.goals import Items, Outlook, prior_worth
 from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
@@ -31,6 +34,8 @@ from outperform.posterior.rng import child, run_blocks
 # Simulated test sets that share a random stream; threads take whole bundles.
 _BUNDLE = 20
 _OUTLOOK_DRAWS = 4_000
+# So few units of scores that their posterior is drawn, and its draws.
+_FEW_UNITS, _DRAWS_OF_FEW = 100, 400
 # The narrowest of all intervals that hold a share of n draws is too narrow by this many n^(−2/3):
 # measured on normal draws for masses from 0.8 to 0.95.
 _TOO_NARROW = 1.7
@@ -193,26 +198,6 @@ class TableWorld:
         return found is not None and found.level == "serious"
 
 
-def prior_worth(spec: LabelSpec) -> float:
-    """Return how many items a prior is worth: the sum of its shapes, as counts are of theirs.
-
-    Priors whose rows have mass 1 are worth one item a class, the bootstrap none. Nor is what
-    is believed of the strata of a pool counted.
-
-    Parameters
-    ----------
-    spec
-        What was asked.
-    """
-    view, prior = spec.view, spec.prior
-    if not prior.proper or view.pool is not None or view.kind not in ("classes", "correct"):
-        return 0.0
-    if prior.shapes is None:
-        return float(view.n_classes)
-    n_models = len(view.models) if view.paired else 1
-    return float(prior.shapes.row_shapes(view.n_classes, n_models).sum())
-
-
 def posterior_world(
     spec: LabelSpec,
     *,
@@ -269,116 +254,142 @@ def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteWorld:
-    """Suites of tasks, each a world of its own; a size is shared among them as the pilot's is.
+class ScoreWorld:
+    """Test sets of scores, whose items are drawn by weights of the posterior of those seen.
+
+    Few items have a posterior of their own drawn. The interval of many lies about their own value
+    as that of the items seen lies about theirs, but narrower: by √(n/N), and by how much less the
+    drawn items differ; its skewness dies out as fast again.
 
     Parameters
     ----------
-    tasks
-        The world of each task.
-    how
-        How the mean over tasks is taken.
-    metric
-        The mean, in words.
+    spec
+        What was asked of what was seen.
+    items
+        Whether the drawn items are added to those that were seen, or stand alone.
+    prob
+        The mass of the interval.
+    origin
+        Where the world is from, for the signature.
+    difference
+        Draws of A − B from the posterior of what was seen, in order.
     """
 
-    tasks: Mapping[str, TableWorld]
-    how: Average
-    metric: metrics.Metric
+    spec: ScoreSpec
+    items: Items
+    prob: float
+    origin: str
+    difference: FloatArray
 
     @property
-    def _first(self) -> TableWorld:
-        return next(iter(self.tasks.values()))
+    def metric(self) -> metrics.ScoreMetric:
+        """What they are compared in."""
+        return self.spec.metric
 
     @property
     def names(self) -> tuple[str, str]:
         """The names of A and of B."""
-        return self._first.names
+        a, b = self.spec.data.models
+        return a, b
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of any task, each once."""
-        return tuple(dict.fromkeys(one for task in self.tasks.values() for one in task.findings))
+        """Findings that the spec has."""
+        return self.spec.findings
 
     @property
     def n_draws(self) -> int:
-        """Draws of each simulated posterior."""
-        return self._first.n_draws
-
-    @property
-    def prob(self) -> float:
-        """The mass of the interval."""
-        return self._first.prob
-
-    @property
-    def n(self) -> int:
-        """The items of the pilot."""
-        return sum(task.spec.n for task in self.tasks.values())
-
-    def sizes(self, size: int) -> dict[str, int]:
-        """Return the items of each task, in proportion to those of the pilot."""
-        return {
-            name: max(1, round(size * task.spec.n / self.n)) for name, task in self.tasks.items()
-        }
+        """Draws of the posterior of what was seen."""
+        return self.difference.size
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
-        sizes, worlds = tuple(self.sizes(size).values()), tuple(self.tasks.values())
+        """Return the HDI ends ``(2, n_simulations)``; NaN where there is no value."""
+        spec = self.spec
+        shapes = np.ones(spec.units.n) if spec.shapes is None else spec.shapes
+        n_units = max(1, round(size * float(shapes.sum()) / spec.n))
+        low, high = interval_of(self.difference, self.prob)
+        a, b = observed_scores(spec)
+        spread = _Spread.of(spec, shapes)
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
-            predicts = [task.make_predict() for task in worlds]
+            workers = [one.worker() for one in spec.prepared]
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
-                for place in range(out.shape[1]):
-                    views = [
-                        task.analysed(predict(generator, n))
-                        for task, predict, n in zip(worlds, predicts, sizes, strict=True)
-                    ]
-                    out[:, place] = self._ends(views, generator)
+                weights = generator.standard_gamma(shapes, (out.shape[1], shapes.size))
+                weights /= weights.sum(axis=1, keepdims=True)
+                drawn = generator.multinomial(n_units, weights).astype(np.float64)
+                if self.items == "more":
+                    drawn += shapes
+                with np.errstate(invalid="ignore", divide="ignore"):  # a class that is not drawn
+                    value = workers[0](drawn) - workers[1](drawn)
+                    if drawn[0].sum() <= _FEW_UNITS:
+                        out[:] = self._drawn_ends(workers, drawn, generator)
+                        return
+                narrower = np.sqrt(shapes.sum() / drawn.sum(axis=1))
+                scale = narrower * spread.relative(drawn)
+                middle = value + scale * narrower * ((low + high) / 2 - (a - b))
+                out[:] = middle - scale * (high - low) / 2, middle + scale * (high - low) / 2
 
             return fill
 
-        n_draws = self.n_draws * len(worlds)
-        return simulated_ends(make_fill, n_simulations, n_draws, seed=seed, n_jobs=n_jobs)
+        # A user's function need not bear several threads at once.
+        n_jobs = 1 if spec.metric.function is not None else n_jobs
+        return simulated_ends(make_fill, n_simulations, shapes.size, seed=seed, n_jobs=n_jobs)
 
-    def _ends(
-        self, views: Sequence[Outcomes], generator: np.random.Generator
-    ) -> tuple[float, float]:
-        pairs = tuple(zip(self.tasks.values(), views, strict=True))
-        draws = [task.draws(view, generator) for task, view in pairs]
-        mean = np.sort(self.how.mean(draws))
-        if np.isnan(mean[-1]):
-            return np.nan, np.nan
-        # A suite is undecided where no task may be decided.
-        if all(
-            task.is_withheld(view, *interval_of(np.sort(own), self.prob))
-            for (task, view), own in zip(pairs, draws, strict=True)
-        ):
-            return np.nan, np.nan
-        return interval_of(mean, self.prob)
+    def _drawn_ends(
+        self, workers: Sequence[Evaluate], drawn: FloatArray, generator: np.random.Generator
+    ) -> FloatArray:
+        """Return the ends from posteriors of the drawn units themselves."""
+        ends = np.full((2, len(drawn)), np.nan)
+        for place, counts in enumerate(drawn):
+            weights = generator.standard_gamma(counts, (_DRAWS_OF_FEW, counts.size))
+            difference = np.sort(workers[0](weights) - workers[1](weights))
+            if not np.isnan(difference[-1]):
+                ends[:, place] = interval_of(difference, self.prob)
+        return ends
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says: the variances of the tasks add up."""
-        alone = [task.outlook(child(seed, place)) for place, task in enumerate(self.tasks.values())]
-        factors = self.how.weights / self.how.units
-        sd = float(
-            np.sqrt(np.sum([(f * one.sd) ** 2 for f, one in zip(factors, alone, strict=True)]))
+        """Return what normal theory says of what was seen."""
+        mean, (low, high) = float(self.difference.mean()), interval_of(self.difference, self.prob)
+        return Outlook(
+            n=self.spec.n,
+            mean=mean,
+            sd=float(self.difference.std()),
+            below=mean - low,
+            above=high - mean,
+            items=self.items,
         )
-        reach = float(ndtri((1 + self.prob) / 2)) * sd
-        mean = float(factors @ [one.mean for one in alone])
-        return Outlook(n=self.n, mean=mean, sd=sd, below=reach, above=reach, items="new")
 
     def parts(self) -> list[str]:
         """Return the world and its analysis as parts of a signature."""
-        return [
-            f"prior={self._first.spec.prior.name}",
-            "paired" if self._first.spec.paired else "unpaired",
-            f"tasks={len(self.tasks)}",
-            f"scale={self.how.scale}",
-            f"pilot={self.n}",
-        ]
+        paired = "paired" if self.spec.paired else "unpaired"
+        return [f"prior={self.spec.prior.name}", paired, self.origin]
+
+
+class _Spread(NamedTuple):
+    """How far each unit moves A − B, and the sd of that over the units that were seen."""
+
+    moved: FloatArray | None
+    sd: float
+
+    @classmethod
+    def of(cls, spec: ScoreSpec, shapes: FloatArray) -> _Spread:
+        found = unit_influence(spec.prepared, shapes)
+        if found is None or np.isnan(found.moved).any():
+            return cls(None, 1.0)
+        moved = found.moved[0] - found.moved[1]
+        sd = float(np.sqrt(np.average(np.square(moved), weights=found.repeats)))
+        return cls(moved if sd > 0 else None, sd)
+
+    def relative(self, drawn: FloatArray) -> FloatArray | float:
+        """Return the sd over drawn units ``(n_sets, n_units)`` in units of that of those seen."""
+        if self.moved is None:
+            return 1.0
+        n = drawn.sum(axis=1)
+        mean, square = drawn @ self.moved / n, drawn @ np.square(self.moved) / n
+        return np.asarray(np.sqrt(np.maximum(square - np.square(mean), 0.0)) / self.sd)
 
 
 # So many items that the prior does not show.

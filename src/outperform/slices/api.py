@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Unpack
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
 
 from outperform import metrics
-from outperform._typing import Label, Seed, SeedSequence, Source
+from outperform._typing import ColumnLike, IntArray, Label, Seed, SeedSequence, Source
 from outperform.comparison.api import answer_spec, two_models
+from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
+from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import UsageError, either, param
+from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, counted, finding, listed
+from outperform.inference import engine
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
-from outperform.inference.spec import LabelSpec, make_label_spec, refuse_prevalence, rope_for
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import (
+    LabelSpec,
+    Spec,
+    data_of,
+    make_label_spec,
+    make_spec,
+    refuse_prevalence,
+    rope_for,
+)
 from outperform.inference.summary import seed_name, sign
-from outperform.io.read import Reading, read
+from outperform.io.read import Reading, numbers_of, read, read_rows
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import pool_slices
 from outperform.slices.result import SliceComparison
-from outperform.slices.summary import SliceRow, draw_slices, observe, summarize_rows
+from outperform.slices.summary import (
+    Parts,
+    SliceRow,
+    draw_slices,
+    observe,
+    pool_differences,
+    summarize_rows,
+)
 
 FEW_SLICES = 10
 _MOST_NAMED = 10
 
 
 def slice_findings(
-    spec: LabelSpec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
+    spec: Spec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
 ) -> Iterator[Finding]:
     """Yield findings about the question, the table of the whole, and the slices."""
     yield from rope_findings(rope)
@@ -52,14 +74,15 @@ def slice_findings(
 
 
 _WHOLE_DRAWS = 20_000
+_MOST_OF_SCORES = 300  # the covariance of all slices is inverted for every spread
 
 
 def compare_slices(
-    source: Outcomes | Source,
+    source: Outcomes | Scores | Source,
     a: str,
     b: str,
     *,
-    by: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | Mapping[str, ColumnLike] | None = None,
     truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
@@ -81,11 +104,13 @@ def compare_slices(
     Parameters
     ----------
     source
-        What :func:`read` takes: a file, a frame, a database; or :class:`Outcomes` with slices.
+        What :func:`read` takes: a file, a frame, a database; or :class:`Outcomes` with slices, or
+        :class:`Scores`.
     a, b
         The models, by name. The difference is A − B.
     by
-        The columns that divide the items; outcomes with slices are divided already.
+        The columns that divide the items; outcomes with slices are divided already. Of
+        :class:`Scores` a mapping from names to columns, or a frame.
     truth
         The column of the true labels.
     metric
@@ -122,10 +147,29 @@ def compare_slices(
     >>> [(row.key, row.decision.symbol) for row in slices.called]
     [(('Wed',), '≪')]
     """
+    prob, n_draws, seed = check_prob(hdi_prob), check_draws(n_draws), seed_sequence(random_state)
+    if isinstance(source, Scores) or (
+        metrics.is_of_scores(metric) and not isinstance(source, Outcomes)
+    ):
+        scores, columns = _scores(source, a, b, truth, by, metric, reading)
+        asked = make_spec(
+            scores, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
+        )
+        assert isinstance(asked, ScoreSpec)
+        return _answer_scores(
+            asked,
+            _divided(scores, columns),
+            rope=rope_for(asked, rope),
+            prob=prob,
+            n_draws=n_draws,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
     # Before the rows are counted, which may take long.
     metrics.check_name(metric, metrics.names())
-    prob, n_draws, seed = check_prob(hdi_prob), check_draws(n_draws), seed_sequence(random_state)
     refuse_prevalence(source, "compare_slices")
+    if isinstance(by, Mapping):
+        raise UsageError(f"of labels, {param('by=')} names columns; give these to Outcomes instead")
     outcomes = _sliced(source, a, b, truth, by, reading)
     spec = make_label_spec(
         outcomes,
@@ -165,11 +209,143 @@ def _sliced(
             raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
     outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
+        if isinstance(outcomes, Outcomes) and outcomes.kind in ("spans", "label_sets"):
+            raise UsageError(
+                "slices are compared item by item, and spans and label sets have more than one "
+                "label an item; compare the outcomes of each slice"
+            )
         raise UsageError(
             "these outcomes have no slices; "
             + either("divide them with by=, e.g. by=['country']", f"count them with {param('by=')}")
         )
     return outcomes
+
+
+def _scores(
+    source: Scores | Source,
+    a: str,
+    b: str,
+    truth: str | None,
+    by: str | Sequence[str] | Mapping[str, ColumnLike] | None,
+    metric: MetricLike | None,
+    reading: Reading,
+) -> tuple[Scores, Mapping[str, Any]]:
+    """Return the scores of both models, and the columns that divide their items."""
+    if isinstance(source, Scores):
+        columns = frame_columns(by, name="by") if is_frame(by) else by
+        if not isinstance(columns, Mapping) or truth is not None or reading:
+            raise UsageError(
+                "scores are read already; give only what divides their items, "
+                f"{param('by=')} a mapping from names to columns, e.g. by={{'country': …}}"
+            )
+        found = two_models(source, a, b, ("A", "B"), None)
+        assert isinstance(found, Scores)
+        return found, columns
+    if reading or by is None or isinstance(by, Mapping):
+        raise UsageError(
+            f"of scores, name the columns that divide the items with {param('by=')} and leave "
+            f"{', '.join(param(f'{name}=') for name in reading) or 'the rest'} out; or make Scores"
+        )
+    names = [by] if isinstance(by, str) else list(by)
+    wanted = [*names, a, b, *(() if truth is None else (truth,))]
+    rows = _rows_of(source, wanted) if is_frame(source) else read_rows(source, wanted)
+    sums = None if metric is None or callable(metric) else metrics.get_score(metric).sums
+    if sums is None or sums.read is None:  # others read texts, rankings or masks
+        of_targets = () if sums is None or truth is None else (truth,)
+        rows |= {name: list(numbers_of(rows[name], name)) for name in (a, b, *of_targets)}
+    made = data_of(
+        None if truth is None else rows[truth],
+        {a: rows[a], b: rows[b]},
+        metric=metric,
+        labels=None,
+        sample_weight=None,
+        groups=None,
+    )
+    assert isinstance(made, Scores)
+    return made, {name: rows[name] for name in names}
+
+
+def _rows_of(frame: object, wanted: Sequence[str]) -> dict[str, list[Any]]:
+    """Return columns of a frame row by row."""
+    columns = frame_columns(frame, name="source")
+    for name in wanted:
+        if name not in columns:
+            raise UsageError(unknown_name("column", name, map(str, columns)))
+    return {name: list(columns[name]) for name in wanted}
+
+
+def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:
+    """Return the rows of each slice."""
+    if not columns:
+        raise UsageError(f"give at least one column that divides the items, {param('by=')}")
+    texts = []
+    for name, column in columns.items():
+        values = [str(one) for one in column]
+        if len(values) != scores.n_rows:
+            raise DataError(
+                f"column {name!r} has {len(values)} rows and the scores have {scores.n_rows}; "
+                "they must be the same items in the same order"
+            )
+        texts.append(values)
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, key in enumerate(zip(*texts, strict=True)):
+        places.setdefault(key, []).append(place)
+    if len(places) > _MOST_OF_SCORES:
+        raise UsageError(
+            f"{len(places):,} slices of scores are too many, at most {_MOST_OF_SCORES} are pooled; "
+            "divide the items by fewer columns"
+        )
+    keys = tuple(sorted(places))
+    rows = tuple(np.array(places[key]) for key in keys)
+    sizes = np.array([scores._take(one).n for one in rows])
+    return Parts(by=tuple(columns), keys=keys, rows=rows, n=sizes)
+
+
+def _answer_scores(
+    spec: ScoreSpec,
+    parts: Parts,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
+) -> SliceComparison:
+    """Draw every slice on its own, and pool the differences."""
+    own, seen = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
+    for place, (key, rows) in enumerate(zip(parts.keys, parts.rows, strict=True)):
+        part = _of_rows(spec.data, rows)
+        try:
+            asked = make_spec(part, metric=spec.metric, **spec.choices._asdict())
+        except DataError as error:
+            raise DataError(f"slice {', '.join(key)}: {error}") from error
+        (drawn,) = engine.answer(
+            [asked], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=n_jobs
+        )
+        own[place] = drawn.values[0] - drawn.values[1]
+        seen[:, place] = engine.observed(asked)
+    pooled = pool_differences(own, parts.n, rope=rope, prob=prob, seed=child(seed, 1))
+    rows_of = summarize_rows(
+        spec,
+        parts,
+        pooled.numbers,
+        observed=seen,
+        like_whole=pooled.like_whole,
+        rope=rope,
+        prob=prob,
+        n_draws=n_draws,
+    )
+    return _concluded(
+        spec, parts.by, rows_of, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
+
+
+def _of_rows(scores: Scores, rows: IntArray) -> Scores:
+    """Return some rows, their groups counted anew."""
+    part = scores._take(rows)
+    if part.group is None:
+        return part
+    return replace(part, group=np.unique(part.group, return_inverse=True)[1].ravel())
 
 
 def _answer(
@@ -196,6 +372,23 @@ def _answer(
         prob=prob,
         n_draws=n_draws,
     )
+    return _concluded(
+        spec, slices.by, rows, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
+
+
+def _concluded(
+    spec: Spec,
+    by: tuple[str, ...],
+    rows: tuple[SliceRow, ...],
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
+) -> SliceComparison:
+    """Put the whole beside the slices."""
     whole = answer_spec(
         spec, rope=rope, prob=prob, n_draws=_WHOLE_DRAWS, seed=child(seed, 0), n_jobs=n_jobs
     )
@@ -208,12 +401,12 @@ def _answer(
         seed=seed_name(seed),
     )
     return SliceComparison(
-        by=slices.by,
+        by=by,
         rows=rows,
         whole=whole,
         n_draws=n_draws,
         findings=tuple(slice_findings(spec, rows, rope, n_draws)),
-        signature=f"{signed} | slices={len(slices)} | pooled",
+        signature=f"{signed} | slices={len(rows)} | pooled",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +17,11 @@ from outperform.decision.rope import Decision, Rope, decide, margin, mean_error,
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import never_match
-from outperform.inference.spec import LabelSpec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
 from outperform.posterior.rng import Blocks, child, spread_blocks
-from outperform.posterior.slices import SlicesPosterior
+from outperform.posterior.slices import SlicesPosterior, pool_normal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,8 +298,8 @@ def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
 
 
 def summarize_rows(
-    spec: LabelSpec,
-    slices: Slices,
+    spec: Spec,
+    slices: Slices | Parts,
     drawn: SliceNumbers,
     *,
     observed: FloatArray,
@@ -354,6 +354,56 @@ def summarize_rows(
         )
     sign = 1.0 if better else -1.0
     return tuple(sorted(rows, key=lambda row: (-row.p_worse, sign * row.mean)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parts:
+    """Slices of scores: their keys, the rows of each, and how many items these are."""
+
+    by: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    rows: tuple[IntArray, ...]
+    n: IntArray
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self.keys)
+
+
+class PooledSlices(NamedTuple):
+    """What draws of each slice say, pooled and alone, and what was learned of them."""
+
+    numbers: SliceNumbers
+    like_whole: FloatArray
+
+
+def pool_differences(
+    own: FloatArray, n: IntArray, *, rope: Rope, prob: float, seed: SeedSequence
+) -> PooledSlices:
+    """Pool draws of A − B in independent slices ``(n_slices, n_draws)``, and sum them up.
+
+    Parameters
+    ----------
+    own
+        Draws as the items of each slice alone give them.
+    n
+        How many items each has.
+    rope, prob
+        What is asked of the draws.
+    seed
+        Of the prior's part of the draws.
+    """
+    pooled, like_whole = pool_normal(own, n, seed)
+    numbers, alone = (_numbers_of(one, rope, prob) for one in (pooled, own))
+    below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
+    wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)
+    return PooledSlices(
+        SliceNumbers(numbers, alone, np.where(below | above, wrong, 0.0)), like_whole
+    )
+
+
+def _numbers_of(draws: FloatArray, rope: Rope, prob: float) -> Numbers:
+    ordered = np.sort(draws, axis=1)
+    return Numbers(spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, rope))
 
 
 def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
