@@ -135,7 +135,7 @@ def _check_pilot(pilot: object) -> Outcomes | Scores:
     return pilot
 
 
-def _check_two(pilot: Outcomes | Suite, a: str | None, b: str | None) -> list[str]:
+def _check_two(pilot: Outcomes | Scores | Suite, a: str | None, b: str | None) -> list[str]:
     """Return the names of two models of a pilot."""
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(
