@@ -101,8 +101,8 @@ def pilot_world(
     refuse_prevalence(pilot, "plan")
     if pilot.pool is not None:
         raise UsageError(
-            "a pilot must be drawn as the new items will be, and these were chosen from a pool "
-            "by their predictions; give items that were drawn blindly"
+            f"a pilot must be drawn as the new items will be, and these {pilot.pool.CHOSEN}; give "
+            "items that were drawn blindly"
         )
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(

@@ -392,8 +392,8 @@ def more_data(
         )
     if _is_chosen(spec):
         raise UsageError(
-            "more_data() draws items as they come, and these were chosen from a pool by their "
-            "predictions; print the comparison to see about how many more labels would decide it"
+            f"more_data() draws items as they come, and these {spec.data.pool.CHOSEN}; print the "
+            "comparison to see about how many more labels would decide it"
         )
     goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
     search = Search(
