@@ -430,7 +430,7 @@ STUDIES = {
     "rare-labels": replace(_of_worlds(rare_labels, rare_labels), most=rare_labels.REPETITIONS),
     "prevalence": _of_worlds(prevalence, prevalence_tables),
     "disagreement": _of_worlds(disagreement, disagreement_tables),
-    "judges": _of_worlds(judges, judges),
+    "judges": replace(_of_worlds(judges, judges), most=judges.REPETITIONS),
     "runs": _of_summaries(runs),
     "spans": _of_worlds(spans, spans),
     "weights": _of_worlds(weights, weights),

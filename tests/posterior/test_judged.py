@@ -153,9 +153,9 @@ def test_the_bias_of_the_judge():
     """By the judge A − B is 250 − 150 of 1,500; people say what the moments say."""
     c = op.compare(outcomes(SIZES, PEOPLE), "A", "B", **ASKED)
     mean, _ = moments(SIZES, PEOPLE, lambda a, b: a - b)
-    _, bias = worth_of_judge(counted(c.spec))
-    assert bias.bias == pytest.approx(100 / 1_500 - mean, abs=0.003)
-    assert bias.low < bias.bias < bias.high
+    worth = worth_of_judge(counted(c.spec))
+    assert worth.bias == pytest.approx(100 / 1_500 - mean, abs=0.003)
+    assert worth.low < worth.bias < worth.high
 
 
 def test_a_judge_that_favours_a_model_is_named():
@@ -168,7 +168,7 @@ def test_a_judge_that_favours_a_model_is_named():
     }
     c = op.compare(outcomes(sizes, people), "A", "B", **ASKED)
     (bias,) = [one for one in c.findings if one.name == "judge_bias"]
-    assert bias.message.startswith("The judge favours A: by its verdicts alone")
+    assert bias.message.startswith("The judge favours A: by its ratings alone")
     assert c.mean < 0.05 < 0.25 == (600 - 100) / 2_000
     (turned,) = [
         one
@@ -185,8 +185,8 @@ def test_a_verdict_that_nobody_labelled_widens():
     assert gap(c.draws, moments(SIZES, people, lambda a, b: a - b)) < 5
     assert c.sd > 1.4 * with_labels.sd
     levels = {one.name: one.level for one in c.findings}
-    assert levels["unlabelled_verdicts"] == "warning"
-    assert "unlabelled_verdicts" not in {one.name for one in with_labels.findings}
+    assert levels["unlabelled_ratings"] == "warning"
+    assert "unlabelled_ratings" not in {one.name for one in with_labels.findings}
 
 
 def test_ranks_and_gates():

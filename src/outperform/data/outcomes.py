@@ -51,9 +51,8 @@ class Outcomes(Constructors):
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
     or :meth:`from_spans`, of items with several labels each with
     :meth:`from_label_sets`, of items chosen by their predictions with
-    :meth:`from_pool`. Tables are sparse, counts are
-    whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with
-    ``+``.
+    :meth:`from_pool`, of a judge and people with :meth:`from_judged`. Tables are sparse, counts
+    are whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with ``+``.
 
     Parameters
     ----------

@@ -71,43 +71,42 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
         return
     labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     sizes = pool.counts.astype(np.float64)
-    apart, strata = pool.apart, "unlabelled_strata"
     if isinstance(pool, Judged):
-        strata = "unlabelled_verdicts"
         yield from _of_judge(spec, pool)
     else:
         yield finding(
             "chosen_by_predictions",
             n=pool.n,
-            apart=labelled[apart].sum(),
-            n_apart=sizes[apart].sum(),
-            others=labelled[~apart].sum(),
+            apart=labelled[pool.apart].sum(),
+            n_apart=sizes[pool.apart].sum(),
+            others=labelled[~pool.apart].sum(),
         )
     unseen: BoolArray = labelled == 0
-    if not unseen.any():
-        return
     share = float(sizes[unseen].sum() / sizes.sum())
-    yield finding(
-        f"{strata}/many" if share > _UNSEEN else f"{strata}/few",
-        unseen=int(unseen.sum()),
-        n=len(sizes),
-        share=share,
-    )
+    n_unseen, n = int(unseen.sum()), len(sizes)
+    if n_unseen and isinstance(pool, Judged):
+        yield finding(
+            "unlabelled_ratings/many" if share > _UNSEEN else "unlabelled_ratings/few",
+            unseen=n_unseen,
+            n=n,
+            share=share,
+        )
+    elif n_unseen:
+        yield finding(
+            "unlabelled_strata/many" if share > _UNSEEN else "unlabelled_strata/few",
+            unseen=n_unseen,
+            n=n,
+            share=share,
+        )
 
 
 class Worth(NamedTuple):
     """How many labels without a judge tell as much, and by how much the judge alone is off.
 
-    Of two models both are about the difference.
+    With the central 95% of the latter. Of two models all are about the difference.
     """
 
     labels: float
-    bias: Bias
-
-
-class Bias(NamedTuple):
-    """The mean and the central 95% of draws."""
-
     bias: float
     low: float
     high: float
@@ -133,8 +132,7 @@ def worth_of_judge(spec: LabelSpec) -> Worth:
         seed=seed,
         n_jobs=1,
     )
-    several = spec.positive is None and view.n_classes > 2
-    bare = replace(spec, prior=PRIORS[DEFAULTS[several]])
+    bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
     alone = engine.draw_view(bare, replace(view, pool=None), n_draws=_JUDGE_DRAWS, seed=seed)
     ours, judges = values[:n_models], values[n_models:]
     if n_models == 2:
@@ -142,7 +140,7 @@ def worth_of_judge(spec: LabelSpec) -> Worth:
     ratio = float((alone.var(axis=1) / ours.var(axis=1)).mean())
     off = (judges - ours)[0]
     low, high = np.quantile(off, [0.025, 0.975]).tolist()
-    return Worth(ratio * n_labelled(view.pool), Bias(float(off.mean()), low, high))
+    return Worth(ratio * n_labelled(view.pool), float(off.mean()), low, high)
 
 
 # A judge that saves fewer labels than this share of them is not worth its while.
@@ -159,17 +157,18 @@ def _of_judge(spec: LabelSpec, pool: Judged) -> Iterator[Finding]:
         labelled=n,
         worth="an unknown number of" if np.isnan(worth.labels) else f"{worth.labels:,.0f}",
     )
-    models, bias = spec.view.models, worth.bias
-    if len(models) > 2 or np.isnan(bias.bias):
+    models, what, (_, off, low, high) = spec.view.models, spec.metric.label, worth
+    if len(models) > 2 or np.isnan(off):
         return
-    values: dict[str, object] = {"what": spec.metric.label, **bias._asdict()}
-    kind = "unclear" if bias.low <= 0.0 <= bias.high else "clear"
     if len(models) == 2:
-        values["what"] = f"{spec.metric.label} of {models[0]} minus that of {models[1]}"
-        if kind == "clear":
-            better = (bias.bias > 0) == spec.metric.greater_is_better
-            kind, values["model"] = "favours", models[0] if better else models[1]
-    yield finding(f"judge_bias/{kind}", **values)
+        what = f"{what} of {models[0]} minus that of {models[1]}"
+    if low <= 0.0 <= high:
+        yield finding("judge_bias/unclear", what=what, bias=off, low=low, high=high)
+    elif len(models) == 1:
+        yield finding("judge_bias/clear", what=what, bias=off, low=low, high=high)
+    else:
+        liked = models[0] if (off > 0) == spec.metric.greater_is_better else models[1]
+        yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
 
 
 _MUCH = 1.2  # times the sd
