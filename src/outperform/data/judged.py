@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -146,7 +146,9 @@ class Judged(Pool):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
         """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
-        said, both, width = data["cells"], data["people"]["cells"], table.cells.shape[1]
+        said: IntArray = data["cells"]
+        both: IntArray = data["people"]["cells"]
+        width = table.cells.shape[1]
         counts, people = as_counts(data["counts"]), as_counts(data["people"]["counts"])
         if not len(both):
             both = both.reshape(0, 2 * width)
@@ -202,15 +204,15 @@ def of_judged(
     return _of_classes(judged, human, judge, labels)
 
 
-def _of_verdicts(judged: object, human: object) -> dict[str, Any]:
+def _of_verdicts(judged: object, human: object) -> dict[str, object]:
     """Count verdicts, right or wrong, by the judge and by people."""
-    verdicts = named(judged)
+    verdicts: Mapping[str, object] = named(judged)
     if not isinstance(human, Mapping) and not hasattr(human, "columns"):
         raise UsageError(
             "human must give right or wrong of each model by name, NaN where nobody looked; for "
             "classes give judge=, the class that the judge takes for the truth"
         )
-    people = named(human)
+    people: Mapping[str, object] = named(human)
     if set(people) != set(verdicts):
         raise UsageError(
             f"judge and people must look at the same models; got {list(verdicts)} and "
@@ -250,7 +252,7 @@ def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray
     """Return the labels that are there, and the places of their items."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
-    given = np.asarray(values, dtype=object).tolist()
+    given: list[object] = np.asarray(values, dtype=object).tolist()
     if len(given) != n:
         raise DataError(
             f"{name} has {len(given):,} values and the judge saw {n:,} items; give one for each "
@@ -270,7 +272,7 @@ def _bits(values: object, name: str) -> Column:
 
 def _of_classes(
     predictions: object, human: object, judge: object, labels: Sequence[Label] | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Count predictions against the classes that the judge gives all items and people some."""
     rows = align(named(predictions), truth=judge, first="judge", beside={"human": human})
     asked = [read_column(rows.truth, name="judge")]
@@ -303,9 +305,14 @@ def _of_classes(
     }
 
 
+class _Counts(TypedDict):
+    tables: tuple[Table]
+    pool: Judged
+
+
 def _counted(
     said: Sequence[IntArray], human: Sequence[IntArray], which: IntArray, *, n_labels: int
-) -> dict[str, Any]:
+) -> _Counts:
     if not which.size:
         raise DataError(
             "people labelled no item, so nothing is known of the judge; label some at random"
