@@ -125,5 +125,5 @@ def test_what_cannot_be_asked():
         op.compare(found, "A", "B", random_state=0, **asked).more_data()
     many = {name: JUDGED["A"] for name in "ABCDE"}
     people = {name: HUMAN["A"] for name in "ABCDE"}
-    with pytest.raises(UsageError, match="up to 4 models"):
+    with pytest.raises(UsageError, match="up to 3 models"):
         op.rank(op.Outcomes.from_judged(many, human=people), **asked)

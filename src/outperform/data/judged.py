@@ -19,7 +19,7 @@ from outperform.errors import DataError, UsageError
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import PoolFacts
 
-MOST_MODELS = 4
+MOST_MODELS = 3
 """So many models have joint verdicts that some labels can stand for."""
 
 
