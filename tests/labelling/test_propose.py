@@ -347,7 +347,7 @@ def test_where_all_disagreements_are_labelled_no_number_of_items_is_named():
 
 def test_what_draws_items_as_they_come_is_refused():
     _, _, c = undecided()
-    with pytest.raises(UsageError, match="chosen from a pool by their predictions"):
+    with pytest.raises(UsageError, match="chosen from a pool by the predictions of both models"):
         c.more_data()
     with pytest.raises(UsageError, match="give items that were drawn blindly"):
         op.plan(pilot=c.spec.data, metric="accuracy", rope=0.01)

@@ -16,6 +16,7 @@ from outperform._typing import (
     TagsLike,
 )
 from outperform.data import build, serialization
+from outperform.data.judged import of_judged
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
@@ -159,6 +160,46 @@ class Constructors:
         3
         """
         return cls(**build.of_pool(y_true, predictions, which=which, labels=labels))
+
+    @classmethod
+    def from_judged(
+        cls,
+        judged: ModelsLike,
+        *,
+        human: ColumnLike | ModelsLike,
+        judge: ColumnLike | None = None,
+        labels: Sequence[Label] | None = None,
+    ) -> Self:
+        """Count items that a judge looked at, all of them, and people at some.
+
+        The judge may be a language model, a cheap annotator or an older system. Its errors are
+        learned from the items that people labelled, for each combination of its verdicts on the
+        models apart, so it may be lenient, or favour a model. People's items must be drawn at
+        random, or by the judge's verdicts and nothing else.
+
+        Parameters
+        ----------
+        judged
+            Whether the judge calls each item's answer right, for each model by name. With
+            ``judge``, the predictions of each model.
+        human
+            The same by people, NaN or None where nobody looked; an item is labelled for
+            all models or for none. With ``judge``, the true class of each item, or NaN.
+        judge
+            Of classes, what the judge takes for the true class of each item.
+        labels
+            Of classes, those that must be in the table even if they never occur.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> nan = float("nan")
+        >>> judged = {"new": [1, 1, 0, 1, 1, 0], "old": [1, 0, 0, 1, 0, 1]}
+        >>> human = {"new": [1, nan, 0, 1, nan, nan], "old": [1, nan, 1, 1, nan, nan]}
+        >>> op.Outcomes.from_judged(judged, human=human).pool.n
+        6
+        """
+        return cls(**of_judged(judged, human=human, judge=judge, labels=labels))
 
     @classmethod
     def from_confusion(

@@ -16,6 +16,7 @@ from outperform.data import serialization
 from outperform.data.constructors import Constructors
 from outperform.data.groups import Groups, RepeatedId
 from outperform.data.items import Items
+from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, clear_positive, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
@@ -50,9 +51,8 @@ class Outcomes(Constructors):
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
     or :meth:`from_spans`, of items with several labels each with
     :meth:`from_label_sets`, of items chosen by their predictions with
-    :meth:`from_pool`. Tables are sparse, counts are
-    whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with
-    ``+``.
+    :meth:`from_pool`, of a judge and people with :meth:`from_judged`. Tables are sparse, counts
+    are whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with ``+``.
 
     Parameters
     ----------
@@ -419,9 +419,9 @@ class Outcomes(Constructors):
         return replace(self, labels=labels, tables=tables, slices=slices, pool=pool)
 
     def _reordered(self, places: list[int]) -> Outcomes:
-        """Put the models of a pool in another order; none can be left out."""
+        """Put the models of a pool in another order; without a judge none can be left out."""
         assert self.pool is not None
-        if len(places) != len(self.models):
+        if len(places) != len(self.models) and not isinstance(self.pool, Judged):
             refuse_pool(self, "one model alone is not enough; c.a and c.b of compare() are of one")
         pool = self.pool.columns(places, n_labels=n_codes(self))
         models = tuple(self.models[place] for place in places)

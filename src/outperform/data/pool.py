@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from outperform.data.table import Table, as_counts, count_rows, place_rows, tota
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CellFacts, SliceCountFacts
+    from outperform.results.feature_schemas import PoolFacts, SliceCountFacts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,6 +36,8 @@ class Pool:
 
     cells: IntArray
     counts: AnyArray
+    # What to say of the items in an error.
+    CHOSEN: ClassVar[str] = "were chosen from a pool by the predictions of both models"
 
     def __post_init__(self) -> None:
         self.cells.setflags(write=False)
@@ -66,6 +68,14 @@ class Pool:
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
         return _counted(list(cells.T), as_counts(counts), n_labels=n_labels)
 
+    def same(self, one: int, two: int) -> bool:
+        """Return whether two models gave the same answers throughout."""
+        return np.array_equal(self.cells[:, one], self.cells[:, two])
+
+    def emptied(self) -> Pool:
+        """Return the same before any item was labelled: a pool is known before."""
+        return self
+
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
         """Return how many labelled items of each stratum are of each class.
 
@@ -91,7 +101,13 @@ class Pool:
         worth = self.counts.astype(np.float64)[strata] / counted[strata]
         return Table(table.cells, table.counts.astype(np.float64) * worth)
 
-    def to_dict(self) -> CellFacts:
+    def sums(self, table: Table, values: FloatArray) -> FloatArray:
+        """Add up a value of every weighed cell over the items of each stratum."""
+        found = np.zeros(len(self.cells))
+        np.add.at(found, self.strata_of(table.cells[:, 1:]), table.counts * values)
+        return found
+
+    def to_dict(self) -> PoolFacts:
         """Return the pool as JSON-able values."""
         return {"cells": self.cells.tolist(), "counts": self.counts.tolist()}
 
@@ -176,7 +192,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
                 f"y_true has {len(values)} values and the pool {n_pool} items; give which=, "
                 "the place of each labelled item in the pool, or None where there is no label"
             )
-        there = [place for place, value in enumerate(values) if not _is_missing(value)]
+        there = [place for place, value in enumerate(values) if not is_missing(value)]
         return [values[place] for place in there], np.array(there, dtype=np.int64)
     places = np.asarray(which)
     if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
@@ -192,7 +208,8 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     return y_true, places
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Return whether a value says that there is none."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value

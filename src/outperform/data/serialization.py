@@ -12,6 +12,7 @@ import numpy as np
 from outperform import _files as read
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data.groups import Groups
+from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets
 from outperform.data.labels import sort_labels
 from outperform.data.pool import Pool, Slices
@@ -139,7 +140,7 @@ _OUTCOMES = read.record(
     },
     {
         "sets": read.list_of(_wholes()),
-        "pool": read.record(_CELLS),
+        "pool": read.record(_CELLS, {"people": read.record(_CELLS)}),
         "prevalence": read.record(
             {"labels": read.list_of(_label), "shares": _fractions},
             {"shapes": _fractions},
@@ -275,8 +276,12 @@ def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -
 
 def _pool(data: Mapping[str, object], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
     """Put the pool back, and see that the table could have been chosen from it."""
-    if len(tables) != 1 or kind != "classes" or tables[0].groups is not None:
+    judged = "people" in data
+    kinds = ("classes", "correct") if judged else ("classes",)
+    if len(tables) != 1 or kind not in kinds or tables[0].groups is not None:
         raise DataError("only paired classes without groups can come from a pool")
+    if judged:
+        return Judged.from_dict(data, tables[0], n_labels=n_codes)
     return Pool.from_dict(data, tables[0], n_labels=n_codes)
 
 

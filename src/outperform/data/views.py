@@ -229,9 +229,9 @@ def emptied(outcomes: Outcomes) -> Outcomes:
     A pool is known before any of its items is labelled, so it stays.
     """
     tables = tuple(table.emptied() for table in outcomes.tables)
-    return replace(
-        outcomes, tables=tables, findings=(), slices=None, _repeated=(), sources=(), _items=None
-    )
+    pool = None if outcomes.pool is None else outcomes.pool.emptied()
+    bare = replace(outcomes, findings=(), slices=None, _repeated=(), sources=(), _items=None)
+    return replace(bare, tables=tables, pool=pool)
 
 
 def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
@@ -291,9 +291,7 @@ def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
 def refuse_pool(outcomes: Outcomes, why: str) -> None:
     """Say why items that were chosen from a pool cannot be seen in some way."""
     if outcomes.pool is not None:
-        raise UsageError(
-            f"these items were chosen from a pool by the predictions of both models; {why}"
-        )
+        raise UsageError(f"these items {outcomes.pool.CHOSEN}; {why}")
 
 
 def refuse_proportions(outcomes: Outcomes) -> None:

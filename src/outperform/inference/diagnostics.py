@@ -19,6 +19,7 @@ from outperform.inference.disagreements import (
     FEW_ITEMS,
     matching_findings,
     often,
+    pool_findings,
     unit_findings,
 )
 from outperform.inference.items import undefined_findings
@@ -183,37 +184,6 @@ def _class(spec: LabelSpec, code: int) -> str:
         return f"class {spec.pos_label!r}"
     others = [label for label in spec.data.labels if label != spec.pos_label]
     return f"class {others[0]!r}" if len(others) == 1 else "the other classes"
-
-
-# Of the pool, without any labelled item: from here on it may change the conclusion.
-_MUCH = 0.01
-
-
-def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield what a choice by predictions assumes, and which strata nobody looked at."""
-    view, pool = spec.view, spec.view.pool
-    if pool is None:
-        return
-    labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
-    sizes = pool.counts.astype(np.float64)
-    apart = pool.apart
-    yield finding(
-        "chosen_by_predictions",
-        n=pool.n,
-        apart=labelled[apart].sum(),
-        n_apart=sizes[apart].sum(),
-        others=labelled[~apart].sum(),
-    )
-    unseen: BoolArray = labelled == 0
-    if not unseen.any():
-        return
-    share = float(sizes[unseen].sum() / sizes.sum())
-    yield finding(
-        "unlabelled_strata/many" if share > _MUCH else "unlabelled_strata/few",
-        unseen=int(unseen.sum()),
-        n=len(sizes),
-        share=share,
-    )
 
 
 _MOST_NAMED = 6

@@ -449,7 +449,6 @@ def _variance_of_pool(spec: LabelSpec) -> float | None:
     a, b = (cell_slopes(spec, table, model) for model in range(2))
     if a is None or b is None or not np.isfinite(a - b).all():
         return None
-    sums = np.zeros(len(pool.cells))  # of each stratum: N_s ḡ_s
-    np.add.at(sums, pool.strata_of(table.cells[:, 1:]), table.counts * (a - b))
+    sums = pool.sums(table, a - b)  # of each stratum: N_s ḡ_s
     sizes = pool.counts.astype(np.float64)
     return float((np.square(sums) / sizes).sum() - sums.sum() ** 2 / sizes.sum())

@@ -406,8 +406,8 @@ def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> Prio
         return _default(table, default_prior if choices.engine is None else "unit")
     if table.pool is not None and given != STRATA:
         raise UsageError(
-            f"prior {given.name!r} takes the items as they came, and these were chosen by the "
-            "predictions of both models; leave prior out"
+            f"prior {given.name!r} takes the items as they came, and these {table.pool.CHOSEN}; "
+            "leave prior out"
         )
     whole = given.shapes is None and given.own is None and given.name not in _OF_SPANS
     if whole and table.kind in ("spans", "label_sets"):
@@ -431,10 +431,9 @@ def refuse_prevalence(data: object, verb: str) -> None:
 
 
 def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:
-    if outcomes.pool is not None and not paired:
+    if outcomes.pool is not None and len(outcomes.models) > 1 and not paired:
         raise UsageError(
-            "these items were chosen by the predictions of both models, so the comparison is "
-            "paired; leave paired out"
+            f"these items {outcomes.pool.CHOSEN}, so the comparison is paired; leave paired out"
         )
 
 
@@ -490,6 +489,8 @@ def _apart(n_groups: int, prior: PriorModel) -> Finding:
 
 
 def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
+    if view.pool is not None:
+        return view, ()
     if len(view.models) == 1 or not paired:
         return (view.unpair() if view.paired else view), ()
     if not view.paired:

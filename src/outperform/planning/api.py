@@ -129,8 +129,8 @@ def _check_pilot(pilot: object) -> Outcomes | Scores:
     refuse_prevalence(pilot, "plan")
     if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
-            "a pilot must be drawn as the new items will be, and these were chosen from a pool "
-            "by their predictions; give items that were drawn blindly"
+            f"a pilot must be drawn as the new items will be, and these {pilot.pool.CHOSEN}; give "
+            "items that were drawn blindly"
         )
     return pilot
 

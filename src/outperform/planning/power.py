@@ -374,6 +374,10 @@ def _is_chosen(spec: Spec) -> TypeGuard[LabelSpec]:
     return isinstance(spec, LabelSpec) and spec.view.pool is not None
 
 
+def _chosen(spec: LabelSpec) -> str:
+    return "" if spec.view.pool is None else spec.view.pool.CHOSEN
+
+
 def more_data(
     comparison: Comparison,
     *,
@@ -394,8 +398,8 @@ def more_data(
         )
     if _is_chosen(spec):
         raise UsageError(
-            "more_data() draws items as they come, and these were chosen from a pool by their "
-            "predictions; print the comparison to see about how many more labels would decide it"
+            f"more_data() draws items as they come, and these {_chosen(spec)}; print the "
+            "comparison to see about how many more labels would decide it"
         )
     goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
     search = Search(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray, IntArray
+from outperform.data.judged import Judged, refuse_many
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, unknown_name
 from outperform.posterior.base import (
@@ -37,6 +39,8 @@ from outperform.posterior.rng import fill_proportions, runs
 
 _MOST_CELLS = 1 << 16
 _JEFFREYS = 0.5
+# People are expected to agree with a judge so often, by a prior worth this many items at most.
+_AGREE, _MOST_MASS = 0.75, 4.0
 # Below the least mass a stratum without labels might have no weight at all; above the greatest
 # more mass changes nothing.
 _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
@@ -167,10 +171,111 @@ def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
     return mesh[0] + by
 
 
-def strata(outcomes: Outcomes) -> StrataWeights:
-    """Return the posterior of items that were chosen from a pool by their predictions."""
+class JudgedWeights(NoClosedForms):
+    """Posterior of ``p(what the judge says) · p(what people say | what the judge says)``.
+
+    The prior of every stratum has the mass of one item and expects people to agree with the
+    judge: on every model apart, or on the class, three times out of four.
+
+    Parameters
+    ----------
+    judged
+        The judge's counts of all items, and people's of some.
+    n_classes
+        How many classes there are.
+    right
+        Whether only right and wrong are known, so that people may differ on every model apart.
+    beside
+        Whether every model is read off the judge's own verdicts too, after those of people.
+    """
+
+    def __init__(
+        self, judged: Judged, *, n_classes: int, right: bool, beside: bool = False
+    ) -> None:
+        refuse_many(judged)
+        self.judged, self.n_classes, self.beside = judged, n_classes, beside
+        self.sizes = judged.counts.astype(np.float64)
+        n_own = judged.cells.shape[1]
+        self.n_models = 2 * n_own if beside else n_own
+        strata = judged.strata
+        if right:
+            verdicts = np.array(list(product((0, 1), repeat=n_own)), dtype=np.int64)
+            told = np.column_stack([np.ones(len(verdicts), dtype=np.int64), verdicts])
+            cells = np.broadcast_to(told, (len(strata), *told.shape))
+            agree = (verdicts == strata[:, None, 1:]).astype(np.float64)
+            shares = np.where(agree > 0, _AGREE, 1.0 - _AGREE).prod(axis=2)
+            # Joint verdicts on more models are more strata, and not more that is known before.
+            self.prior: FloatArray = shares * min(1.0, _MOST_MASS / len(verdicts))
+        else:
+            cells = np.repeat(strata[:, None, :], n_classes, axis=1)
+            cells[:, :, 0] = np.arange(n_classes)
+            self.prior = np.where(cells[:, :, 0] == strata[:, :1], _AGREE, 1.0 - _AGREE)
+        # (n_strata, n_outcomes, 1 + n_models): what people may say in each stratum
+        self.cells: IntArray = cells
+        self.labelled = self._counts()
+
+    def _counts(self) -> FloatArray:
+        """Count the labels of every stratum, ``(n_strata, n_outcomes)``."""
+        judged = self.judged
+        counts = np.zeros(self.cells.shape[:2])
+        if len(judged.both.cells):
+            told = (self.cells[judged.stratum] == judged.human[:, None, :]).all(axis=2)
+            rows = judged.both.counts.astype(np.float64)
+            np.add.at(counts, (judged.stratum, told.argmax(axis=1)), rows)
+        return counts
+
+    @property
+    def n_gammas(self) -> int:
+        """How many gammas one draw takes."""
+        return int(self.labelled.size + self.sizes.size)
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws weights and adds them up for each model."""
+        shapes, pieces = (self.labelled + self.prior)[:, :, None], runs(self.sizes)
+        n_strata, n_outcomes = self.labelled.shape
+        told, said = self.cells.reshape(n_strata * n_outcomes, -1), self.judged.strata
+        of_people = [self._adder(told[:, [0, model]]) for model in range(1, told.shape[1])]
+        of_judge = [self._adder(said[:, [0, model]]) for model in range(1, said.shape[1])]
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            sizes = np.empty((n_strata, length))
+            fill_proportions(generator, self.sizes, pieces, sizes)
+            weights = generator.standard_gamma(shapes, size=(n_strata, n_outcomes, length))
+            weights *= (sizes / weights.sum(axis=1))[:, None]
+            flat = weights.reshape(n_strata * n_outcomes, length)
+            confusions = [add(flat) for add in of_people]
+            confusions += [add(sizes) for add in of_judge] if self.beside else []
+            return [one if needs == "confusion" else margins_of(one) for one in confusions]
+
+        return draw
+
+    def _adder(self, cells: IntArray) -> Callable[[FloatArray], FloatArray]:
+        """Return what adds rows of weights up to confusion arrays by their cells."""
+        keys = cells[:, 0] * self.n_classes + cells[:, 1]
+        order = np.argsort(keys, kind="stable")
+        found, starts = np.unique(keys[order], return_index=True)
+
+        def add(weights: FloatArray) -> FloatArray:
+            sums = np.zeros((self.n_classes**2, weights.shape[1]))
+            sums[found] = np.add.reduceat(weights[order], starts, axis=0)
+            return sums.reshape(self.n_classes, self.n_classes, -1)
+
+        return add
+
+
+def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> JudgedWeights:
+    """Return the posterior of items that a judge looked at, and people at some."""
+    judged, right = outcomes.pool, outcomes.kind == "correct"
+    assert isinstance(judged, Judged)
+    return JudgedWeights(judged, n_classes=outcomes.n_classes, right=right, beside=beside)
+
+
+def strata(outcomes: Outcomes) -> StrataWeights | JudgedWeights:
+    """Return the posterior of items that were chosen from a pool, or judged."""
     pool = outcomes.pool
     assert pool is not None
+    if isinstance(pool, Judged):
+        return judged_weights(outcomes)
     return StrataWeights(
         pool.cells,
         pool.counts.astype(np.float64),

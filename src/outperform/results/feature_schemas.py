@@ -382,6 +382,12 @@ class CellFacts(TypedDict):
     counts: list[int | float]
 
 
+class PoolFacts(CellFacts):
+    """The strata of a pool; of a judge's, its cells, and beside them what people labelled."""
+
+    people: NotRequired[CellFacts]
+
+
 class GroupFacts(TypedDict):
     """Which cells the groups of one pattern hold, and how often the pattern occurred."""
 
@@ -433,7 +439,7 @@ class OutcomesContent(TypedDict):
     tables: list[CountFacts]
     findings: list[list[str]]
     sets: NotRequired[list[list[int]]]
-    pool: NotRequired[CellFacts]
+    pool: NotRequired[PoolFacts]
     slices: NotRequired[SliceCountFacts]
 
 

@@ -1,0 +1,129 @@
+"""Outcomes of a judge and of people: what is counted, stored, selected and refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import outperform as op
+from outperform.errors import DataError, OutperformError, UsageError
+
+NAN = float("nan")
+JUDGED = {"A": [1, 1, 0, 0, 1, 1], "B": [1, 0, 0, 1, 0, 1]}
+HUMAN = {"A": [1, NAN, 0, NAN, 0, NAN], "B": [1, NAN, 1, NAN, 0, NAN]}
+
+
+def seen():
+    return op.Outcomes.from_judged(JUDGED, human=HUMAN)
+
+
+def test_counts():
+    found = seen()
+    assert (found.n, found.pool.n, found.kind) == (3, 6, "correct")
+    assert found.pool.cells.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert found.pool.counts.tolist() == [1, 1, 2, 2]
+    assert found.pool.both.cells[:, 1:3].tolist() == [[0, 0], [1, 0], [1, 1]]
+    assert found.pool.human.tolist() == [[1, 0, 1], [1, 0, 0], [1, 1, 1]]
+    assert found.agreement() == (1, 0, 1, 1)
+
+
+@pytest.mark.parametrize("missing", [None, NAN, pd.NA, np.nan])
+def test_missing_values(missing):
+    human = {name: [missing if x != x else x for x in bits] for name, bits in HUMAN.items()}
+    assert op.Outcomes.from_judged(JUDGED, human=human) == seen()
+    frames = op.Outcomes.from_judged(pd.DataFrame(JUDGED), human=pd.DataFrame(HUMAN))
+    assert frames == seen()
+
+
+def test_models_are_matched_by_name():
+    turned = {"B": HUMAN["B"], "A": HUMAN["A"]}
+    assert op.Outcomes.from_judged(JUDGED, human=turned) == seen()
+
+
+def test_rows_are_aligned_by_index():
+    human = pd.DataFrame(HUMAN).iloc[::-1]
+    found = op.Outcomes.from_judged(pd.DataFrame(JUDGED), human=human)
+    assert found.pool.to_dict() == seen().pool.to_dict()
+    assert [one.name for one in found.findings] == ["aligned_by_index"]
+
+
+def test_select_sums_the_other_verdicts_out():
+    alone = seen().select(["A"])
+    human = {"A": HUMAN["A"]}
+    assert alone == op.Outcomes.from_judged({"A": JUDGED["A"]}, human=human)
+    turned = seen().select(["B", "A"])
+    assert turned.select(["A", "B"]) == seen()
+
+
+def test_json_and_sums():
+    found = seen()
+    assert op.Outcomes.from_json(found.to_json()) == found
+    more = op.Outcomes.from_judged({"A": [1, 0], "B": [0, 0]}, human={"A": [1, NAN], "B": [0, NAN]})
+    both = found + more
+    assert (both.n, both.pool.n) == (4, 8)
+    with pytest.raises(UsageError, match="same pool"):
+        found + seen()
+    with pytest.raises(UsageError, match="do not add up"):
+        found + op.Outcomes.from_correct(JUDGED)
+
+
+def damaged(change):
+    """Change what is stored and sign it again."""
+    from outperform import _files
+
+    data = {key: value for key, value in seen().to_dict().items() if key != "sha256"}
+    data = json.loads(json.dumps(data))
+    change(data["pool"])
+    return _files.signed(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda pool: pool["people"]["counts"].__setitem__(0, 2), "does not hold"),
+        (lambda pool: pool["counts"].__setitem__(0, 0), "zero"),
+        (lambda pool: pool["cells"].pop(), "needs a count"),
+        (lambda pool: (pool["cells"].pop(), pool["counts"].pop()), "did not see"),
+        (lambda pool: pool["people"]["cells"][0].__setitem__(0, 5), "not in labels"),
+    ],
+)
+def test_damaged_json(change, match):
+    with pytest.raises(DataError, match=match):
+        op.Outcomes.from_dict(damaged(change))
+
+
+@pytest.mark.parametrize(
+    ("judged", "how", "match"),
+    [
+        (JUDGED, {"human": {**HUMAN, "A": [1, 1, 0, NAN, 0, NAN]}}, "some models only"),
+        (JUDGED, {"human": {"A": HUMAN["A"]}}, "same models"),
+        (JUDGED, {"human": HUMAN["A"]}, "by name"),
+        (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no item"),
+        (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one for each item"),
+        (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
+        ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
+        (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "leave labels out"),
+        (JUDGED, {"human": [0, 1, None] * 2, "judge": [0, 1, 2] * 2}, "two classes so far"),
+    ],
+)
+def test_refusals(judged, how, match):
+    with pytest.raises(OutperformError, match=match):
+        op.Outcomes.from_judged(judged, **how)
+
+
+def test_what_cannot_be_asked():
+    found = seen()
+    asked = {"metric": "accuracy", "rope": 0.01}
+    with pytest.raises(UsageError, match="were judged, and people labelled some"):
+        op.compare(found, "A", "B", prior="unit", **asked)
+    with pytest.raises(UsageError, match="so the comparison is paired"):
+        op.compare(found, "A", "B", paired=False, **asked)
+    with pytest.raises(UsageError, match="were judged"):
+        op.compare(found, "A", "B", random_state=0, **asked).more_data()
+    many = {name: JUDGED["A"] for name in "ABCDE"}
+    people = {name: HUMAN["A"] for name in "ABCDE"}
+    with pytest.raises(UsageError, match="up to 3 models"):
+        op.rank(op.Outcomes.from_judged(many, human=people), **asked)

@@ -1,0 +1,225 @@
+"""A judge on all items and people on some: moments in closed form, and what it is worth."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import outperform as op
+from outperform.inference.disagreements import worth_of_judge
+from outperform.inference.spec import counted
+from outperform.posterior import registry
+
+ASKED = {"metric": "accuracy", "rope": 0.01, "random_state": 0}
+NAN = float("nan")
+VERDICTS = list(itertools.product((0, 1), repeat=2))
+# Items of each joint verdict of the judge, and what people say of some of them, (h_A, h_B).
+SIZES = {(0, 0): 200, (0, 1): 150, (1, 0): 250, (1, 1): 900}
+PEOPLE = {
+    (0, 0): {(0, 0): 12, (0, 1): 2, (1, 0): 3, (1, 1): 1},
+    (0, 1): {(0, 0): 3, (0, 1): 8, (1, 1): 2},
+    (1, 0): {(0, 0): 1, (1, 0): 17, (1, 1): 4},
+    (1, 1): {(0, 0): 2, (0, 1): 5, (1, 0): 6, (1, 1): 70},
+}
+
+
+def outcomes(sizes, people):
+    """Write the items out, one row each."""
+    rows = []
+    for said, n in sizes.items():
+        known = [told for told, times in people.get(said, {}).items() for _ in range(times)]
+        rows += [(*said, *told) for told in known]
+        rows += [(*said, NAN, NAN)] * (n - len(known))
+    table = np.array(rows)
+    return op.Outcomes.from_judged(
+        {"A": table[:, 0].astype(int), "B": table[:, 1].astype(int)},
+        human={"A": table[:, 2], "B": table[:, 3]},
+    )
+
+
+def moments(sizes, people, value):
+    """Return mean and sd of Σ share · Σ value(told) · p(told | said), in closed form.
+
+    Shares are Dirichlet(sizes), and p(· | said) Dirichlet(labels + prior), with a prior of mass 1
+    that agrees with the judge three times out of four on each model.
+    """
+    shapes = np.array(list(sizes.values()), dtype=float)
+    values = np.array([value(*told) for told in VERDICTS])
+    means, seconds = [], []
+    for said in sizes:
+        alpha = np.array(
+            [
+                people.get(said, {}).get(told, 0)
+                + np.prod([0.75 if t == s else 0.25 for t, s in zip(told, said, strict=True)])
+                for told in VERDICTS
+            ]
+        )
+        total = alpha.sum()
+        p = alpha / total
+        mean = p @ values
+        means.append(mean)
+        seconds.append((p @ values**2 - mean**2) / (total + 1) + mean**2)
+    means, total = np.array(means), shapes.sum()
+    joint = np.outer(shapes, shapes) / (total * (total + 1))
+    squares = joint * np.outer(means, means)
+    np.fill_diagonal(squares, shapes * (shapes + 1) / (total * (total + 1)) * np.array(seconds))
+    mean = shapes @ means / total
+    return mean, np.sqrt(squares.sum() - mean**2)
+
+
+def gap(found, expected):
+    """Return how many Monte Carlo errors draws are from a mean and a sd."""
+    mean, sd = expected
+    of_mean = abs(found.mean() - mean) / (sd / np.sqrt(found.size))
+    of_sd = abs(found.std() - sd) / (sd / np.sqrt(2 * found.size))
+    return max(of_mean, of_sd)
+
+
+def test_moments_in_closed_form():
+    c = op.compare(outcomes(SIZES, PEOPLE), "A", "B", **ASKED)
+    assert gap(c.draws, moments(SIZES, PEOPLE, lambda a, b: a - b)) < 5
+    assert gap(c.a.draws, moments(SIZES, PEOPLE, lambda a, b: a)) < 5
+    assert gap(c.b.draws, moments(SIZES, PEOPLE, lambda a, b: b)) < 5
+
+
+@pytest.mark.parametrize("fault", ["labels as they came", "strata mixed up"])
+def test_planted_faults_show(monkeypatch, fault):
+    """Strata that weigh as often as they were labelled, or that have other strata's labels."""
+
+    class Planted(registry.JudgedWeights):
+        def __init__(self, *args, **how):
+            super().__init__(*args, **how)
+            if fault == "strata mixed up":
+                self.labelled = self.labelled[::-1].copy()
+            else:
+                self.sizes = self.labelled.sum(axis=1) * 1500 / self.labelled.sum()
+
+    monkeypatch.setattr(registry, "JudgedWeights", Planted)
+    people = {said: dict(told) for said, told in PEOPLE.items()}
+    people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}  # chosen by the verdict, which is allowed
+    c = op.compare(outcomes(SIZES, people), "A", "B", **ASKED)
+    assert gap(c.draws, moments(SIZES, people, lambda a, b: a - b)) > 20
+
+
+def test_choosing_by_verdict_is_allowed():
+    people = {said: dict(told) for said, told in PEOPLE.items()}
+    people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}
+    c = op.compare(outcomes(SIZES, people), "A", "B", **ASKED)
+    assert gap(c.draws, moments(SIZES, people, lambda a, b: a - b)) < 5
+
+
+def test_an_estimate_reads_the_verdicts_on_its_model():
+    seen = outcomes(SIZES, PEOPLE)
+    found = op.estimate(seen, "A", metric="accuracy", random_state=0)
+    sizes = {0: 350, 1: 1150}
+    people = {0: (25, 6), 1: (8, 97)}  # wrong and right by people, in each verdict on A
+    means = [(people[j][1] + (0.25, 0.75)[j]) / (sum(people[j]) + 1) for j in (0, 1)]
+    mean = (sizes[0] * means[0] + sizes[1] * means[1]) / 1500
+    assert abs(found.mean - mean) < 5 * found.mcse
+    with_b = op.compare(seen, "A", "B", **ASKED).a
+    assert abs(found.mean - with_b.mean) < 0.01
+
+
+def test_a_perfect_judge_gives_nearly_the_answer_of_all_labels():
+    rng = np.random.default_rng(1)
+    right = {"A": rng.random(2_000) < 0.8, "B": rng.random(2_000) < 0.75}
+    shown = np.arange(2_000) < 1_000
+    human = {name: np.where(shown, bits, NAN) for name, bits in right.items()}
+    c = op.compare(op.Outcomes.from_judged(right, human=human), "A", "B", **ASKED)
+    whole = op.compare(op.Outcomes.from_correct(right), "A", "B", **ASKED)
+    assert abs(c.mean - whole.mean) < 0.15 * whole.sd
+    assert whole.sd < c.sd < 1.05 * whole.sd
+
+
+def test_a_judge_that_knows_nothing_gives_the_answer_of_people():
+    """Every joint verdict has the same share of every outcome, in the labels and beyond."""
+    told = {(0, 0): 10, (0, 1): 12, (1, 0): 20, (1, 1): 58}
+    sizes, people = dict.fromkeys(VERDICTS, 1_000), dict.fromkeys(VERDICTS, told)
+    seen = outcomes(sizes, people)
+    c = op.compare(seen, "A", "B", **ASKED)
+    bits = np.array([pair for pair, times in told.items() for _ in range(4 * times)])
+    alone = op.compare(
+        op.Outcomes.from_correct({"A": bits[:, 0], "B": bits[:, 1]}), "A", "B", **ASKED
+    )
+    assert abs(c.mean - alone.mean) < 0.1 * alone.sd
+    assert c.sd == pytest.approx(alone.sd, rel=0.03)
+    assert worth_of_judge(counted(c.spec)).labels == pytest.approx(400, rel=0.1)
+    assert any("adds next to nothing" in one.message for one in c.findings)
+
+
+def test_the_bias_of_the_judge():
+    """By the judge A − B is 250 − 150 of 1,500; people say what the moments say."""
+    c = op.compare(outcomes(SIZES, PEOPLE), "A", "B", **ASKED)
+    mean, _ = moments(SIZES, PEOPLE, lambda a, b: a - b)
+    worth = worth_of_judge(counted(c.spec))
+    assert worth.bias == pytest.approx(100 / 1_500 - mean, abs=0.003)
+    assert worth.low < worth.bias < worth.high
+
+
+def test_a_judge_that_favours_a_model_is_named():
+    sizes = {(0, 0): 500, (0, 1): 100, (1, 0): 600, (1, 1): 800}
+    people = {
+        (0, 0): {(0, 0): 45, (1, 1): 5},
+        (0, 1): {(0, 1): 10},
+        (1, 0): {(0, 0): 50, (1, 0): 10},
+        (1, 1): {(1, 1): 75, (0, 1): 5},
+    }
+    c = op.compare(outcomes(sizes, people), "A", "B", **ASKED)
+    (bias,) = [one for one in c.findings if one.name == "judge_bias"]
+    assert bias.message.startswith("The judge favours A: by its ratings alone")
+    assert c.mean < 0.05 < 0.25 == (600 - 100) / 2_000
+    (turned,) = [
+        one
+        for one in op.compare(outcomes(sizes, people), "B", "A", **ASKED).findings
+        if one.name == "judge_bias"
+    ]
+    assert turned.message.startswith("The judge favours A")
+
+
+def test_a_verdict_that_nobody_labelled_widens():
+    people = {said: told for said, told in PEOPLE.items() if said != (0, 1)}
+    c = op.compare(outcomes(SIZES, people), "A", "B", **ASKED)
+    with_labels = op.compare(outcomes(SIZES, PEOPLE), "A", "B", **ASKED)
+    assert gap(c.draws, moments(SIZES, people, lambda a, b: a - b)) < 5
+    assert c.sd > 1.4 * with_labels.sd
+    levels = {one.name: one.level for one in c.findings}
+    assert levels["unlabelled_ratings"] == "warning"
+    assert "unlabelled_ratings" not in {one.name for one in with_labels.findings}
+
+
+def test_ranks_and_gates():
+    seen = outcomes(SIZES, PEOPLE)
+    c = op.compare(seen, "A", "B", **ASKED)
+    ranking = op.rank(seen, **ASKED)
+    assert ranking.rows[0].name == "A"
+    assert ranking.rows[0].raw.mean == pytest.approx(c.a.mean, abs=5 * c.a.mcse)
+    gate = op.gate(seen, baseline="B", candidate="A", **ASKED)
+    assert gate.checks[0].comparison.mean == c.mean
+
+
+def test_two_classes_in_closed_form():
+    """Recall of one class: people's truth within the judge's class and the prediction."""
+    rng = np.random.default_rng(5)
+    truth = (rng.random(3_000) < 0.3).astype(int)
+    a = np.where(rng.random(3_000) < 0.9, truth, 1 - truth)
+    judge = np.where(rng.random(3_000) < 0.85, truth, 1 - truth)
+    human = [*truth[:300].tolist(), *[None] * 2_700]
+    seen = op.Outcomes.from_judged({"A": a}, human=human, judge=judge)
+    found = op.estimate(seen, "A", metric="recall", random_state=0)
+    draws = np.random.default_rng(0)
+    hit = actual = 0.0
+    sizes = np.array([[np.sum((judge == j) & (a == p)) for p in (0, 1)] for j in (0, 1)])
+    shares = draws.dirichlet(sizes.ravel(), size=20_000).T.reshape(2, 2, -1)
+    for j, p in VERDICTS:
+        n = [
+            np.sum((judge == j) & (a == p) & (truth == y) & (np.arange(3_000) < 300))
+            for y in (0, 1)
+        ]
+        prior = (0.25, 0.75) if j else (0.75, 0.25)
+        positive = draws.beta(n[1] + prior[1], n[0] + prior[0], size=20_000) * shares[j, p]
+        hit, actual = hit + p * positive, actual + positive
+    recall = hit / actual
+    assert abs(found.mean - recall.mean()) < 5 * np.sqrt(2) * found.mcse
+    assert found.sd == pytest.approx(recall.std(), rel=5 / np.sqrt(20_000))

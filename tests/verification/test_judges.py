@@ -1,0 +1,41 @@
+"""The study of judges: PPI++ by its formula, and intervals that hold or do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from verification import judges
+
+
+def test_ppi_is_least_in_its_weight():
+    """The tuned weight has the least variance of all weights, by brute force."""
+    items = judges.draw_items("fair", "accuracy", 2_000, np.random.default_rng(0))
+    n, (a, b), (ja, jb) = 300, items.models, items.judged
+    low, high = judges.ppi(items, n)
+    gold, near, far = (a - b)[:n], (ja - jb)[:n], (ja - jb)[n:]
+    weights = np.linspace(0, 1, 1_001)
+    variances = [far.var() * w**2 / len(far) + (gold - w * near).var() / n for w in weights]
+    best = int(np.argmin(variances))
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(variances[best]), rel=1e-3)
+    mean = weights[best] * far.mean() + (gold - weights[best] * near).mean()
+    assert (low + high) / 2 == pytest.approx(mean, abs=0.002)
+
+
+def test_a_world_that_does_not_hold_is_named():
+    world = judges.WORLDS[1]
+    held = judges.Held(covered=(1.0,) * 4, width=(0.1, 0.2, 0.1, 0.1))
+    missed = judges.Held(covered=(0.0,) * 4, width=(0.1, 0.2, 0.1, 0.1))
+    assert judges.failures({world: [held] * 95 + [missed] * 5}) == []
+    assert "80.0% covered" in judges.failures({world: [held] * 80 + [missed] * 20})[0]
+    assert "| 400 | yes |" in judges.table({world: [held]})
+
+
+@pytest.mark.parametrize("place", [1, 19])
+def test_a_few_repetitions(place):
+    """Ten intervals hold the truth; a judge lenient to A alone never does."""
+    world = judges.WORLDS[place]
+    found = judges.repeat(world, 0, 10)
+    assert sum(one.covered[0] for one in found) >= 7
+    lenient = judges.repeat(judges.WORLDS[5], 0, 10)
+    assert sum(one.covered[2] for one in lenient) == 0
