@@ -169,7 +169,7 @@ PARTS = {
 
 
 def ece(*, bins: int = BINS, debiased: bool = False) -> ScoreMetric:
-    """Return the expected calibration error, Σ share · |frequency − mean probability| over bins.
+    """Return the expected calibration error, the mean over bins of how far frequencies are off.
 
     Bins have the same width and hold their upper end, as in scikit-learn's ``calibration_curve``.
     Two classes are read by the probability of the positive one; of several, it is the label with
