@@ -58,7 +58,7 @@ class ScoreMetric:
 
     Examples
     --------
-    >>> get_score("log_loss").greater_is_better, get_score("neg_log_loss").greater_is_better
+    >>> pinball(0.9).greater_is_better, roc_auc().greater_is_better
     (False, True)
     """
 
