@@ -319,13 +319,19 @@ TOGETHER = {
 }  # fmt: skip
 
 
+# What needs a store is given to the commands in tests/io/test_remote.py.
+OF_STORES = {"--storage-options"}
+
+
 def offered():
     """Yield every command with the options that it offers, alone or together."""
     for command, made in typer.main.get_command(app).commands.items():
         options = [
             one
             for one in made.params
-            if one.param_type_name == "option" and one.opts[0] != "--help"
+            if one.param_type_name == "option"
+            and one.opts[0] != "--help"
+            and name_of(one) not in OF_STORES
         ]
         alone = [[one] for one in options if name_of(one) not in TOGETHER]
         for group in ([one for one in options if name_of(one) in TOGETHER], *alone):

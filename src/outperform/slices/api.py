@@ -236,7 +236,7 @@ def _scores(
         if not isinstance(columns, Mapping) or truth is not None or reading:
             raise UsageError(
                 "scores are read already; give only what divides their items, "
-                f"{param('by=')} a mapping from names to columns, e.g. by={{'country': …}}"
+                f"{param('by=')} a mapping from names to columns such as {{'country': …}}"
             )
         found = two_models(source, a, b, ("A", "B"), None)
         assert isinstance(found, Scores)
