@@ -43,6 +43,7 @@ TABLE = {
         "--no-header": None,
         "--query": "SQL",
         "--read-as": "KIND",
+        "--storage-options": "FILE",
         "--table": "NAME",
     },
     "World": {
@@ -91,9 +92,11 @@ TABLE = {
         "--junit": "FILE",
         "--output": "FILE",
         "--items": "FILE",
+        "--recount": "PART",
         "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",
+        "--update": "FOLDER",
     },
 }
 

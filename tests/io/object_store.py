@@ -36,8 +36,8 @@ class Store:
 
 
 @contextmanager
-def running() -> Iterator[Store]:
-    """Start a server with one empty bucket."""
+def running(bucket: str = BUCKET) -> Iterator[Store]:
+    """Start a server with a bucket; servers of one process share what is in them."""
     pytest.importorskip("pyarrow")
     server_module = pytest.importorskip("moto.server")
     boto3 = pytest.importorskip("boto3")
@@ -53,7 +53,7 @@ def running() -> Iterator[Store]:
             aws_secret_access_key=SECRET,
             region_name="us-east-1",
         )
-        client.create_bucket(Bucket=BUCKET)
+        client.create_bucket(Bucket=bucket)
         yield Store(f"http://{host}:{port}", client)
         client.close()
     finally:

@@ -8,7 +8,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import UsageError
-from tests.io.object_store import BUCKET, KEY, SECRET, running
+from tests.io.object_store import KEY, SECRET, running
 
 pa = pytest.importorskip("pyarrow")
 ASKED: dict[str, Any] = {"truth": "label", "models": ["old", "new"]}
@@ -77,8 +77,8 @@ def test_deleted_rows_of_iceberg_are_not_counted(tmp_path: Path) -> None:
 
 
 def test_delta_in_a_store() -> None:
-    with running() as store:
-        place = f"s3://{BUCKET}/preds"
+    with running("tables-of-tests") as store:
+        place = "s3://tables-of-tests/preds"
         options = {
             "AWS_ACCESS_KEY_ID": KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -88,6 +88,6 @@ def test_delta_in_a_store() -> None:
         }
         write_delta(place, storage_options=options)
         assert op.read(place, **ASKED, storage_options=store.options).n == 98
-        for source in (f"{place}/**/*.parquet", f"s3://{BUCKET}"):
+        for source in (f"{place}/**/*.parquet", "s3://tables-of-tests"):
             with pytest.raises(UsageError, match="name the table itself"):
                 op.read(source, **ASKED, storage_options=store.options)

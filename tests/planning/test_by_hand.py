@@ -13,7 +13,7 @@ from outperform.decision.rope import Decision, Rope
 from outperform.planning.api import _right_and_wrong
 from outperform.planning.goals import Outlook, check_theta, firm_goal, judged_goal, prior_worth
 from outperform.planning.power import TARGET, needed_to_decide
-from outperform.planning.worlds import RatesWorld, _narrowest
+from outperform.planning.worlds import RatesWorld, interval_of
 from outperform.posterior.base import Prior
 
 ROPE = Rope(low=-0.02, high=0.01)
@@ -93,7 +93,7 @@ def test_what_a_prior_is_worth(prior, n_classes, paired, worth):
 def test_intervals_of_few_draws_are_as_wide_as_those_of_many():
     """The plain narrowest interval of a thousand normal draws is 1.7% too narrow."""
     draws = np.sort(np.random.default_rng(2).normal(size=(400, 1_000)), axis=1)
-    widths = np.diff([_narrowest(row, 0.95) for row in draws], axis=1)
+    widths = np.diff([interval_of(row, 0.95) for row in draws], axis=1)
     assert widths.mean() == pytest.approx(2 * norm.ppf(0.975), abs=4 * widths.std() / 20)
 
 

@@ -251,6 +251,8 @@ def found_at(place: Place) -> list[RemoteFile]:
 
 def lake_here(path: str) -> str | None:
     """Return whether a path is a table of Delta or Iceberg, which says itself what is in it."""
+    if "\0" in path:
+        return None  # refused where the file is opened
     if path.endswith(METADATA):
         return "iceberg" if os.path.isfile(path) else None
     if os.path.isdir(os.path.join(path, DELTA_LOG)):
