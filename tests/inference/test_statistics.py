@@ -176,3 +176,20 @@ def test_metrics_of_targets_need_them():
 def test_statistics_that_do_not_fit_are_refused(statistics, columns, told):
     with pytest.raises(DataError, match=told):
         op.Outcomes.from_statistics(statistics, columns=columns)
+
+
+@pytest.mark.parametrize("metric", ["wer", "mae", "statistics"])
+def test_rows_go_by_their_index(metric):
+    texts = ["a b c", "d e", "f g h i", "j"]
+    worse = ["a b", "d x", "f g", "k"]
+    if metric == "mae":
+        texts, worse = [1.0, 2.0, 3.0, 5.0], [1.5, 2.0, 4.0, 7.0]
+    shuffled = pd.Series(texts)[[2, 0, 3, 1]]
+    if metric == "statistics":
+        items = pd.DataFrame({"errors": [0, 1, 2, 3], "words": [3, 2, 4, 1]})
+        a, b = op.Scores.from_statistics({"A": items, "B": items.iloc[[2, 0, 3, 1]]}).values
+        assert (a == b).all()
+        return
+    c = op.compare(pd.Series(texts), shuffled, pd.Series(worse), metric=metric, rope=0.1)
+    assert c.a.observed == 0
+    assert "aligned_by_index" in {one.name for one in c.findings}

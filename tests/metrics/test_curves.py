@@ -17,7 +17,7 @@ from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import prepare
 from outperform.metrics.curves import ClassAreas, PartialArea, RateAt
-from outperform.metrics.score_metrics import Ranking, Units
+from outperform.metrics.weighted import Ranking, Units
 
 OF_CLASSES = ("roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted")
 

@@ -10,7 +10,7 @@ import pytest
 from outperform import metrics
 from outperform.errors import UsageError
 from outperform.metrics.custom import Called
-from outperform.metrics.score_metrics import Units
+from outperform.metrics.weighted import Units
 
 
 def test_names_are_found_and_misspelt_ones_get_a_hint():

@@ -12,9 +12,9 @@ from sklearn import metrics as reference
 import outperform as op
 from outperform.errors import DataError, UsageError
 from outperform.metrics.item_statistics import Ranked, n_edits
-from outperform.metrics.score_metrics import Units
 from outperform.metrics.score_registry import SCORE_METRICS, get_score
 from outperform.metrics.sums import CombinedMeans, WeightedQuantile
+from outperform.metrics.weighted import Units
 
 pytestmark = pytest.mark.core
 
@@ -328,3 +328,11 @@ def test_what_cannot_be_read_is_refused(name, truth, said, told):
 def test_counts_below_zero_have_no_poisson_deviance():
     with pytest.raises(UsageError, match="at least 0"):
         op.compare([-1.0, 2.0], [1.0, 2.0], [1.0, 1.0], metric="poisson_deviance", rope=1)
+
+
+def test_a_gap_of_rates_that_no_item_has_is_refused():
+    truth, said = ["yes", "no", "yes", "yes"], ["yes", "no", "no", "yes"]
+    with pytest.raises(DataError, match=r"0/0 in 2 of 2 groups.*pos_label="):
+        op.compare(truth, said, said, metric=op.metrics.gap("recall", list("aabb")), rope=0.1)
+    metric = op.metrics.gap("recall", list("aabb"), pos_label="yes")
+    assert op.estimate(truth, said, metric=metric, random_state=1).observed == 0.5

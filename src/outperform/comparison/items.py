@@ -25,8 +25,8 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import probabilities, values_of
 from outperform.inference.spec import LabelSpec
 from outperform.inference.summary import SCHEMA, decision_facts
-from outperform.metrics.score_metrics import WeightedMean
 from outperform.metrics.sums import TARGETS, CombinedMeans
+from outperform.metrics.weighted import WeightedMean
 from outperform.results.base import Tabular, verb_of
 from outperform.results.comparison import Comparison
 

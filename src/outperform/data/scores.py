@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -247,6 +247,22 @@ class Scores:
         return replace(made, findings=rows.findings)
 
     @classmethod
+    def _from_items(
+        cls,
+        read: Callable[[object, object], FloatArray],
+        y_true: object,
+        predictions: ModelsLike,
+        *,
+        columns: Sequence[str],
+        **beside: ColumnLike | None,
+    ) -> Scores:
+        """Read the statistics of items from references and what each model made of them."""
+        rows = align(named(predictions), truth=y_true, beside=beside)
+        found = {model: read(rows.truth, one) for model, one in rows.models.items()}
+        made = cls.from_statistics(found, columns=columns, **rows.beside)
+        return replace(made, findings=rows.findings)
+
+    @classmethod
     def from_statistics(
         cls,
         statistics: Mapping[str, MatrixLike],
@@ -278,8 +294,10 @@ class Scores:
         >>> round(c.a.observed, 4), round(c.b.observed, 4)
         (0.0714, 0.2857)
         """
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
+        rows = align(named(statistics), what="statistics", beside=beside)
         arrays = read_scores(
-            {model: read_statistics(values, model) for model, values in named(statistics).items()}
+            {model: read_statistics(values, model) for model, values in rows.models.items()}
         )
         widths = {array.shape[1] for array in arrays.values()}
         if len(widths) > 1 or (columns and {len(columns)} != widths):
@@ -292,8 +310,9 @@ class Scores:
             truth=None,
             values=tuple(arrays.values()),
             columns=tuple(columns),
+            findings=rows.findings,
         )
-        return made._weighed(groups, sample_weight, ids)
+        return made._weighed(**rows.beside)
 
     def _weighed(
         self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None

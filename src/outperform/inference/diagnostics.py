@@ -26,7 +26,7 @@ from outperform.inference.items import undefined_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
-from outperform.metrics.score_metrics import LEAST_PROBABILITY
+from outperform.metrics.weighted import LEAST_PROBABILITY
 
 # What a column is called where less is better; a plural counts too.
 _COSTS = {

@@ -19,7 +19,7 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
-from outperform.metrics.score_metrics import Prepared, Units, WeightedMean
+from outperform.metrics.weighted import Prepared, Units, WeightedMean
 from outperform.posterior.bootstrap import draw_items, draw_sums
 from outperform.posterior.rng import child, n_workers
 

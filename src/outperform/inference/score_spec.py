@@ -24,12 +24,12 @@ from outperform.inference.score_views import count_apart, prepare
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.score_metrics import (
+from outperform.metrics.sums import TARGETS, Combine
+from outperform.metrics.weighted import (
     Prepared,
     Ranking,
     Units,
 )
-from outperform.metrics.sums import TARGETS, Combine
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior

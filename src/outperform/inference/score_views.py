@@ -12,7 +12,8 @@ from outperform.data.scores import Scores
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
 from outperform.metrics.score_metric import ScoreMetric
-from outperform.metrics.score_metrics import (
+from outperform.metrics.sums import CombinedMeans, WeightedQuantile
+from outperform.metrics.weighted import (
     AveragePrecision,
     Prepared,
     Ranking,
@@ -21,7 +22,6 @@ from outperform.metrics.score_metrics import (
     brier_losses,
     log_losses,
 )
-from outperform.metrics.sums import CombinedMeans, WeightedQuantile
 from outperform.posterior.bootstrap import Influence, jackknife
 
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}

@@ -350,8 +350,7 @@ def data_of(
     if sums is not None and sums.read is None:
         return Scores.from_targets(y_true, columns, **rows)
     if sums is not None and sums.read is not None:
-        made = {name: sums.read(y_true, one) for name, one in columns.items()}
-        return Scores.from_statistics(made, columns=sums.columns, **rows)
+        return Scores._from_items(sums.read, y_true, columns, columns=sums.columns, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)
     return Scores.from_arrays(y_true, columns, labels=labels, **rows)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.metrics.score_metrics import (
+from outperform.metrics.weighted import (
     AreaUnderCurve,
     AveragePrecision,
     Buffer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import AnyArray, CostsLike, FloatArray, Label
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
-from outperform.metrics.score_metrics import Evaluate, Units
+from outperform.metrics.weighted import Evaluate, Units
 
 if TYPE_CHECKING:
     from outperform.results.schemas import CostFacts
@@ -73,6 +74,25 @@ def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> 
             f"{_asked(name)} numbers within its bounds ({low}, {high}); "
             f"it returned {float(values[outside].flat[0])!r}; widen bounds= or mend the function"
         )
+
+
+def name_of(function: object) -> str:
+    """Return what to call a metric of a function that was given no name."""
+    own = str(getattr(function, "__name__", type(function).__name__))
+    return own.replace("<lambda>", "custom")
+
+
+def as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the least and the greatest value that a metric may have."""
+    if bounds is None:
+        return (-math.inf, math.inf)
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
+    if not low < high:
+        raise UsageError(f"bounds must be a lower and a greater upper value; got {bounds!r}")
+    return low, high
 
 
 def _asked(name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import AnyArray, FloatArray, Label
-from outperform.errors import DataError, UsageError, require
+from outperform.errors import DataError, UsageError, param, require
 from outperform.metrics.sums import OfSums, ratio, rows
 
 
@@ -364,8 +364,15 @@ class OfGroups:
                 f"prediction {said.shape}"
             )
         top, bottom = RATES[self.rate](true, said, self.positive)
-        found = np.zeros((n, 2 * self.n_groups))
         codes = np.array(self.group)
+        empty = np.bincount(codes, weights=bottom, minlength=self.n_groups) == 0
+        if empty.any():
+            raise DataError(
+                f"{self.rate} is 0/0 in {np.count_nonzero(empty)} of {self.n_groups} groups, which "
+                f"have no item of class {self.positive!r}; name the positive class with "
+                f"{param('pos_label=')}, or leave these groups out"
+            )
+        found = np.zeros((n, 2 * self.n_groups))
         found[np.arange(n), 2 * codes] = top
         found[np.arange(n), 2 * codes + 1] = bottom
         return found

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from outperform._typing import CostsLike, Label
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
-from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal
+from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal, as_bounds, name_of
 from outperform.metrics.metric import Metric, Share
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
 from outperform.metrics.score_registry import NUMBERED, SCORE_METRICS, score_names
@@ -265,20 +265,19 @@ def from_function(
         raise UsageError(
             f"function must be a function of a confusion array; got {type(function).__name__}"
         )
-    own = str(getattr(function, "__name__", type(function).__name__))
     if str(getattr(function, "__module__", "")).partition(".")[0] == "sklearn":
         raise UsageError(
-            f"{own} takes labels, not a confusion array; give the metric by its name, "
-            f"one of {', '.join(names())}"
+            f"{name_of(function)} takes labels, not a confusion array; give the metric by its "
+            f"name, one of {', '.join(names())}"
         )
-    name = name or own.replace("<lambda>", "custom")
+    name = name or name_of(function)
     return Metric(
         name=name,
         label=name,
         function=function,
         vectorized=vectorized,
         greater_is_better=greater_is_better,
-        bounds=_as_bounds(bounds),
+        bounds=as_bounds(bounds),
     )
 
 
@@ -350,16 +349,6 @@ def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
         greater_is_better=greater,
         bounds=costs.bounds,
     )
-
-
-def _as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    if bounds is None:
-        return (-math.inf, math.inf)
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
-    return (low, high)
 
 
 def _by_name(name: str) -> Metric:

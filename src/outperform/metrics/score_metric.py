@@ -13,7 +13,7 @@ from outperform._typing import ColumnLike, Label
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics import item_statistics as of_items
 from outperform.metrics import sums as of_sums
-from outperform.metrics.custom import ConfusionFunction, ScoreFunction
+from outperform.metrics.custom import ConfusionFunction, ScoreFunction, as_bounds, name_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.sums import Combine, OfSums
 
@@ -154,9 +154,11 @@ def _rate_at(score: str, other: str, value: float) -> ScoreMetric:
 
 
 def _rate(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < value < 1.0:
-        raise UsageError(f"{name} must be a number above 0 and below 1; got {value!r}")
-    return float(f"{float(value):g}")
+    if not isinstance(value, bool) and isinstance(value, Real):
+        level = float(f"{float(value):g}")  # as the metric's name has it
+        if 0.0 < level < 1.0:
+            return level
+    raise UsageError(f"{name} must be a number above 0 and below 1; got {value!r}")
 
 
 BINS = 15
@@ -322,28 +324,15 @@ def from_score_function(
             "function must be a function of y_true, score and weight; got "
             f"{type(function).__name__}"
         )
-    own = str(getattr(function, "__name__", type(function).__name__))
-    name = name or own.replace("<lambda>", "custom")
+    name = name or name_of(function)
     return ScoreMetric(
         name=name,
         label=name,
         reads="anything",
         function=function,
         greater_is_better=greater_is_better,
-        bounds=_bounds(bounds),
+        bounds=as_bounds(bounds),
     )
-
-
-def _bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    if bounds is None:
-        return (-math.inf, math.inf)
-    try:
-        low, high = (float(bound) for bound in bounds)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
-    if not low < high:
-        raise UsageError(f"bounds must be a lower and a greater upper value; got {bounds!r}")
-    return low, high
 
 
 def from_statistics_function(
@@ -380,15 +369,14 @@ def from_statistics_function(
         raise UsageError(
             f"function must be a function of means of statistics; got {type(function).__name__}"
         )
-    own = str(getattr(function, "__name__", type(function).__name__))
-    name = name or own.replace("<lambda>", "custom")
+    name = name or name_of(function)
     return ScoreMetric(
         name=name,
         label=name,
         reads="statistics",
         sums=OfSums(columns=(), combine=function, own=True),
         greater_is_better=greater_is_better,
-        bounds=_bounds(bounds),
+        bounds=as_bounds(bounds),
     )
 
 
@@ -405,7 +393,7 @@ def pinball(alpha: float) -> ScoreMetric:
     >>> pinball(0.9).name
     'pinball_0.9'
     """
-    sums = of_sums.regression(of_sums.Pinball(_between(alpha, "alpha")))
+    sums = of_sums.regression(of_sums.Pinball(_rate("alpha", alpha)))
     return of_errors(f"pinball_{alpha:g}", f"pinball loss at {alpha:g}", sums)
 
 
@@ -424,7 +412,7 @@ def quantile(level: float, *, greater_is_better: bool = False) -> ScoreMetric:
     >>> quantile(0.75).name
     'quantile_0.75'
     """
-    level = _between(level, "level")
+    level = _rate("level", level)
     return quantile_of(
         f"quantile_{level:g}",
         f"{level:g} quantile",
@@ -465,9 +453,3 @@ def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> ScoreMetric:
         (0.0, math.inf if rate == "mae" else 1.0),
         greater_is_better=False,
     )
-
-
-def _between(share: float, name: str) -> float:
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
-        raise UsageError(f"{name} must be a number between 0 and 1; got {share!r}")
-    return float(share)

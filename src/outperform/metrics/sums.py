@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
-from outperform.metrics.score_metrics import Buffer, Evaluate, Units
+from outperform.metrics.weighted import Buffer, Evaluate, Units
 
 Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 """From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""

@@ -23,7 +23,7 @@ from outperform.inference.items import observed_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, make_label_spec
-from outperform.metrics.score_metrics import Evaluate
+from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
 from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows

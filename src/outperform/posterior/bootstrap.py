@@ -88,14 +88,8 @@ def draw_items(
 
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
             block = weights[: out.shape[1]]
-            if df is not None:
-                factors = spread_factors(generator, df, len(block))[:, None]
-                each = np.ones(n_units) if shapes is None else shapes
-                generator.standard_gamma(factors * each, out=block)
-            elif shapes is None:
-                generator.standard_exponential(out=block)
-            else:
-                generator.standard_gamma(np.broadcast_to(shapes, block.shape), out=block)
+            factors = None if df is None else spread_factors(generator, df, len(block))[:, None]
+            _fill_weights(generator, block, shapes, factors)
             evaluate(block, out)
 
         return fill
@@ -109,6 +103,20 @@ def draw_items(
         n_jobs=n_jobs,
         length=length,
     )
+
+
+def _fill_weights(
+    generator: np.random.Generator,
+    weights: FloatArray,
+    shapes: FloatArray | None,
+    factors: FloatArray | None,
+) -> None:
+    """Draw weights ``(n_draws, n_units)`` in place; factors ``(n_draws, 1)`` scale their shapes."""
+    if shapes is None and factors is None:
+        generator.standard_exponential(out=weights)
+        return
+    each = (1.0 if shapes is None else shapes) * (1.0 if factors is None else factors)
+    generator.standard_gamma(np.broadcast_to(each, weights.shape), out=weights)
 
 
 # So many draws go through the statistics together, a run of units at a time.
@@ -141,7 +149,7 @@ def draw_sums(
         As for :func:`draw_items`.
     """
     n_units = len(held)
-    length = min(block_of_items(n_units), 4096) if n_units * _TOGETHER <= _NEAR else _TOGETHER
+    length = max(block_of_items(n_units), _TOGETHER)
     width = max(1, min(n_units, _NEAR // length))
 
     def make_fill() -> Fill:
@@ -154,13 +162,7 @@ def draw_sums(
             for start in range(0, n_units, width):
                 some = slice(start, min(start + width, n_units))
                 tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
-                each = 1.0 if shapes is None else shapes[some]
-                if factors is not None:
-                    generator.standard_gamma(np.broadcast_to(factors * each, tile.shape), out=tile)
-                elif shapes is None:
-                    generator.standard_exponential(out=tile)
-                else:
-                    generator.standard_gamma(np.broadcast_to(each, tile.shape), out=tile)
+                _fill_weights(generator, tile, None if shapes is None else shapes[some], factors)
                 sums += tile @ held[some]
             out[:] = evaluate(sums.T)
 

@@ -283,7 +283,7 @@ class SuiteModel:
         """The Monte Carlo errors of its numbers, given how far the models are pooled.
 
         That is learned from the same draws; where models are nearly alike, numbers may vary from
-        seed to seed by twice as much.
+        seed to seed two and a half times as much.
         """
         chances = {"p_best": self.p_best, "p_practically_best": self.p_practically_best}
         found = {name: probability_error(p, self.n_draws) for name, p in chances.items()}

@@ -13,7 +13,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from outperform.metrics.score_metrics import (
+from outperform.metrics.weighted import (
     AreaUnderCurve,
     AveragePrecision,
     Ranking,
