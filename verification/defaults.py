@@ -50,7 +50,8 @@ class DefaultWorld:
         ``"usual"``; ``"independent"`` errors; ``"close"``, nearly the same errors;
         ``"crossing"``, A right on frequent classes and B on rare ones; ``"sharp"``, recalls
         that hardly differ between classes; ``"popular"``, errors that follow the frequency of
-        classes; ``"constant"``, B always says the first class.
+        classes; ``"constant"``, B always says the first class; ``"opposed"``, B mostly right
+        where A is wrong.
     """
 
     n_classes: int
@@ -140,6 +141,8 @@ def draw_items(world: DefaultWorld, number: int, generator: np.random.Generator)
     truth = generator.choice(m, n, p=whole.shares)
     hard = generator.random(n)
     own = np.where(generator.random(n) < whole.same, hard, generator.random(n))
+    if world.kind == "opposed":
+        own = 1 - own
     cumulative = np.cumsum(whole.wrong, axis=1) + np.arange(m)[:, None]
     columns = [truth]
     for recall, level in zip(whole.recalls, (hard, own), strict=True):
@@ -153,12 +156,17 @@ def draw_items(world: DefaultWorld, number: int, generator: np.random.Generator)
 
 def true_values(world: DefaultWorld, number: int) -> FloatArray:
     """Return the metrics of A and of B in the population, ``(2, n_metrics)``."""
+    return np.stack([values_of(one)[:, 0] for one in true_margins(world, number)])
+
+
+def true_margins(world: DefaultWorld, number: int) -> list[Sums]:
+    """Return the margins of each model's confusion matrix in the population, as one draw."""
     matrices = [population(world, number).confusion(model) for model in range(2)]
     if world.kind == "constant":
         matrices[1] = np.zeros_like(matrices[1])
         matrices[1][:, 0] = population(world, number).shares
-    margins = [Sums(np.diag(one), one.sum(axis=1), one.sum(axis=0)) for one in matrices]
-    return np.stack([values_of(Sums(*(part[:, None] for part in one)))[:, 0] for one in margins])
+    margins = [(np.diag(one), one.sum(axis=1), one.sum(axis=0)) for one in matrices]
+    return [Sums(*(part[:, None] for part in one)) for one in margins]
 
 
 def values_of(sums: Sums) -> FloatArray:
@@ -216,14 +224,12 @@ def _held(world: DefaultWorld, number: int) -> Held:
     answers = {}
     for prior in ("learned", *BESIDE):
         if prior == "percentile":
-            drawn = _resampled(seen, generator)
+            drawn = resampled(seen, generator, values_of)
             answers[prior] = _percentile_answer(drawn[:, METRICS.index("f1_macro")], a, b)
         elif prior != "uniform" or world.n_classes <= _MOST_UNIFORM:
             answers[prior] = _answer(seen, prior, (a, b), generator)
-    drawn = _drawn(seen, "learned", generator)  # (2, n_metrics, n_draws)
-    return Held(
-        _holds(drawn[0] - drawn[1], truth[0] - truth[1]), _holds(drawn[0], truth[0]), answers
-    )
+    drawn = draw_values(seen, "learned", generator, values_of)  # (2, n_metrics, n_draws)
+    return Held(holds(drawn[0] - drawn[1], truth[0] - truth[1]), holds(drawn[0], truth[0]), answers)
 
 
 def _answer(
@@ -257,18 +263,26 @@ def _percentile_answer(drawn: FloatArray, a: float, b: float) -> Answer:
     return Answer(low <= a - b <= high, low_a <= a <= high_a, 0.0, 0.0, frozenset(), False)
 
 
-def _drawn(seen: op.Outcomes, prior: str, generator: np.random.Generator) -> FloatArray:
+def draw_values(
+    seen: op.Outcomes,
+    prior: str,
+    generator: np.random.Generator,
+    values: Callable[[Sums], FloatArray],
+) -> FloatArray:
+    """Draw metrics of both models from the posterior, ``(2, n_metrics, n_draws)``."""
     posterior = build_posterior(seen, get_prior(prior))
     worker = posterior.worker("margins")
     step = max(1, min(_N_DRAWS, _AT_ONCE // max(posterior.n_gammas, 1)))
     parts = []
     for start in range(0, _N_DRAWS, step):
         drawn = worker(generator, min(step, _N_DRAWS - start))
-        parts.append([values_of(one) for one in drawn if isinstance(one, Sums)])
+        parts.append([values(one) for one in drawn if isinstance(one, Sums)])
     return np.concatenate([np.stack(part) for part in parts], axis=2)
 
 
-def _resampled(seen: op.Outcomes, generator: np.random.Generator) -> FloatArray:
+def resampled(
+    seen: op.Outcomes, generator: np.random.Generator, values: Callable[[Sums], FloatArray]
+) -> FloatArray:
     """Resample items, as everybody does."""
     (table,) = seen.tables
     counts = generator.multinomial(seen.n, table.counts / seen.n, _N_DRAWS).T.astype(np.float64)
@@ -281,11 +295,12 @@ def _resampled(seen: op.Outcomes, generator: np.random.Generator) -> FloatArray:
             sums, (truth[right], truth, predicted), (counts[right], counts, counts), strict=True
         ):
             np.add.at(into, places, rows)
-        found.append(values_of(Sums(*sums)))
+        found.append(values(Sums(*sums)))
     return np.stack(found)
 
 
-def _holds(draws: FloatArray, truth: FloatArray) -> FloatArray:
+def holds(draws: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return for each row of draws whether the HDI holds the truth."""
     low, high = np.transpose([narrowest_ends(np.sort(row), _PROB) for row in draws])
     held: FloatArray = ((low <= truth) & (truth <= high)).astype(np.float64)
     return held

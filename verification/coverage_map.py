@@ -1,0 +1,166 @@
+"""The coverage map: how often 95% intervals hold the truth, setting by setting.
+
+Twelve metrics by the number of classes, their balance, the number of items and how far the
+models' errors go together, for the level of one model and for the difference of two. Beside
+the default: the percentile bootstrap of items, and two confusion matrices with uniform priors
+that know nothing of each other, as in packages that compare two posteriors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import outperform as op
+from outperform._typing import FloatArray
+from outperform.posterior.base import Sums
+from verification import markdown
+from verification.defaults import (
+    DefaultWorld,
+    draw_items,
+    draw_values,
+    holds,
+    resampled,
+    true_margins,
+)
+
+SEED = 20_261_117
+REPETITIONS = 1_000
+METRICS = (
+    *("accuracy", "balanced_accuracy", "precision_macro", "f1_macro", "jaccard_macro"),
+    *("precision_weighted", "f1_weighted", "matthews_corrcoef", "cohen_kappa"),
+    *("precision", "recall", "f1"),  # of the last class, the rarest of those after Zipf
+)
+WAYS = ("default", "percentile", "apart")
+OF = ("level", "difference")
+CLASSES = (2, 3, 10, 20, 50, 200)
+ITEMS = (30, 200, 2_000, 20_000)
+# What the worlds of defaults call the ways in which errors go together.
+DEPENDENCE = {
+    "typical": "usual",
+    "independent": "independent",
+    "nearly equal": "close",
+    "opposed": "opposed",
+}
+_MOST_APART = 20  # with more classes the uniform prior has more cells than there are items
+_N_DRAWS = 1_000
+_TAILS = (0.025, 0.975)
+RESULTS = Path(__file__).parent / "results" / "map.json"
+
+WORLDS = tuple(
+    DefaultWorld(
+        n_classes=n_classes, n=n, zipf=zipf, kind=kind, gap=0.01 if kind == "close" else 0.05
+    )
+    for n_classes, zipf, kind, n in product(CLASSES, (False, True), DEPENDENCE.values(), ITEMS)
+)
+
+
+def key(world: DefaultWorld) -> str:
+    """Return what a world is called in the file of results."""
+    (dependence,) = (name for name, kind in DEPENDENCE.items() if kind == world.kind)
+    return f"{world.n_classes} {'zipf' if world.zipf else 'even'} {world.n} {dependence}"
+
+
+def values_of(sums: Sums) -> FloatArray:
+    """Return every metric of drawn margins, ``(n_metrics, n_draws)``; 0/0 is 0."""
+    total = sums.actual.sum(axis=0)
+    hits, actual, predicted = (part / total for part in sums)
+    right, chance = hits.sum(axis=0), (actual * predicted).sum(axis=0)
+    precision, recall = _ratio(hits, predicted), _ratio(hits, actual)
+    f1 = _ratio(2 * hits, actual + predicted)
+    room = (1 - (actual**2).sum(axis=0)) * (1 - (predicted**2).sum(axis=0))
+    found: FloatArray = np.stack(
+        [
+            right,
+            recall.mean(axis=0),
+            precision.mean(axis=0),
+            f1.mean(axis=0),
+            _ratio(hits, actual + predicted - hits).mean(axis=0),
+            (actual * precision).sum(axis=0),
+            (actual * f1).sum(axis=0),
+            _ratio(right - chance, np.sqrt(np.maximum(room, 0.0))),
+            _ratio(right - chance, 1 - chance),
+            precision[-1],
+            recall[-1],
+            f1[-1],
+        ]
+    )
+    return found
+
+
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 1e-15)
+
+
+def repeat(world: DefaultWorld, first: int, last: int) -> list[FloatArray]:
+    """Run repetitions ``first`` to ``last`` (not included); each gives ``(n_ways, 2, n_metrics)``.
+
+    An entry is 1 where the interval holds, 0 where it does not, NaN where the way was not run.
+    """
+    return [_held(world, number) for number in range(first, last)]
+
+
+def _held(world: DefaultWorld, number: int) -> FloatArray:
+    generator = np.random.default_rng([SEED, WORLDS.index(world), number])
+    truth = np.stack([values_of(one)[:, 0] for one in true_margins(world, number)])
+    y_true, a, b = draw_items(world, number, generator)
+    labels = list(range(world.n_classes))
+    seen = op.Outcomes.from_labels(y_true, {"A": a, "B": b}, labels=labels)
+    held = np.full((len(WAYS), len(OF), len(METRICS)), np.nan)
+    drawn = draw_values(seen, "learned", generator, values_of)
+    held[0] = holds(drawn[0], truth[0]), holds(drawn[0] - drawn[1], truth[0] - truth[1])
+    held[1] = _within_tails(resampled(seen, generator, values_of), truth)
+    if world.n_classes <= _MOST_APART:
+        held[2] = _within_tails(_apart(y_true, (a, b), world.n_classes, generator), truth)
+    return held
+
+
+def _within_tails(drawn: FloatArray, truth: FloatArray) -> list[FloatArray]:
+    found = []
+    for draws, true in ((drawn[0], truth[0]), (drawn[0] - drawn[1], truth[0] - truth[1])):
+        low, high = np.quantile(draws, _TAILS, axis=1)
+        found.append(((low <= true) & (true <= high)).astype(np.float64))
+    return found
+
+
+def _apart(
+    y_true: np.ndarray,
+    predictions: Sequence[np.ndarray],
+    n_classes: int,
+    generator: np.random.Generator,
+) -> FloatArray:
+    """Draw each model's confusion matrix by itself, uniform a priori."""
+    found = []
+    for one in predictions:
+        counts = np.bincount(n_classes * y_true + one, minlength=n_classes**2)
+        drawn = generator.standard_gamma(counts + 1.0, (_N_DRAWS, n_classes**2))
+        table = drawn.reshape(_N_DRAWS, n_classes, n_classes)
+        hits = np.diagonal(table, axis1=1, axis2=2)
+        found.append(values_of(Sums(hits.T, table.sum(axis=2).T, table.sum(axis=1).T)))
+    return np.stack(found)
+
+
+Found = Mapping[DefaultWorld, Sequence[FloatArray]]
+
+
+def store(found: Found) -> None:
+    """Write how often the intervals of each setting held; settings that were not run keep theirs."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for world, held in found.items():
+        if held and len(held) >= kept.get(key(world), {"repetitions": 0})["repetitions"]:
+            sums = np.sum(held, axis=0)
+            kept[key(world)] = {"repetitions": len(held)} | {
+                way: dict(zip(OF, sums[place].astype(int).tolist(), strict=True))
+                for place, way in enumerate(WAYS)
+                if not np.isnan(sums[place]).any()
+            }
+    order = {key(world): place for place, world in enumerate(WORLDS)}
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept, key=order.__getitem__)
+    )
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
