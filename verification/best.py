@@ -143,8 +143,8 @@ def _bin(claims: FloatArray, true: AnyArray) -> Bin:
     return Bin(claimed=claims.sum() / n, true=true.sum() / n, error=error, n=len(claims))
 
 
-def store(found: Found, path: Path = STORED) -> None:
-    """Keep what the figure draws: claims in tenths, and how much too high the leaders are."""
+def stored(found: Found) -> str:
+    """Return what the figure draws: claims in tenths, and how much too high the leaders are."""
     tenths = [(low / 10, (low + 1) / 10) for low in range(10)]
     rows = {
         name: {
@@ -160,7 +160,7 @@ def store(found: Found, path: Path = STORED) -> None:
         }
         for way, name in enumerate(WAYS)
     }
-    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def _too_high(noted: Sequence[Noted], way: int) -> tuple[float, float]:

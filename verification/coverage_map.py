@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from outperform._typing import FloatArray
 from outperform.posterior.base import Sums
 from verification import markdown
 from verification.defaults import (
+    BOUNDS,
+    LEAST,
     DefaultWorld,
     draw_items,
     draw_values,
@@ -147,20 +150,76 @@ def _apart(
 Found = Mapping[DefaultWorld, Sequence[FloatArray]]
 
 
-def store(found: Found) -> None:
-    """Write how often the intervals of each setting held; settings that were not run keep theirs."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+Results = dict[str, dict[str, Any]]
+
+
+def merge(found: Found) -> Results:
+    """Return how often the intervals of each setting held; what is known better stays."""
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for world, held in found.items():
-        if held and len(held) >= kept.get(key(world), {"repetitions": 0})["repetitions"]:
+        if len(held) > known.get(key(world), {"repetitions": 0})["repetitions"]:
             sums = np.sum(held, axis=0)
-            kept[key(world)] = {"repetitions": len(held)} | {
+            known[key(world)] = {"repetitions": len(held)} | {
                 way: dict(zip(OF, sums[place].astype(int).tolist(), strict=True))
                 for place, way in enumerate(WAYS)
                 if not np.isnan(sums[place]).any()
             }
-    order = {key(world): place for place, world in enumerate(WORLDS)}
-    lines = (
-        f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept, key=order.__getitem__)
+    return {key(world): known[key(world)] for world in WORLDS if key(world) in known}
+
+
+def stored(known: Results) -> str:
+    """Return the file of results, a line for each setting."""
+    lines = (f"{json.dumps(name)}: {json.dumps(one)}" for name, one in known.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def table(known: Results) -> str:
+    """Return, for each number of classes and of items, how the settings fare."""
+    head = ["classes", "items a class", "settings", "test sets each"]
+    head += [f"{way}: {of}" for of in OF for way in WAYS]
+    rows = []
+    for n_classes, (low, high) in product(CLASSES, pairwise((0, *_PER_CLASS, np.inf))):
+        worlds = [
+            known[key(world)]
+            for world in WORLDS
+            if world.n_classes == n_classes and low <= world.mean_class < high
+            if key(world) in known
+        ]
+        if worlds:
+            n = [one["repetitions"] for one in worlds]
+            shown = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} or more"
+            row = [f"{n_classes}", shown.replace("0 to", "below"), f"{len(worlds) * len(METRICS)}"]
+            row.append(f"{min(n):,}" if min(n) == max(n) else f"{min(n):,} to {max(n):,}")
+            rows.append(row + [_middle(worlds, of, way) for of in OF for way in WAYS])
+    return markdown.table(head, rows, numbers_from=2) + (
+        "\nCoverage of 95% intervals in per cent: median of the settings (lowest to highest).\n"
     )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+_PER_CLASS = (5, 50)
+
+
+def _middle(worlds: Sequence[Mapping[str, Any]], of: str, way: str) -> str:
+    if any(way not in one for one in worlds):
+        return "–"
+    shares = 100 * np.concatenate([np.array(one[way][of]) / one["repetitions"] for one in worlds])
+    return f"{np.median(shares):.1f} ({shares.min():.0f} to {shares.max():.0f})"
+
+
+def failures(known: Results) -> list[str]:
+    """Return where the default's intervals hold too rarely, or too often, beyond three errors."""
+    failed = []
+    for world in WORLDS:
+        one = known.get(key(world))
+        if one is None:
+            continue
+        low, high = BOUNDS if world.mean_class >= _PER_CLASS[0] else (LEAST, 1.0)
+        slack = 3 * np.sqrt(0.95 * 0.05 / one["repetitions"])
+        for of in OF:
+            shares = np.array(one["default"][of]) / one["repetitions"]
+            failed += [
+                f"{of} of {metric}, {key(world)}: {share:.3f}"
+                for metric, share in zip(METRICS, shares.tolist(), strict=True)
+                if not low - slack <= share <= high + slack
+            ]
+    return failed

@@ -168,10 +168,10 @@ def by_road(found: Sequence[Predicted]) -> dict[str, list[Bin]]:
     }
 
 
-def store(found: Sequence[Predicted], path: Path = STORED) -> None:
-    """Keep the bins for the figure."""
+def stored(found: Sequence[Predicted]) -> str:
+    """Return the bins for the figure."""
     rows = {road: [asdict(one) for one in group] for road, group in by_road(found).items()}
-    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def table(found: Sequence[Predicted]) -> str:

@@ -157,18 +157,20 @@ def fix_the_rate(
     return _weights_of("unit", world, counts, generator, n_draws)
 
 
-def bent(change: Callable[[Learned], None]) -> Sampler:
-    """Return a sampler of the learned prior that was changed after it had learned."""
+@dataclass(frozen=True, slots=True)
+class Bent:
+    """A sampler of the learned prior that is changed after it has learned."""
 
-    def sampler(
-        world: World, counts: Counts, generator: np.random.Generator, n_draws: int
+    change: Callable[[Learned], None]
+
+    def __call__(
+        self, world: World, counts: Counts, generator: np.random.Generator, n_draws: int
     ) -> Draws:
+        """Draw from the changed posterior."""
         posterior = Learned(as_outcomes(counts))
         hyper = hyper_of(posterior, world, generator, n_draws)  # right, so that it tells nothing
-        change(posterior)
+        self.change(posterior)
         return replace(draws_of(posterior, world, generator, n_draws), hyper=hyper)
-
-    return sampler
 
 
 def fix_the_mass(posterior: Learned) -> None:
@@ -251,10 +253,10 @@ PLANTS = (
         n=50,
         sampler=fix_the_rate,
     ),
-    Plant(name="mass fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_mass)),
-    Plant(name="spread fixed at 1", world=_LISTED, n=50, sampler=bent(fix_the_spread)),
-    Plant(name="errors spread evenly", world=_LISTED, n=50, sampler=bent(even_errors)),
-    Plant(name="slope dropped", world=_LISTED, n=50, sampler=bent(drop_the_slope)),
-    Plant(name="slope flipped", world=_LISTED, n=50, sampler=bent(flip_the_slope)),
-    Plant(name="prevalence not learned", world=_TEN, n=50, sampler=bent(even_prevalence)),
+    Plant(name="mass fixed at 1", world=_LISTED, n=50, sampler=Bent(fix_the_mass)),
+    Plant(name="spread fixed at 1", world=_LISTED, n=50, sampler=Bent(fix_the_spread)),
+    Plant(name="errors spread evenly", world=_LISTED, n=50, sampler=Bent(even_errors)),
+    Plant(name="slope dropped", world=_LISTED, n=50, sampler=Bent(drop_the_slope)),
+    Plant(name="slope flipped", world=_LISTED, n=50, sampler=Bent(flip_the_slope)),
+    Plant(name="prevalence not learned", world=_TEN, n=50, sampler=Bent(even_prevalence)),
 )

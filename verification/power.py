@@ -158,8 +158,8 @@ def fit(points: Sequence[Point]) -> Fit:
 Found = dict[Curve, list[Point]]
 
 
-def store(found: Found, path: Path = STORED) -> None:
-    """Keep the points, and the curves through them, for the figure."""
+def stored(found: Found) -> str:
+    """Return the points, and the curves through them, for the figure."""
     rows = [
         {
             "pair": list(curve.pair),
@@ -170,7 +170,7 @@ def store(found: Found, path: Path = STORED) -> None:
         }
         for curve, points in found.items()
     ]
-    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def load(path: Path = STORED) -> Found:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from outperform import Prior
@@ -15,6 +16,7 @@ from verification import (
     blocked_tables,
     clusters,
     coverage,
+    coverage_map,
     defaults,
     disagreement,
     disagreement_tables,
@@ -53,7 +55,7 @@ from verification import (
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
 from verification.learned_worlds import LearnedWorld
 from verification.plants import PLANTS, Plant
-from verification.spreading import Repeat, spread, spread_worlds
+from verification.spreading import Machine, Repeat, spread, spread_worlds
 from verification.worlds import World
 
 # The chance that a run of all calibrations without any fault raises an alarm.
@@ -79,15 +81,35 @@ class Sizes:
     quarters: int = 30
     futures: int = 8_000
     experiments: int = 20_000
-    jobs: int = 2
+    machine: Machine = field(default_factory=Machine)
+
+
+# Enough to see that everything runs and that nothing is far off.
+QUICK = Sizes(
+    simulations=100,
+    plant_simulations=2_000,
+    long_simulations=500,
+    repetitions=20,
+    seeds=50,
+    runs=20,
+    training_sets=20,
+    slices=200,
+    test_sets=20,
+    power_runs=20,
+    projects=20,
+    quarters=2,
+    futures=500,
+    experiments=1_000,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A finished part: its tables, by file name, and what did not hold."""
+    """A finished part: its tables, by file name, what did not hold, and what figures draw."""
 
     tables: dict[str, str]
     failures: list[str]
+    data: dict[Path, str] = field(default_factory=dict)
 
 
 def all_worlds() -> list[World]:
@@ -124,7 +146,7 @@ def run_calibration(sizes: Sizes) -> Part:
         for n in ITEMS
         if world.serves(n)
     ]
-    found = spread("calibration", calibrate, settings, sizes.jobs)
+    found = spread("calibration", calibrate, settings, sizes.machine)
     return _calibrated(found, "calibration.md", sizes.simulations)
 
 
@@ -156,7 +178,7 @@ def _calibration_row(name: str, group: Sequence[Calibration]) -> list[str]:
 def run_plants(sizes: Sizes) -> Part:
     """Calibrate with each planted bug in place; every one must be rejected."""
     tasks = [(plant, _plant_size(plant, sizes), place) for place, plant in enumerate(PLANTS)]
-    found = spread("plants", _plant, tasks, sizes.jobs)
+    found = spread("plants", _plant, tasks, sizes.machine)
     return _rejected([plant for plant, _, _ in tasks], found, "plants.md")
 
 
@@ -188,13 +210,13 @@ def _plant(task: tuple[Plant, int, int]) -> Calibration:
 def run_multiclass(sizes: Sizes) -> Part:
     """Calibrate many classes paired and many models ranked at length, and plant bugs there."""
     settings = multiclass.settings(sizes.long_simulations)
-    found = spread("multiclass", calibrate, settings, sizes.jobs)
+    found = spread("multiclass", calibrate, settings, sizes.machine)
     held = _calibrated(found, "multiclass.md", sizes.long_simulations)
     tasks = [
         (plant, multiclass.plant_size(plant, sizes.long_simulations), place)
         for place, plant in enumerate(multiclass.PLANTS)
     ]
-    bugs = spread("bugs", _plant, tasks, sizes.jobs)
+    bugs = spread("bugs", _plant, tasks, sizes.machine)
     caught = _rejected(multiclass.PLANTS, bugs, "multiclass_plants.md")
     return Part(tables=held.tables | caught.tables, failures=held.failures + caught.failures)
 
@@ -202,7 +224,7 @@ def run_multiclass(sizes: Sizes) -> Part:
 def run_coverage(sizes: Sizes) -> Part:
     """Resample 20 Newsgroups and count how often intervals hold the truth."""
     repetitions = dict.fromkeys(coverage.SIZES, sizes.repetitions)
-    hits = spread_worlds("coverage", coverage.repeat, repetitions, jobs=sizes.jobs)
+    hits = spread_worlds("coverage", coverage.repeat, repetitions, sizes.machine)
     found = coverage.summarise([hit for group in hits.values() for hit in group])
     failures = []
     for row in found:
@@ -249,7 +271,7 @@ def run_honesty(sizes: Sizes) -> Part:
     ]
     runs: dict[int, list[Any]] = {}
     for (place, _), chunk in zip(
-        tasks, spread("honesty", _run_case, tasks, sizes.jobs), strict=True
+        tasks, spread("honesty", _run_case, tasks, sizes.machine), strict=True
     ):
         runs.setdefault(place, []).extend(chunk)
     found = [row for place, group in runs.items() for row in honesty.judge_case(place, group)]
@@ -278,9 +300,9 @@ def _honesty_table(found: Sequence[honesty.Honesty]) -> str:
 
 
 def _flips(sizes: Sizes) -> tuple[str, list[str]]:
-    near = spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.jobs)
+    near = spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.machine)
     edges = [edge for group in near for edge in group] + honesty.midpoint_edges()
-    found = spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.jobs)
+    found = spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.machine)
     rows = [
         [
             one.what,
@@ -310,7 +332,7 @@ def run_blocked(sizes: Sizes) -> Part:
     runs[blocked.DRAWN] = min(sizes.runs, blocked.DRAWN_RUNS)
     runs |= dict.fromkeys(blocked.LIMITS, min(sizes.runs, blocked.LIMITS_RUNS))
     truths = _blocked_truths(list(runs), sizes)
-    noted = spread_worlds("blocked", blocked.repeat, runs, jobs=sizes.jobs)
+    noted = spread_worlds("blocked", blocked.repeat, runs, sizes.machine)
     rows = {world: blocked.summarise(world, noted[world], truths[world]) for world in runs}
     return Part(tables=blocked_tables.tables(rows), failures=blocked_tables.failures(rows))
 
@@ -325,7 +347,7 @@ def _blocked_truths(
         for learner in world.learners
     }
     found = dict(
-        zip(cases, spread("truths", _truth, list(cases.values()), sizes.jobs), strict=True)
+        zip(cases, spread("truths", _truth, list(cases.values()), sizes.machine), strict=True)
     )
     return {
         world: (found[world.stream, world.learners[0]], found[world.stream, world.learners[1]])
@@ -340,9 +362,13 @@ def _truth(task: tuple[blocked.World, str, int]) -> float:
 def run_slices(sizes: Sizes) -> Part:
     """Compare thousands of slices: false calls where all are equal, and what is found."""
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.WORLDS)]
-    found = dict(zip(slices.WORLDS, spread("slices", slices.run, tasks, sizes.jobs), strict=True))
+    found = dict(
+        zip(slices.WORLDS, spread("slices", slices.run, tasks, sizes.machine), strict=True)
+    )
     tasks = [(world, sizes.slices, 1 + place) for place, world in enumerate(slices.FEW)]
-    traded = dict(zip(slices.FEW, spread("doubts", slices.trade, tasks, sizes.jobs), strict=True))
+    traded = dict(
+        zip(slices.FEW, spread("doubts", slices.trade, tasks, sizes.machine), strict=True)
+    )
     tables = {
         "slices.md": slice_tables.table(found, sizes.slices),
         "slices_doubt.md": slice_tables.trades(traded, sizes.slices),
@@ -353,32 +379,46 @@ def run_slices(sizes: Sizes) -> Part:
 def run_limits(sizes: Sizes) -> Part:
     """Measure where the defaults end; nothing must hold there."""
     repetitions = {limit: min(limit.repetitions, sizes.test_sets) for limit in limits.LIMITS}
-    found = spread_worlds("limits", limits.repeat, repetitions, jobs=sizes.jobs)
+    found = spread_worlds("limits", limits.repeat, repetitions, sizes.machine)
     return Part(tables=limits.tables(found), failures=[])
 
 
 def run_fold_scores(sizes: Sizes) -> Part:
     """Draw scores of folds, or cross-validate: do the intervals hold the true difference?"""
     repetitions = {one: min(one.repetitions, sizes.test_sets) for one in fold_scores.WORLDS}
-    found = spread_worlds("fold-scores", fold_scores.repeat, repetitions, jobs=sizes.jobs)
+    found = spread_worlds("fold-scores", fold_scores.repeat, repetitions, sizes.machine)
     return Part(tables=fold_scores.tables(found), failures=fold_scores.failures(found))
 
 
 def run_defaults(sizes: Sizes) -> Part:
     """Draw test sets of 2 to 1,000 classes: do the default's intervals hold the truth?"""
     repetitions = dict.fromkeys(defaults.WORLDS, sizes.test_sets)
-    found = spread_worlds("defaults", defaults.repeat, repetitions, jobs=sizes.jobs)
+    found = spread_worlds("defaults", defaults.repeat, repetitions, sizes.machine)
     return Part(tables=defaults.tables(found), failures=defaults.failures(found))
+
+
+def run_map(sizes: Sizes) -> Part:
+    """Draw test sets of every setting: how often do intervals hold? Nothing must hold."""
+    n = min(sizes.repetitions, coverage_map.REPETITIONS)
+    found = spread_worlds(
+        "map", coverage_map.repeat, dict.fromkeys(coverage_map.WORLDS, n), sizes.machine
+    )
+    known = coverage_map.merge(found)
+    return Part(
+        tables={"map.md": coverage_map.table(known)},
+        failures=coverage_map.failures(known),
+        data={coverage_map.RESULTS: coverage_map.stored(known)},
+    )
 
 
 def run_best(sizes: Sizes) -> Part:
     """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
     repetitions = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
-    found = spread_worlds("best", best.repeat, repetitions, jobs=sizes.jobs)
-    best.store(found)
+    found = spread_worlds("best", best.repeat, repetitions, sizes.machine)
     return Part(
         tables={"best.md": best.table(found), "best_claims.md": best.claims_table(found)},
         failures=best.failures(found),
+        data={best.STORED: best.stored(found)},
     )
 
 
@@ -396,7 +436,7 @@ class Study:
         """Draw the test sets of all worlds."""
         n = sizes.test_sets if self.most is None else min(sizes.test_sets, self.most)
         repetitions = dict.fromkeys(self.worlds, n)
-        found = spread_worlds(name, self.repeat, repetitions, jobs=sizes.jobs)
+        found = spread_worlds(name, self.repeat, repetitions, sizes.machine)
         return Part(
             tables={f"{name.replace('-', '_')}.md": self.table(found)},
             failures=self.failures(found),
@@ -443,7 +483,7 @@ STUDIES = {
 def run_stopping(sizes: Sizes) -> Part:
     """Watch experiments with twenty looks: what does it do to stop by what is seen?"""
     tasks = [(world, sizes.experiments) for world in stopping.WORLDS]
-    watched = spread("stopping", stopping.run, tasks, sizes.jobs)
+    watched = spread("stopping", stopping.run, tasks, sizes.machine)
     found = dict(zip(stopping.WORLDS, watched, strict=True))
     tables = {
         "stopping_factors.md": stopping.factor_table(found),
@@ -458,11 +498,14 @@ def run_power(sizes: Sizes) -> Part:
     tasks = [(curve, n, sizes.power_runs) for curve in power.CURVES for n in power.sizes(curve)]
     found: power.Found = {curve: [] for curve in power.CURVES}
     for (curve, _, _), point in zip(
-        tasks, spread("power", _decide, tasks, sizes.jobs), strict=True
+        tasks, spread("power", _decide, tasks, sizes.machine), strict=True
     ):
         found[curve].append(point)
-    power.store(found)
-    return Part(tables={"power.md": power.table(found)}, failures=power.failures(found))
+    return Part(
+        tables={"power.md": power.table(found)},
+        failures=power.failures(found),
+        data={power.STORED: power.stored(found)},
+    )
 
 
 def _decide(task: tuple[power.Curve, int, int]) -> power.Point:
@@ -476,8 +519,8 @@ def run_engines(sizes: Sizes) -> Part:
             require(needed, extra=needed, purpose="the study of engines")
     except MissingExtra as missing:
         return Part(tables={}, failures=[str(missing)])
-    found = spread("engines", engines.agree, engines.CASES, sizes.jobs)
-    bugs = spread("bugs", engines.run_plant, engines.PLANTS, sizes.jobs)
+    found = spread("engines", engines.agree, engines.CASES, sizes.machine)
+    bugs = spread("bugs", engines.run_plant, engines.PLANTS, sizes.machine)
     planted = dict(zip(engines.PLANTS, bugs, strict=True))
     return Part(
         tables=engine_tables.tables(found, planted),
@@ -489,7 +532,9 @@ def run_mass(sizes: Sizes) -> Part:
     """Free the prior mass of the ICDM model on 20 Newsgroups: what changes?"""
     tasks = [(thinned, start) for thinned in mass.WORLDS for start in range(thinned.starts)]
     found: dict[mass.Thinned, list[mass.Seen]] = {thinned: [] for thinned in mass.WORLDS}
-    for (thinned, _), seen in zip(tasks, spread("mass", mass.look, tasks, sizes.jobs), strict=True):
+    for (thinned, _), seen in zip(
+        tasks, spread("mass", mass.look, tasks, sizes.machine), strict=True
+    ):
         found[thinned].append(seen)
     return Part(tables=mass.tables(found), failures=mass.failures(found))
 
@@ -500,21 +545,21 @@ def run_plans(sizes: Sizes) -> Part:
         world: sizes.projects if world.gated else max(1, sizes.projects * 2 // 5)
         for world in plans.WORLDS
     }
-    found = spread_worlds("plans", plans.repeat, repetitions, jobs=sizes.jobs)
+    found = spread_worlds("plans", plans.repeat, repetitions, sizes.machine)
     return Part(tables={"plans.md": plans.table(found)}, failures=plans.failures(found))
 
 
 def run_more_data(sizes: Sizes) -> Part:
     """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
     repetitions = dict.fromkeys(predicted.WORLDS, sizes.futures)
-    futures = spread_worlds("futures", predicted.repeat, repetitions, jobs=sizes.jobs, step=500)
+    futures = spread_worlds("futures", predicted.repeat, repetitions, sizes.machine, step=500)
     tasks = list(range(sizes.quarters))
-    chunks = spread("more-data", _quarter, tasks, sizes.jobs)
+    chunks = spread("more-data", _quarter, tasks, sizes.machine)
     found = [one for chunk in chunks for one in chunk]
-    more_data.store(found)
     return Part(
         tables={"more_data.md": more_data.table(found), "predicted.md": predicted.table(futures)},
         failures=more_data.failures(found) + predicted.failures(futures),
+        data={more_data.STORED: more_data.stored(found)},
     )
 
 
@@ -525,13 +570,13 @@ def _quarter(number: int) -> list[more_data.Predicted]:
 def run_suites(sizes: Sizes) -> Part:
     """Draw suites of tasks: do intervals hold, does P(best), is the gate wrong as it says?"""
     worlds = dict.fromkeys(suites.WORLDS, sizes.repetitions)
-    held = spread_worlds("suites", suites.repeat, worlds, jobs=sizes.jobs)
+    held = spread_worlds("suites", suites.repeat, worlds, sizes.machine)
     rows = [suites.summarize(world, found) for world, found in held.items()]
     cases = dict.fromkeys(suites.CASES, sizes.repetitions)
-    judged = spread_worlds("gates", suites.judge, cases, jobs=sizes.jobs)
+    judged = spread_worlds("gates", suites.judge, cases, sizes.machine)
     repetitions = min(suite_best.REPETITIONS, sizes.repetitions)
     ranked = dict.fromkeys(suite_best.WORLDS, repetitions)
-    noted = spread_worlds("ranked suites", suite_best.repeat, ranked, jobs=sizes.jobs)
+    noted = spread_worlds("ranked suites", suite_best.repeat, ranked, sizes.machine)
     return Part(
         tables={
             "suites.md": suites.coverage_table(rows),
@@ -552,6 +597,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "plants": run_plants,
     "coverage": run_coverage,
     "defaults": run_defaults,
+    "map": run_map,
     "honesty": run_honesty,
     "multiclass": run_multiclass,
     "blocked": run_blocked,

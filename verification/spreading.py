@@ -1,10 +1,16 @@
-"""Work spread over processes, in chunks whose results do not depend on how many there are."""
+"""Work spread over processes and machines, in chunks whose results do not depend on how many."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -15,22 +21,77 @@ Repeat = Callable[[World, int, int], list[Found]]
 """Run repetitions ``first`` to ``last``, not included, of a world."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What runs here, and where finished chunks are kept.
+
+    Parameters
+    ----------
+    jobs
+        How many processes.
+    chunks
+        A folder of finished chunks, which are not run again; None to keep none.
+    shard
+        Which part of the chunks to run, such as ``(3, 40)``; folders of several machines may
+        be copied into one.
+    """
+
+    jobs: int = 2
+    chunks: Path | None = None
+    shard: tuple[int, int] = (1, 1)
+
+
+class Unfinished(Exception):
+    """The chunks of this shard are run, and those of others are not here."""
+
+
 def spread(
-    name: str, work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int
+    name: str, work: Callable[[Task], Found], tasks: Sequence[Task], machine: Machine
 ) -> list[Found]:
     """Run tasks on several processes, and say on stderr how far they are."""
+    if machine.chunks is None:
+        return list(_counted(name, _run(work, tasks, machine.jobs), len(tasks)))
+    machine.chunks.mkdir(parents=True, exist_ok=True)
+    files = [machine.chunks / f"{name}-{_digest(task)}.pickle" for task in tasks]
+    number, of = machine.shard
+    todo = [
+        (task, file)
+        for task, file in list(zip(tasks, files, strict=True))[number - 1 :: of]
+        if not file.exists()
+    ]
+    list(_counted(name, _run(partial(_keep, work), todo, machine.jobs), len(todo)))
+    lacking = sum(not file.exists() for file in files)
+    if lacking:
+        raise Unfinished(f"{name}: {len(files) - lacking} of {len(files)} chunks are here")
+    return [pickle.loads(file.read_bytes()) for file in files]
+
+
+def _run(work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int) -> Iterator[Found]:
     if jobs == 1:
-        return list(_counted(name, map(work, tasks), len(tasks)))
+        yield from map(work, tasks)
+        return
     with ProcessPoolExecutor(jobs) as pool:
-        return list(_counted(name, pool.map(work, tasks), len(tasks)))
+        yield from pool.map(work, tasks)
+
+
+def _keep(work: Callable[[Task], Found], task: tuple[Task, Path]) -> None:
+    """Run one task and write what it found; a file is whole or absent."""
+    one, file = task
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(pickle.dumps(work(one)))
+    unfinished.replace(file)
+
+
+def _digest(task: object) -> str:
+    return hashlib.sha256(pickle.dumps(task)).hexdigest()[:24]
 
 
 def spread_worlds(
     name: str,
     repeat: Repeat[World, Found],
     repetitions: Mapping[World, int],
+    machine: Machine,
     *,
-    jobs: int,
     step: int = 20,
 ) -> dict[World, list[Found]]:
     """Run the repetitions of each world, and gather them by world."""
@@ -40,7 +101,7 @@ def spread_worlds(
         for first in range(0, last, step)
     ]
     found: dict[World, list[Found]] = {world: [] for world in repetitions}
-    for (_, world, _, _), chunk in zip(tasks, spread(name, _chunk, tasks, jobs), strict=True):
+    for (_, world, _, _), chunk in zip(tasks, spread(name, _chunk, tasks, machine), strict=True):
         found[world] += chunk
     return found
 

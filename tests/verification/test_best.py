@@ -56,5 +56,5 @@ def test_how_much_too_high_is_the_leader_and_what_is_stored(tmp_path):
     assert best._too_high(found[SMALL], 0)[0] == pytest.approx(0.01)
     assert len(best.reliability(found, 0)) == len(best.BINS)
     assert best.reliability(found, 0)[2].n == 400  # the world that is not gated is left out
-    best.store(found, tmp_path / "best.json")
+    (tmp_path / "best.json").write_text(best.stored(found), encoding="utf-8")
     assert '"pooled"' in (tmp_path / "best.json").read_text("utf-8")

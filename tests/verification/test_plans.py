@@ -118,7 +118,7 @@ def test_what_was_not_predicted_is_named(tmp_path):
     assert more_data.failures(found(52)) == []
     assert len(more_data.failures(found(70))) == 2
     assert "| printed | 100 | 50% | 52.0 ± 5.0 |" in more_data.table(found(52))
-    more_data.store(found(52), tmp_path / "stored.json")
+    (tmp_path / "stored.json").write_text(more_data.stored(found(52)), encoding="utf-8")
     assert '"printed"' in (tmp_path / "stored.json").read_text(encoding="utf-8")
 
 

@@ -71,5 +71,5 @@ def test_the_gate_and_the_table(tmp_path):
     assert len(power.failures(everything(700, 1_000))) == 3  # one of four rows is not gated
     assert len(power.ratios(everything(300, 1_000))) == 4
     assert "| 0.30 ± 0.01 | 0.40 |" in power.table(everything(300, 1_000))
-    power.store(everything(300, 1_000), tmp_path / "power.json")
+    (tmp_path / "power.json").write_text(power.stored(everything(300, 1_000)), encoding="utf-8")
     assert power.load(tmp_path / "power.json") == everything(300, 1_000)
