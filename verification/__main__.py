@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines = list(records.summary(args.parts or PARTS, results))
         print("\n".join(line for line, _ in lines))
         return 0 if all(held for _, held in lines) else 1
-    failures = []
+    failures: list[str] = []
     for name in args.parts or PARTS:
         failures += _run(name, args, results)
     for failure in failures:
