@@ -21,6 +21,7 @@ from sphinx.pycode import ModuleAnalyzer
 from outperform import __version__, _typing
 
 sys.path.insert(0, str(Path(__file__).parent))
+from coverage_map import write_map
 from llms import llms_text
 from samples import write_samples
 
@@ -100,7 +101,7 @@ ogp_social_cards = {"enable": False}
 
 
 def setup(app: Any) -> None:
-    """Mend signatures, give every parameter its type, and write reports and ``llms.txt``."""
+    """Mend signatures, give parameters their types, write reports, the map and ``llms.txt``."""
     app.connect("autodoc-process-signature", _plain_aliases)
     # Before numpydoc, which reads the docstring.
     app.connect("autodoc-process-docstring", _add_types, priority=100)
@@ -168,5 +169,6 @@ def _describe(parameter: inspect.Parameter) -> str:
 def _write_samples(app: Any, failure: Exception | None) -> None:
     if failure is None and app.builder.name == "html":
         write_samples(Path(app.outdir) / "samples")
+        write_map(Path(app.outdir) / "coverage-map.html")
         text = llms_text(Path(app.srcdir))
         Path(app.outdir, "llms.txt").write_text(text, encoding="utf-8")

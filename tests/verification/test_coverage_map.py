@@ -1,0 +1,93 @@
+"""The coverage map: its metrics are the field's, and what is known better stays."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn import metrics as reference
+
+from outperform.posterior.base import Sums
+from verification import coverage_map
+from verification.defaults import draw_items, true_margins
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_metrics_are_those_of_scikit_learn(n_classes):
+    generator = np.random.default_rng(1)
+    truth = generator.integers(0, n_classes, 400)
+    said = np.where(generator.random(400) < 0.7, truth, generator.integers(0, n_classes, 400))
+    table = reference.confusion_matrix(truth, said)
+    margins = Sums(
+        *(one[:, None] for one in (np.diag(table), table.sum(axis=1), table.sum(axis=0)))
+    )
+    each = [
+        score(truth, said, average=None)[-1]
+        for score in (reference.precision_score, reference.recall_score, reference.f1_score)
+    ]
+    expected = [
+        reference.accuracy_score(truth, said),
+        reference.balanced_accuracy_score(truth, said),
+        reference.precision_score(truth, said, average="macro"),
+        reference.f1_score(truth, said, average="macro"),
+        reference.jaccard_score(truth, said, average="macro"),
+        reference.precision_score(truth, said, average="weighted"),
+        reference.f1_score(truth, said, average="weighted"),
+        reference.matthews_corrcoef(truth, said),
+        reference.cohen_kappa_score(truth, said),
+        *each,
+    ]
+    assert coverage_map.values_of(margins)[:, 0] == pytest.approx(expected, abs=1e-12)
+
+
+# Correlation of right and wrong; classes that are easier for both make some of their own.
+TOGETHER = {
+    "usual": (0.4, 0.9),
+    "independent": (-0.05, 0.05),
+    "close": (0.8, 1.0),
+    "opposed": (-1.0, -0.2),
+}
+
+
+@pytest.mark.parametrize("place", [3, 7, 11, 15])
+def test_the_truth_is_what_many_items_show_and_errors_go_together_as_said(place):
+    world = coverage_map.WORLDS[place]
+    drawn = draw_items(world, 0, np.random.default_rng(2))
+    truth = [coverage_map.values_of(one)[0, 0] for one in true_margins(world, 0)]
+    right = [drawn[0] == one for one in drawn[1:]]
+    error = np.sqrt(0.25 / world.n)
+    assert [one.mean() for one in right] == pytest.approx(truth, abs=4 * error)
+    together = np.corrcoef(*right)[0, 1]
+    low, high = TOGETHER[world.kind]
+    assert low < together < high
+
+
+def test_every_setting_has_its_own_name():
+    names = [coverage_map.key(world) for world in coverage_map.WORLDS]
+    assert len(set(names)) == len(names) == 192
+    assert 192 * len(coverage_map.METRICS) == 2_304
+
+
+def test_what_is_known_better_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage_map, "RESULTS", tmp_path / "map.json")
+    world = coverage_map.WORLDS[0]
+    held = coverage_map.repeat(world, 0, 3)
+    known = coverage_map.merge({world: held})
+    one = known[coverage_map.key(world)]
+    assert one["repetitions"] == 3
+    assert one["default"]["difference"] == np.sum(held, axis=0)[0, 1].astype(int).tolist()
+    (tmp_path / "map.json").write_text(coverage_map.stored(known), encoding="utf-8")
+    assert coverage_map.merge({world: held[:2]}) == known == json.loads(coverage_map.stored(known))
+    assert coverage_map.table(known).count("\n") == 5
+
+
+def test_intervals_that_hold_too_rarely_fail():
+    world = coverage_map.WORLDS[1]
+    n = len(coverage_map.METRICS)
+    one = {"repetitions": 1_000, "default": {"level": [950] * n, "difference": [950] * n}}
+    known = {coverage_map.key(world): one}
+    assert coverage_map.failures(known) == []
+    one["default"]["difference"][3] = 890
+    (failed,) = coverage_map.failures(known)
+    assert failed == "difference of f1_macro, 2 even 200 typical: 0.890"
