@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from outperform.data.labels import as_table
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.errors import (
@@ -63,7 +64,7 @@ def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
 
     with _faults(name):
         try:
-            found = nw.from_native(source, pass_through=True)
+            found = nw.from_native(as_table(source), pass_through=True)
         except DuplicateError as error:
             told = str(error).replace("\n- ", " ")
             raise DataError(f"every column of {name} needs a name of its own: {told}") from None
