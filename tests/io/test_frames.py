@@ -490,7 +490,7 @@ def test_counts_of_files_that_are_none_are_refused(weights):
         ({"dialect": {"separator": ";"}}, "are for files"),
         ({"table": "t"}, "are for databases"),
         ({"query": "SELECT 1"}, "are for databases"),
-        ({"where": {"d": "2026-01-01"}}, "filter the frame"),
+        ({"where": {"d": "January"}}, "holds days|filter the frame"),
         ({"where": {"m": True}}, "compare it with text"),
         ({"models": ["d"], "where": {"y": "?"}}, "labels must be"),
         ({"weight": "v"}, "no column 'v'"),

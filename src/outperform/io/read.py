@@ -416,7 +416,8 @@ def read(
         or what they know of the items: fields of the metadata, of the document
         (lm-evaluation-harness), or variables (promptfoo).
     where
-        The rows to keep: a value, or a list of them, for each column.
+        The rows to keep: a value, or a list of them, for each column. Days and times are dates and
+        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of it.
     count
         The column that says how many items a row stands for; one each by default.
     weight
