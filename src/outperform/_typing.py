@@ -67,8 +67,19 @@ Path: TypeAlias = str | os.PathLike[str]
 FrameLike: TypeAlias = "IntoFrame"
 """A frame that narwhals knows, eager or lazy."""
 
+
+class DatasetLike(Protocol):
+    """A data set of Hugging Face."""
+
+    @property
+    def column_names(self) -> list[str]: ...
+
+    def with_format(self, type: str | None = None) -> object: ...
+
+
 Source: TypeAlias = (
-    "Path | IO[str] | IO[bytes] | FrameLike | Sequence[Path] | Mapping[str, Path | Sequence[Path]]"
+    "Path | IO[str] | IO[bytes] | FrameLike | DatasetLike | Sequence[Path]"
+    " | Mapping[str, Path | Sequence[Path]]"
 )
 """Where rows come from: files, folders, patterns, addresses, frames."""
 

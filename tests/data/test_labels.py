@@ -41,6 +41,9 @@ TEXT_CONTAINERS = {
     "polars enum": lambda values: pl.Series(values, dtype=pl.Enum(sorted(set(TRUTH + GUESS)))),
     "pyarrow": pa.array,
     "pyarrow chunked": lambda values: pa.chunked_array([values[:4], values[4:]]),
+    "pyarrow dictionary": lambda values: pa.chunked_array(
+        [pa.array(part).dictionary_encode() for part in (values[:4], values[4:])]
+    ),
 }
 INT_CONTAINERS = {
     "tuple": tuple,
@@ -197,6 +200,7 @@ def test_a_named_class_may_be_true_or_one():
         pl.Series([1, None]),
         pa.array(["a", None]),
         pa.array([1, None]),
+        pa.chunked_array([pa.array(["a", None]).dictionary_encode()]),
     ],
     ids=lambda values: f"{type(values).__module__}-{getattr(values, 'dtype', '')}",
 )

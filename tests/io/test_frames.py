@@ -73,6 +73,10 @@ def spark_frame(data):
     return session.createDataFrame(list(zip(*data.values(), strict=True)), list(data))
 
 
+def hugging_face(data):
+    return pytest.importorskip("datasets").Dataset.from_dict(data)
+
+
 OPEN: list[sqlite3.Connection] = []
 
 
@@ -102,7 +106,13 @@ LIGHT = {
     "pyarrow": pa.table,
     "duckdb": duckdb_relation,
 }
-HEAVY = {"dask": dask_frame, "modin": modin_frame, "pyspark": spark_frame, "ibis": ibis_table}
+HEAVY = {
+    "dask": dask_frame,
+    "modin": modin_frame,
+    "pyspark": spark_frame,
+    "ibis": ibis_table,
+    "hugging face": hugging_face,
+}
 TYPED = [kind for kind in LIGHT if kind != "pandas objects"]
 # Modin warns of what does not concern a count, such as the order of its rows.
 heavy = [
@@ -480,7 +490,7 @@ def test_counts_of_files_that_are_none_are_refused(weights):
         ({"dialect": {"separator": ";"}}, "are for files"),
         ({"table": "t"}, "are for databases"),
         ({"query": "SELECT 1"}, "are for databases"),
-        ({"where": {"d": "2026-01-01"}}, "filter the frame"),
+        ({"where": {"d": "January"}}, "holds days|filter the frame"),
         ({"where": {"m": True}}, "compare it with text"),
         ({"models": ["d"], "where": {"y": "?"}}, "labels must be"),
         ({"weight": "v"}, "no column 'v'"),
@@ -524,3 +534,85 @@ def test_what_a_library_raises_is_told_in_one_line(tmp_path):
     with pytest.raises(DataError, match="the frame cannot be counted") as caught:
         op.read(broken, truth="y", models=["m"])
     assert "\n" not in str(caught.value)
+
+
+# Data sets of Hugging Face
+
+
+def dataset(n=12):
+    """Return truths, one of them unknown, and predictions whose classes are numbered otherwise."""
+    datasets = pytest.importorskip("datasets")
+    features = {
+        "y": datasets.ClassLabel(names=["no", "yes"]),
+        "m": datasets.ClassLabel(names=["yes", "no"]),
+        "k": datasets.Value("int64"),
+        "score": datasets.Value("float64"),
+        "other": datasets.Value("float64"),
+    }
+    data = {
+        "y": [-1, *(i % 2 for i in range(1, n))],
+        "m": [i % 3 % 2 for i in range(n)],
+        "k": [i % 2 for i in range(n)],
+        "score": [i % 5 / 4 for i in range(n)],
+        "other": [i % 7 / 6 for i in range(n)],
+    }
+    return datasets.Dataset.from_dict(data, features=datasets.Features(features))
+
+
+def named_rows(rows):
+    """Return the classes of some rows by name, as the features say."""
+    return Counter((["no", "yes"][i % 2], ["yes", "no"][i % 3 % 2]) for i in rows)
+
+
+def test_rows_of_a_dataset_are_those_selected_and_classes_go_by_name():
+    every = dataset()
+    chosen = [7, 3, 3, 11, 2]
+    cases = {
+        "selected": (every.select(chosen), chosen),
+        "filtered": (every.filter(lambda row: row["k"] == 1), range(1, 12, 2)),
+        "in another order": (every.select(range(11, 0, -1)), range(1, 12)),
+        "formatted": (every.select(chosen).with_format("numpy", columns=["k"]), chosen),
+    }
+    for seen, rows in cases.values():
+        assert counts(op.read(seen, truth="y", models=["m"])) == named_rows(rows)
+    ordered = op.Outcomes.from_labels(["yes"] * 5, every.select(chosen).select_columns(["m"]))
+    assert ordered == op.Outcomes.from_labels(
+        ["yes"] * 5, {"m": [["yes", "no"][i % 3 % 2] for i in chosen]}
+    )
+
+
+def test_a_dataset_with_unknown_classes_is_refused_as_missing_values_are():
+    with pytest.raises(DataError, match="'y' has no value in 1 of 12 rows"):
+        op.read(dataset(), truth="y", models=["m"])
+    assert op.read(dataset(), truth="y", models=["m"], on_null="drop").n == 11
+
+
+def test_slices_of_a_dataset_are_those_of_its_frame():
+    seen = dataset(60).select(range(1, 60))
+    frame = seen.to_pandas()
+    for name in ("y", "m"):
+        frame[name] = [seen.features[name].int2str(code) for code in seen[name]]
+    asked = {"rope": 0.01, "random_state": 0}
+    labels = {"truth": "y", "a": "m", "b": "b", "by": "k", "metric": "accuracy"}
+    found = op.compare_slices(seen.add_column("b", frame["y"].tolist()), **labels, **asked)
+    assert facts(found) == facts(op.compare_slices(frame.assign(b=frame["y"]), **labels, **asked))
+    scores = {"truth": "k", "a": "score", "b": "other", "by": "m", "metric": "roc_auc"}
+    expected = facts(op.compare_slices(frame, **scores, **asked))
+    for source in (seen, pa.Table.from_pandas(frame)):
+        assert facts(op.compare_slices(source, **scores, **asked)) == expected
+
+
+def facts(found):
+    return found.to_frame().to_dict("list")
+
+
+def test_splits_and_streams_are_refused():
+    datasets = pytest.importorskip("datasets")
+    splits = datasets.DatasetDict({"dev": dataset(), "test": dataset()})
+    for ask in (op.read, op.read_scores):
+        with pytest.raises(UsageError, match=r"choose a split, e\.g\. data\['dev'\]"):
+            ask(splits, truth="y", models=["m"])
+    with pytest.raises(UsageError, match="streaming=False"):
+        op.read(dataset().to_iterable_dataset(), truth="y", models=["m"])
+    with pytest.raises(UsageError, match="from_arrays"):
+        op.read_scores(dataset(), truth="y", models=["score"])

@@ -395,3 +395,65 @@ def test_many_models_on_few_tasks_do_not_look_surer_than_their_spread():
     least, *rest = np.linalg.eigvalsh(np.cov(off))
     assert least == pytest.approx(0, abs=1e-12)  # all models alike
     assert min(rest) > 0.3 / 6
+
+
+# Scores alone
+
+
+def fold_table(n_folds: int) -> dict[str, list[object]]:
+    """Return scores of three models in folds of six data sets, whose rows are mixed."""
+    rng = np.random.default_rng(4)
+    keys = rng.permutation(np.repeat(list("uvwxyz"), n_folds)).tolist()
+    scores = {name: rng.normal(0.8, 0.03, len(keys)).tolist() for name in ("A", "B", "C")}
+    return {"data": keys, **scores}
+
+
+@pytest.mark.parametrize("n_folds", [1, 5])
+@pytest.mark.parametrize("metric", ["mean", "mean_cost"])
+def test_a_table_of_scores_is_answered_as_compare_scores_does(n_folds, metric):
+    table = fold_table(n_folds)
+    suite = op.Suite.from_scores(table, by="data", metric=metric, rope=0.005)
+    assert suite.models == ("A", "B", "C")
+    found = op.compare(suite, "C", "A", random_state=1, n_draws=4_000, hdi_prob=0.9)
+    c, a = (
+        {
+            key: [one for one, own in zip(table[name], table["data"], strict=True) if own == key]
+            for key in dict.fromkeys(table["data"])
+        }
+        for name in ("C", "A")
+    )
+    expected = op.compare_scores(
+        c, a, names=("C", "A"), metric=metric, rope=0.005, random_state=1, n_draws=4_000,
+        hdi_prob=0.9,
+    )  # fmt: skip
+    assert found.to_dict() == expected.to_dict()
+
+
+def test_rows_of_one_data_set_are_its_folds():
+    table = fold_table(5)
+    del table["data"]
+    suite = op.Suite.from_scores(table, rope=0.005, runs=3)
+    expected = op.compare_scores(table["A"], table["B"], rope=0.005, runs=3)
+    found = op.compare(suite, "A", "B")
+    assert found.mcse == 0
+    assert (found.mean, found.hdi, found.p_better) == (
+        expected.mean, expected.hdi, expected.p_better
+    )  # fmt: skip
+
+
+def test_what_scores_alone_cannot_answer_is_refused():
+    suite = op.Suite.from_scores(fold_table(5), by="data")
+    for ask in (
+        lambda: op.rank(suite),
+        lambda: op.gate(suite, "A", "B"),
+        lambda: op.plan(pilot=suite, a="A", b="B"),
+    ):
+        with pytest.raises(UsageError, match="make a Suite of the Outcomes or Scores of the items"):
+            ask()
+    with pytest.raises(UsageError, match="unknown model 'D'"):
+        op.compare(suite, "A", "D")
+    for asked in ({"prior": "unit"}, {"paired": False}, {"rope": 0.1}):
+        with pytest.raises(UsageError, match=r"of their own|give ropes= to Suite"):
+            op.compare(suite, "A", "B", **asked)
+    with pytest.raises(UsageError, match="unknown column 'set'"):
+        op.Suite.from_scores(fold_table(5), by="set")

@@ -38,7 +38,7 @@ from outperform.inference.spec import (
     rope_for,
     selected,
 )
-from outperform.inference.suite import Suite
+from outperform.inference.suite import ScoreSuite, Suite
 from outperform.inference.summary import chain_findings, seed_name, sign, summarize
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
@@ -305,6 +305,10 @@ def summarize_comparison(
 
 
 @overload
+def compare(y_true: ScoreSuite, a: str, b: str, **asked: Unpack[_OfTwo]) -> Comparison: ...  # type: ignore[overload-overlap]
+
+
+@overload
 def compare(y_true: Suite, a: str, b: str, **asked: Unpack[_OfTwo]) -> SuiteComparison: ...
 
 
@@ -372,8 +376,7 @@ def compare(
     paired
         Whether to use that the items are the same, where the data allow it.
     n_draws
-        How many draws. By default 20,000 independent ones; chains draw what :class:`PyMC`
-        says.
+        How many draws. By default 20,000 independent ones; chains draw what :class:`PyMC` says.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
@@ -411,7 +414,7 @@ def compare(
     if isinstance(y_true, Suite):
         if chosen is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
-        found: SuiteComparison = feature("compare_suite")(
+        found: SuiteComparison = feature(y_true._compared_by)(
             y_true,
             a,
             b,

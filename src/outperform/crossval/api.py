@@ -21,7 +21,9 @@ from outperform.crossval.folds import (
     read_folds,
     repeated_rows,
 )
+from outperform.crossval.scores import compare_scores
 from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
@@ -29,6 +31,7 @@ from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.score_spec import Counting, Scale
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
+from outperform.inference.suite import ScoreSuite, shared_question
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
@@ -445,3 +448,23 @@ def _ask(
     # Counts of folds may be of items or of spans; which, nobody has said.
     kept = tuple(one for one in spec.findings if one.name != "independent_spans")
     return replace(spec, findings=findings + kept)
+
+
+def compare_score_suite(suite: ScoreSuite, a: str, b: str, **asked: Any) -> Comparison:
+    """Compare two models of which a suite knows only scores, as ``compare_scores`` does."""
+    shared = shared_question(asked)
+    if shared != {"labels": None, "prior": None, "paired": True, "pos_label": None}:
+        raise UsageError("scores of folds have a prior of their own and are paired; ask no more")
+    for model in (a, b):
+        if model not in suite.models:
+            raise UsageError(unknown_name("model", model, suite.models))
+    of_a, of_b = (
+        {
+            key: one.values[suite.models.index(model)]
+            for key, one in suite.tasks.items()
+            if isinstance(one, Scores)  # as all are
+        }
+        for model in (a, b)
+    )
+    own = {name: asked[name] for name in ("hdi_prob", "n_draws", "random_state")}
+    return compare_scores(of_a, of_b, names=(a, b), **suite.design, **own)

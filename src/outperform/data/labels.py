@@ -132,14 +132,34 @@ _MEND = "give them the same index, or pass .to_numpy() to compare by position"
 
 
 def is_frame(values: object) -> bool:
-    """Return whether values are columns with names: a frame of pandas or polars, or Arrow."""
-    return hasattr(values, "columns") and hasattr(values, "shape") and hasattr(values, "__len__")
+    """Return whether values are columns with names: of pandas, polars, Arrow or Hugging Face."""
+    named = hasattr(values, "columns") or hasattr(values, "column_names")
+    return named and hasattr(values, "shape") and hasattr(values, "__len__")
+
+
+def as_table(values: Any) -> Any:
+    """Return a data set of Hugging Face as Arrow, classes by name; anything else as it is."""
+    kinds = {one.__name__ for one in type(values).__mro__ if one.__module__[:9] == "datasets."}
+    if kinds & {"DatasetDict", "IterableDatasetDict"}:
+        raise UsageError(f"choose a split, e.g. data[{next(iter(values), 'test')!r}]")
+    if "IterableDataset" in kinds:
+        raise UsageError("an IterableDataset is read only once; load it with streaming=False")
+    if "Dataset" not in kinds:
+        return values
+    table = values.with_format("arrow")[:]  # the rows that were selected, in their order
+    for place, (name, feature) in enumerate(values.features.items()):
+        if type(feature).__name__ == "ClassLabel":
+            codes = table[name].to_numpy()  # -1 is no class, and comes last
+            names = np.array([*feature.names, None], dtype=object)
+            classes = names[np.where(codes >= 0, codes, -1).astype(np.int64)]
+            table = table.set_column(place, name, [classes])
+    return table
 
 
 def column_names(frame: Any, *, name: str) -> list[Any]:
     """Return the names of a frame's columns, which must differ."""
     # What Arrow calls columns are the columns themselves.
-    names = list(getattr(frame, "column_names", frame.columns))
+    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     if len(set(names)) != len(names):
         twice = next(one for place, one in enumerate(names) if one in names[:place])
         raise DataError(f"{name} has two columns of the name {twice!r}; rename one of them")
@@ -148,11 +168,14 @@ def column_names(frame: Any, *, name: str) -> list[Any]:
 
 def frame_columns(frame: Any, *, name: str) -> dict[Any, Any]:
     """Return the columns of a frame by name, each with the frame's index if it has one."""
+    frame = as_table(frame)
     return {one: frame[one] for one in column_names(frame, name=name)}
 
 
 def only_column(values: Any, *, name: str) -> Any:
     """Return the column of a frame that has just one; anything else as it is."""
+    if hasattr(getattr(values, "type", None), "index_type"):  # of Arrow; numpy misreads its nulls
+        values = values.cast(values.type.value_type)
     if not is_frame(values) or values.shape[1] != 1:
         return values
     (column,) = frame_columns(values, name=name).values()
@@ -217,13 +240,6 @@ class _Codes(dict[Any, int]):
     def __missing__(self, key: object) -> int:
         code = self[key] = len(self)
         return code
-
-
-def clear_positive(labels: Sequence[Label]) -> Label | None:
-    """Return the positive class where it is clear, True or 1; else None."""
-    if all(isinstance(label, bool) for label in labels):
-        return True
-    return 1 if set(labels) == {0, 1} else None
 
 
 def read_column(values: object, *, name: str) -> Column:

@@ -18,7 +18,7 @@ from outperform.data.groups import Groups, RepeatedId
 from outperform.data.items import Items
 from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
-from outperform.data.labels import LABEL_FINDINGS, clear_positive, label_findings, sort_labels
+from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence, PrevalenceLike
 from outperform.data.sources import DOUBLED, Source, add
@@ -26,6 +26,7 @@ from outperform.data.table import ClassCounts, Table
 from outperform.data.views import (
     check_labels,
     choose_from_pool,
+    clear_positive,
     code_of,
     describe,
     n_codes,

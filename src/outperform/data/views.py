@@ -48,6 +48,13 @@ def named(columns: object) -> Mapping[str, Any]:
     return columns
 
 
+def clear_positive(labels: Sequence[Label]) -> Label | None:
+    """Return the positive class where it is clear, True or 1; else None."""
+    if all(isinstance(label, bool) for label in labels):
+        return True
+    return 1 if set(labels) == {0, 1} else None
+
+
 def same_length(columns: Sequence[Column]) -> None:
     """Refuse columns that cannot be the same items."""
     first = columns[0]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import special
 
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, ModelsLike
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.views import named
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
@@ -71,6 +72,7 @@ class Suite:
     ropes: Mapping[str, RopeLike | None]
     weights: Mapping[str, float]
     scale: Scale | None
+    _compared_by: ClassVar[str] = "compare_suite"
 
     def __init__(
         self,
@@ -93,6 +95,50 @@ class Suite:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_scores(
+        cls,
+        table: ModelsLike,
+        *,
+        by: str | None = None,
+        metric: Literal["mean", "mean_cost"] = "mean",
+        rope: RopeLike | None = None,
+        runs: int | None = None,
+        test_share: float | None = None,
+    ) -> ScoreSuite:
+        """Return data sets of which only scores are known, for :func:`compare`.
+
+        Parameters
+        ----------
+        table
+            A column of scores for each model, and a row for each data set or each of its folds.
+        by
+            The column that names the data set of each row; all rows are folds of one by default.
+        metric, rope, runs, test_share
+            As for :func:`compare_scores`, whose answer it is.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> table = {"data": list("wxyz"), "A": [0.8, 0.7, 0.9, 0.6], "B": [0.7, 0.6, 0.8, 0.5]}
+        >>> op.compare(op.Suite.from_scores(table, by="data"), "A", "B", random_state=0).decision
+        <Decision.BETTER: '≫'>
+        """
+        columns = {name: np.asarray(one) for name, one in named(table).items()}
+        if by is not None and by not in columns:
+            raise UsageError(unknown_name("column", by, columns))
+        keys = (columns.pop(by) if by else np.zeros(len(next(iter(columns.values()))))).astype(str)
+        tasks = {
+            key: Scores.from_values({name: one[keys == key] for name, one in columns.items()})
+            for key in dict.fromkeys(keys.tolist())
+        }
+        found, design = (
+            ScoreSuite(tasks, metrics=metric, ropes=rope),
+            {"metric": metric, "rope": rope},
+        )
+        object.__setattr__(found, "design", {**design, "runs": runs, "test_share": test_share})
+        return found
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -124,19 +170,27 @@ class Suite:
             Their names, in the order wanted.
         """
         chosen = {name: one.select(list(models)) for name, one in self.tasks.items()}
-        return Suite(chosen, **self._asked())
-
-    def _asked(self) -> dict[str, Any]:
-        return {
-            "metrics": self.metrics,
-            "ropes": self.ropes,
-            "weights": self.weights,
-            "scale": self.scale,
-        }
+        asked = {name: getattr(self, name) for name in ("metrics", "ropes", "weights", "scale")}
+        return Suite(chosen, **asked)
 
     def __repr__(self) -> str:
         many = f"{len(self.models)} models: {', '.join(self.models)}"
         return f"Suite({len(self)} task{'s' * (len(self) > 1)}, {many})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class ScoreSuite(Suite):
+    """Data sets of which only scores are known; see :meth:`Suite.from_scores`."""
+
+    design: Mapping[str, Any]  # what else compare_scores is asked
+    _compared_by: ClassVar[str] = "compare_score_suite"
+
+    def select(self, models: Sequence[str]) -> Suite:
+        """Refuse what needs items; two models are compared without it."""
+        raise UsageError(
+            "scores of folds or data sets can only be compared, two models at a time; to rank, "
+            "gate or plan, make a Suite of the Outcomes or Scores of the items of each data set"
+        )
 
 
 class Question(NamedTuple):
@@ -178,14 +232,6 @@ class Average(NamedTuple):
         """Return the weighted mean over tasks of values, one array a task."""
         factors = self.weights / self.units
         return np.asarray(sum(f * one for f, one in zip(factors, values, strict=True)))
-
-
-def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean over tasks is of, in words."""
-    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
 
 
 def average(suite: Suite, asked: Sequence[Question]) -> Average:

@@ -10,11 +10,10 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import IntArray, Label
-from outperform.data.labels import clear_positive
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import code_of, matches, only
+from outperform.data.views import clear_positive, code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric

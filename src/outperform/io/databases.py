@@ -30,7 +30,7 @@ from outperform.io.formats import STORES, URL, check_address, masked, without_se
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
 from outperform.io.group_by import TableQuery
 
-# The types that labels can have, by the numbers that PostgreSQL gives to its own.
+# The types that labels, days and times can have, by the numbers that PostgreSQL gives to its own.
 _TYPES = {
     16: "boolean",
     20: "int64",
@@ -39,6 +39,9 @@ _TYPES = {
     **dict.fromkeys((19, 25, 1042, 1043), "string"),
     700: "float32",
     701: "float64",
+    1082: "date",
+    1114: "timestamp(6)",
+    1184: "timestamp('UTC', 6)",
     1700: "decimal",
 }
 _FIRST_OF_OTHERS = 16384  # PostgreSQL's own objects have smaller numbers

@@ -8,8 +8,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from outperform.data.labels import as_table
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.errors import (
@@ -24,7 +26,16 @@ from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
 from outperform.io.count import MOST_ROWS, Repeats, beside, candidates, not_counts
 from outperform.io.group_by import Grouped, TableQuery, coded
-from outperform.io.tables import SEVERAL, Where, no_label
+from outperform.io.tables import (
+    SEVERAL,
+    TimeKind,
+    Where,
+    asked_times,
+    ends_of,
+    no_label,
+    refuse_times,
+    time_kind,
+)
 
 if TYPE_CHECKING:
     from narwhals.stable.v2 import Expr, LazyFrame
@@ -63,7 +74,7 @@ def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
 
     with _faults(name):
         try:
-            found = nw.from_native(source, pass_through=True)
+            found = nw.from_native(as_table(source), pass_through=True)
         except DuplicateError as error:
             told = str(error).replace("\n- ", " ")
             raise DataError(f"every column of {name} needs a name of its own: {told}") from None
@@ -202,8 +213,25 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
         _refuse_misread(asked, frame.name)
     plan = frame.plan.select(*(nw.col(name) for name in asked))
     for name, value in (where or {}).items():
-        plan = plan.filter(_test(frame.column(name), name, value, frame.name))
+        test = _test(frame.column(name), name, value, frame.name, _time_kind(frame, name))
+        plan = plan.filter(test)
     return plan
+
+
+def _time_kind(frame: Frame, name: str) -> TimeKind | None:
+    """Return what a column of days or times holds; pandas has days as objects."""
+    column = frame.column(name)
+    if column.family == "json":
+        values = frame.plan.select(name).drop_nulls().collect()[name].to_list()
+        return "days" if {type(one) for one in values} == {date} else None
+    kind = time_kind(column)
+    is_ibis = kind is not None and frame.plan.implementation.is_ibis()
+    if is_ibis and frame.plan.to_native().get_backend().name == "sqlite":
+        raise UsageError(
+            f"SQLite has no days and times: column {name!r} of {frame.name} holds text or numbers; "
+            f"read a query that has it as text, CAST({name} AS TEXT), and compare that"
+        )
+    return kind
 
 
 def _refuse_misread(names: Iterable[str], frame: str) -> None:
@@ -217,23 +245,41 @@ def _refuse_misread(names: Iterable[str], frame: str) -> None:
         )
 
 
-def _test(column: Column, name: str, value: object, frame: str) -> Expr:
+def _test(column: Column, name: str, value: object, frame: str, kind: TimeKind | None) -> Expr:
     import narwhals.stable.v2 as nw
 
     values = list(value) if isinstance(value, SEVERAL) else [value]
     if column.family == "text" and any(isinstance(one, bool) for one in values):
         raise UsageError(f"{name!r} holds text, so where must compare it with text; got {value!r}")
-    if column.family in ("other", "json"):
+    if kind is None and column.family in ("other", "json"):
         raise UsageError(
-            f"column {name!r} of {frame} is of type {column.type}; where compares text, numbers "
-            "and booleans, so filter the frame before it is read"
+            f"column {name!r} of {frame} is of type {column.type}; where compares text, numbers, "
+            "booleans, days and times, so filter the frame before it is read"
         )
-    given = [_given(one, column.family) for one in values if one is not None]
-    side = nw.col(name).cast(nw.String) if column.family == "text" else nw.col(name)
-    test = side.is_in([one for one in given if one is not None])
     # pandas before 3 casts what is missing to "None" or "nan".
     missing = nw.col(name).is_null()
+    if kind is not None:
+        test = _time_test(nw.col(name), asked_times(values, kind, name), kind)
+    else:
+        refuse_times(values, column, name)
+        given = [_given(one, column.family) for one in values if one is not None]
+        side = nw.col(name).cast(nw.String) if column.family == "text" else nw.col(name)
+        test = side.is_in([one for one in given if one is not None])
     return test | missing if None in values else test & ~missing
+
+
+def _time_test(side: Expr, moments: Sequence[date], kind: TimeKind) -> Expr:
+    """Return the test for days and times; only sets of them are compared alike by all libraries."""
+    days = [one for one in moments if not isinstance(one, datetime)]
+    if kind == "days":
+        return side.is_in(days)
+    times = [one for one in moments if isinstance(one, datetime)]
+    if kind == "times with a time zone":
+        return side.is_in([one.astimezone(UTC) for one in times])
+    test = side.is_in(times)
+    for start, end in map(ends_of, days):
+        test = test | ((side >= start) & (side < end))
+    return test
 
 
 def _given(value: Any, family: Family) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from outperform._typing import FloatArray, Source, Where
+from outperform.data.labels import as_table
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import Source as SourceFacts
@@ -106,16 +107,18 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
+    source = as_table(source)
     storage = Storage.of(storage_options)
     check_where(where)
-    if isinstance(source, Mapping) and format not in LOGS and not recognized(source):
+    are_logs = format in LOGS or (format is None and recognized(source))
+    if isinstance(source, Mapping) and not are_logs:
         raise UsageError(
             f"read_scores reads one table with a column for each model, not a file for each; got "
             f"{', '.join(map(repr, source))}. Join the files on their id first, e.g. with pandas' "
             "merge, and give the columns to Scores.from_values or Scores.from_arrays; files that "
             "say right or wrong are joined by op.read(…, id=…, correct=…)"
         )
-    if format in LOGS or (format is None and recognized(source)):
+    if are_logs:
         columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
         if format == LONG:
             columns["dialect"] = Dialect(storage=storage, **check_options(dialect))
@@ -233,12 +236,6 @@ def _refuse_of_tables(
     """Refuse what only logs have, and say what to do with a table."""
     if format is not None and format not in FORMATS:
         raise UsageError(unknown_name("format", format, (*FORMATS, *LOGS)))
-    if isinstance(source, Mapping):
-        raise UsageError(
-            "read_scores reads one table with a column of scores for each model, and a mapping of "
-            f"models to files only of logs, with {param('format=', 'lm-eval', 'inspect')}; join "
-            "the files first"
-        )
     if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
         raise UsageError(
             "read_scores reads files; give the columns of a frame to op.Scores.from_values"
@@ -373,7 +370,7 @@ def read(
 
     The files are CSV, TSV or JSON Lines, perhaps packed as ``.gz`` or ``.zst``, Parquet or Arrow,
     or folders of these; frames are those of pandas, polars, pyarrow, DuckDB and whatever else
-    narwhals knows, eager or lazy.
+    narwhals knows, eager or lazy, and data sets of Hugging Face.
     Either one table has the truth and a column per model, or there is a file of gold labels and
     one for each model, which are joined on an id. Where only right or wrong is known of each
     model, ``correct`` names these columns and there is no truth. In CSV and TSV every value is
@@ -419,7 +416,8 @@ def read(
         or what they know of the items: fields of the metadata, of the document
         (lm-evaluation-harness), or variables (promptfoo).
     where
-        The rows to keep: a value, or a list of them, for each column.
+        The rows to keep: a value, or a list of them, for each column. Days and times are dates and
+        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of it.
     count
         The column that says how many items a row stands for; one each by default.
     weight

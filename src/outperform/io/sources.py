@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, get_args
 
+from outperform.data.labels import as_table
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import with_source
 from outperform.errors import UsageError, param, unknown_name
@@ -277,6 +278,7 @@ class Door(NamedTuple):
 
 def read_by_door(source: object, request: Request) -> Outcomes:
     """Read a source by the first door that knows it."""
+    source = as_table(source)
     for door in DOORS:
         found = door.find(source, request)
         if found is not None:

@@ -29,7 +29,7 @@ from outperform.io.formats import OPTIONS, Dialect, masked
 from outperform.io.paths import File, copied_file, known_files, ready_files, shown_name
 from outperform.io.remote import RemoteFile, found_at, is_remote, reached, refuse_changed, told
 from outperform.io.sources import DOORS, Request
-from outperform.io.tables import Opened, Table, open_table
+from outperform.io.tables import Opened, Table, open_table, plain_where
 from outperform.progress import in_steps
 
 SPEC = "_store.json"
@@ -292,11 +292,7 @@ def _spec_of(request: Request) -> dict[str, object]:
     if request.slice_names:
         spec["by"] = list(request.slice_names)
     if request.where:
-        values = {
-            name: list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
-            for name, value in request.where.items()
-        }
-        spec["where"] = {name: sorted(some, key=repr) for name, some in sorted(values.items())}
+        spec["where"] = plain_where(request.where)
     return spec
 
 

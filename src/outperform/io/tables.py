@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
@@ -223,9 +224,13 @@ def _holds(told: Mapping[str, str | None], where: Mapping[str, object]) -> bool:
 
 def _test(column: Column, name: str, value: object) -> Query:
     values = list(value) if isinstance(value, SEVERAL) else [value]
+    kind = time_kind(column)
+    if kind is not None:
+        return _time_test(column, asked_times(values, kind, name), None in values)
     given = tuple(_as_text(one) for one in values if one is not None)
     if column.family == "text" and any(isinstance(one, bool) for one in values):
         raise UsageError(f"{name!r} holds text, so where must compare it with text; got {value!r}")
+    refuse_times(values, column, name)
     typed = column.family in ("whole numbers", "fractions", "booleans")
     mark = f"TRY_CAST(? AS {column.type})" if typed else "?"
     side = column.expression if typed else column.as_text
@@ -239,6 +244,90 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+# Days and times: a day is compared with days, and with times without a zone as all of that day.
+
+TimeKind = Literal["days", "times", "times with a time zone"]
+_SUCH_AS: dict[TimeKind, str] = {
+    "days": "2026-11-30",
+    "times": "2026-11-30T12:00:00, or 2026-11-30 for the whole day",
+    "times with a time zone": "2026-11-30T12:00:00+00:00; for a day, make a column of days first",
+}
+
+
+def time_kind(column: Column) -> TimeKind | None:
+    """Return what a column of days or times holds, None for any other.
+
+    Examples
+    --------
+    >>> [time_kind(Column("c0", "other", one)) for one in ("DATE", "TIMESTAMP_NS", "TIME")]
+    ['days', 'times', None]
+    """
+    if column.family != "other" or not column.type.startswith(("DATE", "TIMESTAMP", "Date")):
+        return None
+    if column.type.upper() == "DATE":
+        return "days"
+    zoned = any(one in column.type for one in ("WITH TIME ZONE", "TZ", "time_zone='"))
+    return "times with a time zone" if zoned else "times"
+
+
+def asked_times(values: Sequence[object], kind: TimeKind, name: str) -> list[date]:
+    """Return the days and times to keep; refuse what such a column cannot hold."""
+    found = [one for one in values if one is not None]
+    moments = [_moment(one) for one in found]
+    for one, moment in zip(found, moments, strict=True):
+        told: TimeKind = "days"
+        if isinstance(moment, datetime):
+            told = "times" if moment.utcoffset() is None else "times with a time zone"
+        if moment is None or told not in ({"days", "times"} if kind == "times" else {kind}):
+            raise UsageError(
+                f"{name!r} holds {kind}, so where must compare it with such as {_SUCH_AS[kind]}; "
+                f"got {_as_text(one)!r}"
+            )
+    return [one for one in moments if one is not None]
+
+
+def _moment(value: object) -> date | None:
+    """Return a day or a time, also of a text that is one; None for anything else."""
+    text = value.isoformat() if isinstance(value, date) else value
+    if not isinstance(text, str):
+        return None
+    for kind in (date, datetime):
+        with suppress(ValueError):
+            return kind.fromisoformat(text)
+    return None
+
+
+def ends_of(day: date) -> tuple[datetime, datetime]:
+    """Return when a day begins, and when the next one does."""
+    start = datetime.combine(day, time())
+    return start, datetime.max if day == date.max else start + timedelta(days=1)
+
+
+def refuse_times(values: Sequence[object], column: Column, name: str) -> None:
+    """Refuse days and times for a column that holds none; a day is a text as well."""
+    is_text = column.family in ("text", "json")
+    for one in values:
+        if isinstance(one, date) and (isinstance(one, datetime) or not is_text):
+            held = "text" if is_text else column.type if column.family == "other" else column.family
+            raise UsageError(f"{name!r} holds {held}, so where cannot compare it with {one!r}")
+
+
+def _time_test(column: Column, moments: Sequence[date], or_missing: bool) -> Query:
+    side = column.expression
+    tests, parameters = ["false"], []
+    for one in moments:
+        if isinstance(one, datetime):
+            type_ = "TIMESTAMP" if one.utcoffset() is None else column.type
+            tests.append(f"{side} = CAST(? AS {type_})")
+            parameters.append(one.isoformat())
+        else:  # a day is a time for the engine, its midnight
+            tests.append(f"({side} >= CAST(? AS TIMESTAMP) AND {side} < CAST(? AS TIMESTAMP))")
+            parameters += [end.isoformat() for end in ends_of(one)]
+    if or_missing:
+        tests.append(f"{side} IS NULL")
+    return Query(sql=f"({' OR '.join(tests)})", parameters=tuple(parameters))
+
+
 def check_where(where: Where) -> None:
     """Refuse conditions that are not columns and the values to keep."""
     if where is None:
@@ -250,11 +339,29 @@ def check_where(where: Where) -> None:
         )
     for name, value in where.items():
         for one in value if isinstance(value, SEVERAL) else [value]:
-            if not isinstance(one, (str, bool, int, float, type(None))):
+            if not isinstance(one, (str, bool, int, float, date, type(None))):
                 raise UsageError(
-                    f"where can compare {name!r} with text, numbers, booleans and None; "
-                    f"got {type(one).__name__}"
+                    f"where can compare {name!r} with text, numbers, booleans, days, times and "
+                    f"None; got {type(one).__name__}"
                 )
+            # Of pandas, which also calls a missing time a time.
+            if isinstance(one, date) and (one != one or getattr(one, "nanosecond", False)):
+                raise UsageError(
+                    f"where compares {name!r} with times to the microsecond, and with None for a "
+                    f"missing one; got {one}"
+                )
+
+
+def plain_where(where: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the values to keep as JSON has them, the same however they were given."""
+    values = {
+        name: [
+            one.isoformat() if isinstance(one, date) else one
+            for one in (value if isinstance(value, SEVERAL) else [value])
+        ]
+        for name, value in sorted(where.items())
+    }
+    return {name: sorted(some, key=repr) for name, some in values.items()}
 
 
 def check_columns(named: object, what: str) -> None:

@@ -42,6 +42,7 @@ _HOMES = {
     "at_prevalence": "comparison.again",
     "compare_classes": "comparison.again",
     "compare_ranked": "ranking.api",
+    "compare_score_suite": "crossval.api",
     "compare_suite": "suite.api",
     "gate_suite": "gates.policy",
     "estimate_at_prevalence": "comparison.again",

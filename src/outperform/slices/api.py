@@ -271,7 +271,13 @@ def _rows_of(frame: object, wanted: Sequence[str]) -> dict[str, list[Any]]:
     for name in wanted:
         if name not in columns:
             raise UsageError(unknown_name("column", name, map(str, columns)))
-    return {name: list(columns[name]) for name in wanted}
+    # Arrow's own values are neither text nor numbers.
+    return {
+        name: columns[name].to_pylist()
+        if hasattr(columns[name], "to_pylist")
+        else list(columns[name])
+        for name in wanted
+    }
 
 
 def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:

@@ -20,7 +20,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Difference, Scale, difference_facts, measure
+from outperform.inference.suite import Difference, Scale, difference_facts
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -48,6 +48,14 @@ if TYPE_CHECKING:
         SuiteModelFacts,
         SuiteRankingFacts,
     )
+
+
+def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean over tasks is of, in words."""
+    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
