@@ -123,8 +123,16 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     )
 
 
-def read_statistics(values: object, model: str) -> AnyArray:
-    """Return the statistics of one model, a row for each item."""
+def read_statistics(values: object, model: str, columns: Sequence[str] = ()) -> AnyArray:
+    """Return the statistics of one model, a row for each item; columns by name in this order."""
+    if isinstance(values, Mapping):
+        if set(values) != set(columns):
+            raise DataError(
+                f"every model must have the same statistics; {model!r} has "
+                f"{', '.join(map(str, values))}, and the first or {param('columns')} has "
+                f"{', '.join(columns) or 'none with a name'}"
+            )
+        return np.stack([*read_scores({one: values[one] for one in columns}).values()], axis=1)
     array = _as_floats(values, f"statistics of {model!r}")
     if array.ndim == 1:
         array = array[:, None]

@@ -14,8 +14,8 @@ from outperform._typing import (
     FloatArray,
     IntArray,
     Label,
-    MatrixLike,
     ModelsLike,
+    StatisticsLike,
 )
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
@@ -249,7 +249,7 @@ class Scores:
     @classmethod
     def from_statistics(
         cls,
-        statistics: Mapping[str, MatrixLike],
+        statistics: Mapping[str, StatisticsLike],
         *,
         columns: Sequence[str] = (),
         groups: ColumnLike | None = None,
@@ -262,9 +262,10 @@ class Scores:
         ----------
         statistics
             For each model, by name, an array with a row for each item and a column for each
-            statistic, such as the edits and the words of a sentence.
+            statistic, such as the edits and the words of a sentence; or a mapping from the
+            names of the statistics to their columns.
         columns
-            What the statistics are called; metrics with a name check it.
+            What the statistics are called, if no mapping says it; metrics with a name check it.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -278,8 +279,11 @@ class Scores:
         >>> round(c.a.observed, 4), round(c.b.observed, 4)
         (0.0714, 0.2857)
         """
+        given = named(statistics)
+        first = next(iter(given.values()))
+        columns = tuple(columns or (first if isinstance(first, Mapping) else ()))
         arrays = read_scores(
-            {model: read_statistics(values, model) for model, values in named(statistics).items()}
+            {model: read_statistics(values, model, columns) for model, values in given.items()}
         )
         widths = {array.shape[1] for array in arrays.values()}
         if len(widths) > 1 or (columns and {len(columns)} != widths):
@@ -291,7 +295,7 @@ class Scores:
             labels=(),
             truth=None,
             values=tuple(arrays.values()),
-            columns=tuple(columns),
+            columns=columns,
         )
         return made._weighed(groups, sample_weight, ids)
 

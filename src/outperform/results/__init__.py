@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.comparison.items import ItemRow, ItemTable
+    from outperform.comparison.joint import Joint
+    from outperform.comparison.ratio import Ratio
     from outperform.comparison.sklearn_display import ComparisonDisplay
     from outperform.crossval.api import Correlation
     from outperform.decision.bayes_factor import BayesFactor
@@ -66,6 +68,7 @@ _HOMES = {
     "Interval": "decision.intervals",
     "ItemRow": "comparison.items",
     "ItemTable": "comparison.items",
+    "Joint": "comparison.joint",
     "Judgement": "gates.rule",
     "LabelChange": "sensitivity.fragility",
     "Look": "monitor.result",
@@ -78,6 +81,7 @@ _HOMES = {
     "Proposal": "labelling",
     "RankedModel": "ranking.result",
     "Ranking": "ranking.result",
+    "Ratio": "comparison.ratio",
     "Regret": "decision.ranks",
     "RunDetails": "results.base",
     "ModelRuns": "results.base",
@@ -113,6 +117,7 @@ __all__ = [
     "Interval",
     "ItemRow",
     "ItemTable",
+    "Joint",
     "Judgement",
     "LabelChange",
     "Look",
@@ -126,6 +131,7 @@ __all__ = [
     "Proposal",
     "RankedModel",
     "Ranking",
+    "Ratio",
     "Regret",
     "RunDetails",
     "ScoreDetails",

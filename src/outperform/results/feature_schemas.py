@@ -19,7 +19,7 @@ from outperform.results.schemas import (
     SpecFacts,
     TableFacts,
 )
-from outperform.results.suite_schemas import SuiteFacts, SuiteRankingFacts
+from outperform.results.suite_schemas import JointFacts, RatioFacts, SuiteFacts, SuiteRankingFacts
 
 # Many models, many slices, many priors
 
@@ -458,12 +458,14 @@ FACTS: dict[Kind, type] = {
     "fragility": FragilityFacts,
     "gate": GateFacts,
     "items": ItemsFacts,
+    "joint": JointFacts,
     "monitor": MonitorFacts,
     "outcomes": OutcomesFacts,
     "plan": PlanFacts,
     "power": PowerFacts,
     "proposal": ProposalFacts,
     "ranking": RankingFacts,
+    "ratio": RatioFacts,
     "sensitivity": SensitivityFacts,
     "slices": SlicesFacts,
     "suite": SuiteFacts,
