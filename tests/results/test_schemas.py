@@ -99,6 +99,7 @@ RESULTS = {
     "joint": lambda: op.scorecard(TRUTH, A, B, metrics=["recall", "precision"], **FEW).joint(
         "recall", "precision"
     ),
+    "curve": lambda: compare(TRUTH, A * 0.8, B * 0.6, metric="roc_auc").curve("roc"),
     "ratio": lambda: compare(BINARY, "a", "b").ratio(rope=0.05),
     "comparisons by class": lambda: compare(CLASSES, X, Y).by_class(),
     "ranking": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW),

@@ -162,3 +162,52 @@ def _name_axis(ax: Axes, facts: Facts, *, upright: bool) -> None:
     (ax.set_ylabel if upright else ax.set_xlabel)(
         text, family=figure_style.family(ax), **figure_style.SMALL
     )
+
+
+def draw_curve(
+    facts: Facts,
+    *,
+    title: str,
+    difference: bool,
+    ax: Axes | None = None,
+    size: FigureSize = "text",
+) -> Axes:
+    """Draw the curves of two models with their bands, or the difference with its band.
+
+    Parameters
+    ----------
+    facts
+        The facts of the curve.
+    title
+        The answer.
+    difference
+        Whether to draw A − B instead of A and B.
+    ax
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
+    """
+    grid, names = facts["grid"], figure_style.names(facts["names"])
+    shown = [("difference", " − ".join(names), OPEN)]
+    if not difference:
+        shown = [("a", names[0], "better"), ("b", names[1], "worse")]
+    with figure_style.canvas(ax, purpose="plot()", height=3.8, size=size) as ax:
+        for key, name, word in shown:
+            band, shade = facts[key], colour(ax, word)
+            ax.fill_between(grid, band["lower"], band["upper"], fc=shade, alpha=0.22, lw=0)
+            ax.plot(grid, band["mean"], color=shade, lw=1.6, label=name)
+        quiet: dict[str, Any] = {"color": ink(ax), "lw": 0.8, "ls": ":", "zorder": 1}
+        if difference or facts["curve"] == "net_benefit":
+            ax.axhline(0.0, alpha=figure_style.FAINT, **quiet)
+        elif facts["curve"] in ("roc", "calibration"):
+            ax.plot([0, 1], [0, 1], alpha=figure_style.FAINT, **quiet)
+        ax.legend(frameon=False, prop={"size": figure_style.text_size()})
+        note = f"posterior mean and simultaneous {100 * facts['prob']:g}% band"
+        margin = figure_style.beside_numbers()
+        figure_style.write_title(ax, title.partition(":")[0], note=note, margin=margin)
+        ax.set_xlabel(facts["x"], **figure_style.SMALL)
+        ax.set_ylabel(facts["y"] + (", A − B" if difference else ""), **figure_style.SMALL)
+        figure_style.number_ticks(ax)
+        ax.tick_params(axis="y", labelsize=figure_style.text_size())
+        figure_style.bare(ax, sides=("top", "right"))
+    return ax

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.curves import Band, Curve
     from outperform.comparison.items import ItemRow, ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
     "Check": "gates.api",
@@ -57,6 +59,7 @@ _HOMES = {
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
     "CrossDetails": "results.base",
+    "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.base",
     "Difference": "inference.suite",
@@ -99,6 +102,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Band",
     "BayesFactor",
     "Chain",
     "Check",
@@ -106,6 +110,7 @@ __all__ = [
     "ComparisonTable",
     "Correlation",
     "CrossDetails",
+    "Curve",
     "CurveStep",
     "DatasetDifference",
     "Difference",

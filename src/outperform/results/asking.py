@@ -9,6 +9,7 @@ from outperform.decision.rope import RopeLike
 from outperform.results.base import verb
 
 if TYPE_CHECKING:
+    from outperform.comparison.curves import Curve, Kind
     from outperform.comparison.items import ItemTable
     from outperform.comparison.ratio import Ratio
     from outperform.sensitivity.fragility import Fragility
@@ -104,4 +105,27 @@ class AskContrasts:
         ('≫', 0.63)
         """
         found: Ratio = verb("ratio")(self, rope=rope)
+        return found
+
+    def curve(self, kind: Kind) -> Curve:
+        """Return a curve of both models, and of A − B, with bands that hold everywhere at once.
+
+        Drawn from 4,000 weightings of the items; half an item of each class is added above all
+        scores and below all (in each bin of a calibration curve), so that no band has zero width.
+
+        Parameters
+        ----------
+        kind
+            ``"roc"``, ``"precision_recall"``, ``"calibration"`` (ten bins of equal width) or
+            ``"net_benefit"`` (at every threshold that ten items reach in both models).
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> y, a, b = [1, 0, 1, 0] * 30, [0.9, 0.1, 0.6, 0.5] * 30, [0.6, 0.7, 0.4, 0.1] * 30
+        >>> c = op.compare(y, a, b, metric="roc_auc", rope=0.01, random_state=1)
+        >>> c.curve("roc").apart.any()
+        np.True_
+        """
+        found: Curve = verb("curve")(self, kind)
         return found

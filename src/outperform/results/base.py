@@ -44,6 +44,7 @@ _HOMES = {
     "compare_ranked": "ranking.api",
     "compare_suite": "suite.api",
     "gate_suite": "gates.policy",
+    "curve": "comparison.curves",
     "estimate_at_prevalence": "comparison.again",
     "fragility": "sensitivity.fragility",
     "items": "comparison.items",

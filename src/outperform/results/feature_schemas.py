@@ -19,7 +19,13 @@ from outperform.results.schemas import (
     SpecFacts,
     TableFacts,
 )
-from outperform.results.suite_schemas import JointFacts, RatioFacts, SuiteFacts, SuiteRankingFacts
+from outperform.results.suite_schemas import (
+    CurveFacts,
+    JointFacts,
+    RatioFacts,
+    SuiteFacts,
+    SuiteRankingFacts,
+)
 
 # Many models, many slices, many priors
 
@@ -454,6 +460,7 @@ class OutcomesFacts(OutcomesContent):
 FACTS: dict[Kind, type] = {
     "comparison": ComparisonFacts,
     "comparisons": TableFacts,
+    "curve": CurveFacts,
     "estimate": EstimateFacts,
     "fragility": FragilityFacts,
     "gate": GateFacts,

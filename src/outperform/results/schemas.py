@@ -13,6 +13,7 @@ from outperform.findings import Level
 Kind = Literal[
     "comparison",
     "comparisons",
+    "curve",
     "estimate",
     "fragility",
     "gate",

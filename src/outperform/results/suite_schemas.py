@@ -1,4 +1,4 @@
-"""What ``to_dict`` returns of suites, of two metrics at once and of ratios."""
+"""What ``to_dict`` returns of suites, of two metrics at once, of ratios and of curves."""
 
 from __future__ import annotations
 
@@ -198,4 +198,31 @@ class JointFacts(TypedDict):
     prob: float
     n_draws: int
     findings: list[FindingFacts]
+    signature: str
+
+
+class BandFacts(TypedDict):
+    """A curve and its simultaneous band."""
+
+    observed: list[float]
+    mean: list[float]
+    lower: list[float]
+    upper: list[float]
+
+
+class CurveFacts(TypedDict):
+    """``Curve.to_dict()``."""
+
+    schema: int
+    kind: Literal["curve"]
+    curve: Literal["roc", "precision_recall", "calibration", "net_benefit"]
+    names: list[str]
+    x: str
+    y: str
+    grid: list[float]
+    a: BandFacts
+    b: BandFacts
+    difference: BandFacts
+    prob: float
+    n_draws: int
     signature: str
