@@ -26,7 +26,7 @@ from outperform.results.base import RunDetails, ScoreDetails, Tabular
 from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
-    from outperform.results.suite_schemas import CurveFacts
+    from outperform.results.suite_schemas import BandFacts, CurveFacts
 
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 
@@ -212,8 +212,13 @@ class Curve(Tabular):
         return f"Curve({self.kind}: {self.report()})"
 
 
-def _band_facts(band: Band) -> dict[str, list[float]]:
-    return {name: values.tolist() for name, values in band._asdict().items()}
+def _band_facts(band: Band) -> BandFacts:
+    return {
+        "observed": band.observed.tolist(),
+        "mean": band.mean.tolist(),
+        "lower": band.lower.tolist(),
+        "upper": band.upper.tolist(),
+    }
 
 
 def curve(own: Comparison, kind: Kind) -> Curve:
