@@ -10,9 +10,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from outperform import datasets, metrics, nhst, results, testing
     from outperform import mlflow as mlflow
-    from outperform.comparison.again import scorecard
     from outperform.comparison.api import compare, estimate
     from outperform.comparison.datatree import from_datatree
+    from outperform.comparison.scorecard import scorecard
     from outperform.crossval.api import bcv_compare, bcv_estimate
     from outperform.crossval.cross import cross_compare
     from outperform.crossval.scores import compare_scores
@@ -72,7 +72,7 @@ _HOMES = {
     "read_conll": "io.conll",
     "read_scores": "io.read",
     "results": "",
-    "scorecard": "comparison.again",
+    "scorecard": "comparison.scorecard",
     "testing": "",
     "write_report": "report.api",
 }

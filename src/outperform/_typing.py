@@ -130,6 +130,9 @@ MatrixLike: TypeAlias = "ArrayLike | IntoDataFrame | SparseMatrix"
 LabelsLike: TypeAlias = "ColumnLike | MatrixLike | Sequence[Collection[Label]]"
 """Labels, scores or sets of labels, one a row; or a matrix of indicators or probabilities."""
 
+StatisticsLike: TypeAlias = "MatrixLike | Mapping[str, ColumnLike]"
+"""Several numbers an item: a matrix, or columns by name."""
+
 ModelsLike: TypeAlias = "Mapping[str, LabelsLike] | IntoDataFrame"
 """What each model said: a mapping from names, or a frame with a column for each."""
 

@@ -193,3 +193,15 @@ def test_rows_go_by_their_index(metric):
     c = op.compare(pd.Series(texts), shuffled, pd.Series(worse), metric=metric, rope=0.1)
     assert c.a.observed == 0
     assert "aligned_by_index" in {one.name for one in c.findings}
+
+
+def test_columns_of_frames_go_by_their_names():
+    items = pd.DataFrame({"errors": [0, 1, 2, 3], "words": [3, 2, 4, 1]})
+    given = {"A": items, "B": items[["words", "errors"]].iloc[[2, 0, 3, 1]]}
+    seen = op.Scores.from_statistics(given)
+    assert seen.columns == ("errors", "words")
+    assert (seen.values[0] == seen.values[1]).all()
+    series = {name: dict(frame.items()) for name, frame in given.items()}
+    assert (op.Scores.from_statistics(series).values[1] == items.to_numpy()).all()
+    with pytest.raises(DataError, match="every model must have the same statistics"):
+        op.Scores.from_statistics({"A": items, "B": items.rename(columns={"words": "tokens"})})

@@ -96,6 +96,11 @@ RESULTS = {
     "estimate of folds": lambda: op.bcv_estimate(FOLDS[0], n_draws=500),
     "estimate of runs": lambda: op.compare_runs(TRUTH, [A, B], [C], **FEW).b,
     "comparisons by metric": lambda: op.scorecard(TRUTH, A, B, metrics=["f1", "accuracy"], **FEW),
+    "joint": lambda: op.scorecard(TRUTH, A, B, metrics=["recall", "precision"], **FEW).joint(
+        "recall", "precision"
+    ),
+    "curve": lambda: compare(TRUTH, A * 0.8, B * 0.6, metric="roc_auc").curve("roc"),
+    "ratio": lambda: compare(BINARY, "a", "b").ratio(rope=0.05),
     "comparisons by class": lambda: compare(CLASSES, X, Y).by_class(),
     "ranking": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW),
     "suite": lambda: op.compare(SUITE, "a", "b", n_draws=500),

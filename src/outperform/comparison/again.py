@@ -1,22 +1,19 @@
-"""The same data asked again: other ROPEs, metrics, class proportions; ``scorecard`` and classes."""
+"""The same data asked again: other ROPEs, metrics, class proportions, class by class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from outperform._typing import Axes, ColumnLike, FigureSize, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.api import answer_one, summarize_comparison, two_models
+from outperform._typing import Axes, FigureSize, Label
+from outperform.comparison.api import answer_one, summarize_comparison
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
 from outperform.crossval.scores import summarize_scores
-from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
-from outperform.data.scores import Scores
-from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
@@ -29,7 +26,6 @@ from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
-    OfTwo,
     Spec,
     counted,
     elsewhere,
@@ -39,15 +35,17 @@ from outperform.inference.spec import (
 )
 from outperform.inference.views import of_one_class, true_codes
 from outperform.metrics.score_metric import MetricLike
-from outperform.posterior.registry import PriorLike
-from outperform.posterior.rng import child, seed_sequence
+from outperform.posterior.rng import child
 from outperform.results import facts, rows
 from outperform.results.base import CrossDetails, RunDetails, ScoreDetails, Tabular, verb_of
+from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
 from outperform.results.estimate import Estimate
 from outperform.runs import draw_runs, summarize_runs
 
 if TYPE_CHECKING:
+    from outperform.comparison.joint import Joint
+    from outperform.comparison.ratio import Ratio
     from outperform.results.schemas import TableFacts
 
 
@@ -252,6 +250,32 @@ class ComparisonTable(Tabular):
         """
         return facts.plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
 
+    def joint(self, one: str | Ratio, other: str | Ratio) -> Joint:
+        """Return how probable it is that A is better, equivalent or worse in two metrics at once.
+
+        Both are read off the same weights of the items, so that what they share counts.
+
+        Parameters
+        ----------
+        one, other
+            Two metrics of a scorecard, each with its ROPE; or the ratio of one of them,
+            ``card[metric].ratio(rope=…)``.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_statistics({
+        ...     "small": {"right": [1, 1, 0, 1] * 50, "cents": [1, 2, 1, 2] * 50},
+        ...     "large": {"right": [1, 1, 1, 0] * 50, "cents": [4, 3, 5, 4] * 50}})
+        >>> card = op.scorecard(seen, "small", "large", metrics=["mean:right", "mean_cost:cents"],
+        ...                     rope={"mean:right": 0.2, "mean_cost:cents": 0.5}, random_state=1)
+        >>> found = card.joint("mean:right", "mean_cost:cents")
+        >>> found.decision, found.p("equivalent", "better") > 0.99
+        ('dominates', True)
+        """
+        found: Joint = feature("joint")(self, one, other)
+        return found
+
     def _lines(self, page: Page) -> list[Line]:
         return rows.lines(self.what, self.table(), self.comparisons, page)
 
@@ -310,164 +334,6 @@ def _answer_classes(comparison: Comparison, specs: Sequence[LabelSpec]) -> tuple
             # One stream per class, so that a class's row does not depend on the others.
             found[code] = ask_also(comparison, spec, rope=rope, seed=child(seed, code))
     return tuple(found[code] for code in range(len(specs)))
-
-
-class _OfArrays(OfTwo, OfRows, total=False):
-    names: tuple[str, str]
-
-
-@overload
-def scorecard(
-    y_true: Outcomes | Scores,
-    a: str,
-    b: str,
-    *,
-    metrics: Sequence[MetricLike],
-    **asked: Unpack[OfTwo],
-) -> ComparisonTable: ...
-
-
-@overload
-def scorecard(
-    y_true: LabelsLike | None,
-    a: LabelsLike,
-    b: LabelsLike,
-    *,
-    metrics: Sequence[MetricLike],
-    **asked: Unpack[_OfArrays],
-) -> ComparisonTable: ...
-
-
-def scorecard(
-    y_true: Outcomes | Scores | LabelsLike | None,
-    a: str | LabelsLike,
-    b: str | LabelsLike,
-    *,
-    metrics: Sequence[MetricLike],
-    rope: RopeLike | None = None,
-    hdi_prob: float = 0.95,
-    prior: PriorLike | None = None,
-    paired: bool = True,
-    n_draws: int | None = None,
-    random_state: Seed = None,
-    n_jobs: int | None = None,
-    labels: Sequence[Label] | None = None,
-    pos_label: Label | None = None,
-    names: tuple[str, str] = ("A", "B"),
-    groups: ColumnLike | None = None,
-    sample_weight: ColumnLike | None = None,
-) -> ComparisonTable:
-    """Compare two classifiers in several metrics from one set of draws.
-
-    Metrics that look at the same table under the same prior share every draw.
-
-    Parameters
-    ----------
-    y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
-    a, b
-        The predicted labels of A and of B, or the names of two models in the outcomes; for
-        metrics of scores, their scores.
-    metrics
-        The metrics, as :func:`compare` takes them.
-    rope
-        The region of practical equivalence of every metric.
-    hdi_prob
-        The mass of the interval.
-    prior
-        As for :func:`compare`.
-    paired
-        Whether to use that the items are the same.
-    n_draws
-        How many draws; 20,000 by default.
-    random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
-    n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
-    labels
-        The classes averaged over; by default those that are ever true.
-    pos_label
-        The positive class of binary metrics.
-    names
-        What to call A and B.
-    groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
-    sample_weight
-        As for :func:`compare`.
-
-    Examples
-    --------
-    >>> import outperform as op
-    >>> news = op.datasets.load_news20()
-    >>> card = op.scorecard(news.y_true, news.predictions["nb_mult"], news.predictions["svm_l2"],
-    ...                     metrics=["accuracy", "f1_macro"], rope=0.01, random_state=0)
-    >>> [c.decision.symbol for c in card]
-    ['≫', '≫']
-    """
-    if isinstance(metrics, str) or not metrics:
-        raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    seen = two_models(
-        y_true,
-        a,
-        b,
-        names,
-        labels,
-        groups,
-        metric=metrics[0],
-        sample_weight=sample_weight,
-    )
-    prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
-    specs = [
-        make_spec(
-            seen,
-            metric=metric,
-            prior=prior,
-            paired=paired,
-            labels=labels,
-            pos_label=pos_label,
-        )
-        for metric in metrics
-    ]
-    answers = _answer_together(specs, engine.check_draws(n_draws), seed, n_jobs)
-    found = tuple(
-        summarize_comparison(
-            spec,
-            answered,
-            rope=rope_for(spec, rope),
-            prob=prob,
-            seed=seed,
-        )
-        for spec, answered in zip(specs, answers, strict=True)
-    )
-    return ComparisonTable(
-        what="metric", keys=tuple(spec.metric.name for spec in specs), comparisons=found
-    )
-
-
-def _answer_together(
-    specs: Sequence[Spec],
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> list[Answer]:
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for place, spec in enumerate(specs):
-        if isinstance(spec, ScoreSpec):  # a function of one's own has the rows as they came
-            groups.setdefault(("scores", spec.metric.function is None), []).append(place)
-            continue
-        # The labels False and True may be the data's own, or a class against the rest.
-        # One type may be called "span", as all types together are.
-        view = spec.view.labels, spec.positive is None, spec.pos_label
-        of_items = spec.measured.per_item
-        groups.setdefault((*view, of_items, spec.prior.name), []).append(place)
-    answers: dict[int, Answer] = {}
-    for places in groups.values():
-        together = [specs[place] for place in places]
-        answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        answers.update(zip(places, answered, strict=True))
-    return [answers[place] for place in range(len(specs))]
 
 
 def estimate_at_prevalence(own: Estimate, shares: PrevalenceLike) -> Estimate:

@@ -13,6 +13,7 @@ from outperform._typing import (
     MatrixLike,
     ModelsLike,
     SpansLike,
+    StatisticsLike,
     TagsLike,
 )
 from outperform.data import build, serialization
@@ -260,22 +261,20 @@ class Constructors:
 
     @staticmethod
     def from_statistics(
-        statistics: Mapping[str, MatrixLike],
+        statistics: Mapping[str, StatisticsLike],
         *,
         columns: Sequence[str] = (),
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take several numbers an item, of whose sums a metric is a function.
-
-        They do not become a small table, so the rows are kept as :class:`Scores`.
+        """Take several numbers an item, which are kept as :class:`Scores`, row by row.
 
         Parameters
         ----------
         statistics
             For each model, by name, an array with a row for each item and a column for each
-            statistic, such as the edits and the words of a sentence.
+            statistic, such as the edits and the words of a sentence, or a mapping from names.
         columns, groups, sample_weight, ids
             As for :meth:`Scores.from_statistics`.
 

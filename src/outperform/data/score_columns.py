@@ -123,9 +123,30 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     )
 
 
-def read_statistics(values: object, model: str) -> AnyArray:
-    """Return the statistics of one model, a row for each item."""
-    array = _as_floats(values, f"statistics of {model!r}")
+def by_column(values: object) -> dict[str | None, Any]:
+    """Return the columns of a mapping or a frame by name; of anything else the whole, by None."""
+    if isinstance(values, Mapping):
+        return dict(values)
+    names = column_names(values) if is_frame(values) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        return {None: values}
+    frame: Any = values
+    return {name: frame[name] for name in names}
+
+
+def read_statistics(
+    values: Mapping[str | None, Any], model: str, columns: Sequence[str] = ()
+) -> AnyArray:
+    """Return the statistics of one model, a row for each item; columns by name in this order."""
+    if None not in values:
+        if set(values) != set(columns):
+            raise DataError(
+                f"every model must have the same statistics; {model!r} has "
+                f"{', '.join(map(str, values))}, and the first or {param('columns')} has "
+                f"{', '.join(columns) or 'none with a name'}"
+            )
+        return np.stack([*read_scores({one: values[one] for one in columns}).values()], axis=1)
+    array = _as_floats(values[None], f"statistics of {model!r}")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or not array.shape[1]:

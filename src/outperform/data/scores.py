@@ -14,13 +14,19 @@ from outperform._typing import (
     FloatArray,
     IntArray,
     Label,
-    MatrixLike,
     ModelsLike,
+    StatisticsLike,
 )
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import align, only_column
-from outperform.data.score_columns import in_class_order, read_scores, read_statistics, read_truth
+from outperform.data.score_columns import (
+    by_column,
+    in_class_order,
+    read_scores,
+    read_statistics,
+    read_truth,
+)
 from outperform.data.table import read_weights, total
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
@@ -265,7 +271,7 @@ class Scores:
     @classmethod
     def from_statistics(
         cls,
-        statistics: Mapping[str, MatrixLike],
+        statistics: Mapping[str, StatisticsLike],
         *,
         columns: Sequence[str] = (),
         groups: ColumnLike | None = None,
@@ -278,9 +284,10 @@ class Scores:
         ----------
         statistics
             For each model, by name, an array with a row for each item and a column for each
-            statistic, such as the edits and the words of a sentence.
+            statistic, such as the edits and the words of a sentence; or a mapping from the
+            names of the statistics to their columns.
         columns
-            What the statistics are called; metrics with a name check it.
+            What the statistics are called, if no mapping says it; metrics with a name check it.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -295,9 +302,19 @@ class Scores:
         (0.0714, 0.2857)
         """
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
-        rows = align(named(statistics), what="statistics", beside=beside)
+        given = {model: by_column(values) for model, values in named(statistics).items()}
+        flat = {
+            f"{model}: {name}": one for model, each in given.items() for name, one in each.items()
+        }
+        rows = align(flat, what="statistics", beside=beside)
+        first = next(iter(given.values()))
+        columns = tuple(columns or (name for name in first if name is not None))
+        found = {
+            model: {name: rows.models[f"{model}: {name}"] for name in each}
+            for model, each in given.items()
+        }
         arrays = read_scores(
-            {model: read_statistics(values, model) for model, values in rows.models.items()}
+            {model: read_statistics(each, model, columns) for model, each in found.items()}
         )
         widths = {array.shape[1] for array in arrays.values()}
         if len(widths) > 1 or (columns and {len(columns)} != widths):
@@ -309,7 +326,7 @@ class Scores:
             labels=(),
             truth=None,
             values=tuple(arrays.values()),
-            columns=tuple(columns),
+            columns=columns,
             findings=rows.findings,
         )
         return made._weighed(**rows.beside)

@@ -419,17 +419,15 @@ def gate(
     if policy is not None:
         raise UsageError(f"{param('policy=')} is for a suite of tasks; use {param('guards=')}")
     outcomes = two_models(
-        y_true,
-        candidate,
-        baseline,
-        ("candidate", "baseline"),
-        labels,
-        metric=metric,
+        y_true, candidate, baseline, ("candidate", "baseline"), labels, metric=metric
     )
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     check_requirement(require)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
-    asked = [Guard.from_param(guard) for guard in guards]
+    asked = [
+        replace(one, metric=chosen_metric(outcomes, one.metric, **over))
+        for one in map(Guard.from_param, guards)
+    ]
     _refuse_twins([Guard(metric=metric), *asked])
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)

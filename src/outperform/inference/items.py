@@ -40,13 +40,13 @@ def draw_scores(
     refuse_hours(specs, n_draws, n_jobs=n_jobs)
     places = range(len(first.view.models))
     if first.paired or len(places) == 1:
-        ready = [spec.prepared[place] for spec in specs for place in places]
-        values = _draw(first, ready, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        ready = [spec.prepared for spec in specs]
+        values = _draw(specs, ready, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         return _within(specs, values.reshape(len(specs), len(places), n_draws))
     apart = [
         _draw(
-            first,
-            [spec.prepared[place] for spec in specs],
+            specs,
+            [spec.prepared[place : place + 1] for spec in specs],
             n_draws=n_draws,
             seed=child(seed, place),
             n_jobs=n_jobs,
@@ -65,18 +65,22 @@ def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
 
 
 def _draw(
-    spec: ScoreSpec,
-    ready: Sequence[Prepared],
+    specs: Sequence[ScoreSpec],
+    by_spec: Sequence[Sequence[Prepared]],
     *,
     n_draws: int,
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> FloatArray:
+    spec, ready = specs[0], [one for own in by_spec for one in own]
     # A user's function need not bear several threads at once.
-    sums = spec.metric.sums
-    n_jobs = 1 if spec.metric.function is not None or (sums is not None and sums.own) else n_jobs
-    moved = None if spec.n_groups is None else unit_influence(ready, np.ones(spec.units.n))
-    df = None if moved is None else moved.df()
+    if any(one.metric.function or (one.metric.sums and one.metric.sums.own) for one in specs):
+        n_jobs = 1
+    df = None
+    if spec.n_groups is not None:  # weights that metrics share are as wide as the widest needs
+        moved = (unit_influence(own, np.ones(spec.units.n)) for own in by_spec)
+        known = [one.df() for one in moved if one is not None]
+        df = min((one for one in known if one is not None), default=None)
     combined = joined(ready)
     if combined is not None:
         return draw_sums(
@@ -145,9 +149,11 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     """Refuse what would take hours, and say how many draws would not."""
     first = specs[0]
     n_models = len(first.view.models)
-    if first.metric.function is not None:
+    called = [one for one in specs if one.metric.function is not None]
+    if called:
         started = time.perf_counter()
-        observed_scores(first)
+        for one in called:
+            observed_scores(one)
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
         columns = len(first.view.labels) if first.metric.reads == "classes" else 1

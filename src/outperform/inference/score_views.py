@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.scores import Scores
+from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
-from outperform.metrics.score_metric import ScoreMetric
-from outperform.metrics.sums import CombinedMeans, WeightedQuantile
+from outperform.metrics.score_metric import MetricLike, ScoreMetric
+from outperform.metrics.score_registry import score_named, score_names
+from outperform.metrics.sums import CombinedMeans, OfSums, Pick, WeightedQuantile, only
 from outperform.metrics.weighted import (
     AveragePrecision,
     Prepared,
@@ -25,6 +28,36 @@ from outperform.metrics.weighted import (
 from outperform.posterior.bootstrap import Influence, jackknife
 
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
+
+
+def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
+    """Return a metric of one named statistic, such as ``"mean_cost:seconds"``; others as they are.
+
+    Before the colon stands a metric of grades, which says whether less is better; behind it the
+    column.
+    """
+    if not isinstance(metric, str) or ":" not in metric or scores.columns is None:
+        return metric
+    name, _, column = metric.partition(":")
+    graded = score_named(name)
+    if graded is None or graded.reads != "grade":
+        raise UsageError(unknown_name("metric of a column", name, score_names(graded=True)))
+    if column not in scores.columns:
+        raise UsageError(unknown_name("column", column, scores.columns))
+    pick = Pick(scores.columns.index(column))
+    mean = graded.score == "mean"
+    bounds, values = graded.bounds, [pick(one) for one in scores.values]
+    if mean and all(one.min() >= 0 and one.max() <= 1 for one in values):
+        bounds = (0.0, 1.0) if graded.sign > 0 else (-1.0, 0.0)
+    return replace(
+        graded,
+        name=metric,
+        label=f"{graded.label.removesuffix(' score')} of {column}",
+        reads="statistics",
+        score=metric if mean else graded.score,
+        bounds=bounds,
+        sums=OfSums(columns=(), combine=only, terms=pick),
+    )
 
 
 def prepare(
@@ -40,7 +73,7 @@ def prepare(
             units=units,
             bounds=metric.bounds,
         )
-    if metric.sums is not None:
+    if metric.sums is not None and metric.level is None:
         return CombinedMeans(
             name=metric.name,
             terms=metric.sums.of_items(view.values[place]),
@@ -51,7 +84,7 @@ def prepare(
         )
     if metric.score == "quantile":
         assert metric.level is not None
-        return WeightedQuantile(view.values[place], units, metric.level)
+        return WeightedQuantile(only_values(metric, view.values[place]), units, metric.level)
     if metric.reads == "ranking":
         assert positive is not None
         ranking = ranking_of(view, place, positive, units)
@@ -63,6 +96,11 @@ def prepare(
         given = probabilities(view, place, positive)
         return Binned.of(str(metric.score), metric.bins, *given, units, top=positive is None)
     return WeightedMean(values_of(metric, view, place, positive), units)
+
+
+def only_values(metric: ScoreMetric, values: FloatArray) -> FloatArray:
+    """Return one number an item: the score, or the statistic that a metric reads."""
+    return values if metric.sums is None else metric.sums.of_items(values)[:, 0]
 
 
 def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking:
@@ -126,7 +164,10 @@ def _apart(
         return apart
     whole = any(one is not None for one in (metric.function, metric.sums, metric.bins))
     if whole or metric.score == "quantile":
-        differs: BoolArray = view.values[pair[0]] != view.values[pair[1]]
+        a, b = (view.values[place] for place in pair)
+        if metric.sums is not None and isinstance(metric.sums.terms, Pick):
+            a, b = (metric.sums.of_items(one) for one in (a, b))
+        differs: BoolArray = a != b
         return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
     a, b = (values_of(metric, view, place, positive) for place in pair)
     return np.asarray(a != b)

@@ -15,6 +15,7 @@ from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
+from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
@@ -76,7 +77,7 @@ def chosen_metric(
     only right or wrong is known, and the mean of grades.
     """
     if metric is not None:
-        return metric
+        return of_column(metric, data) if isinstance(data, Scores) else metric
     if isinstance(data, Scores):
         if data.columns is not None:
             raise UsageError(

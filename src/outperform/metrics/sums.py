@@ -212,6 +212,17 @@ class Pinball:
         return np.maximum(self.alpha * residual, (self.alpha - 1) * residual)[:, None]
 
 
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One of the statistics of an item."""
+
+    place: int
+
+    def __call__(self, items: FloatArray) -> FloatArray:
+        """Return the column, ``(n_items, 1)``."""
+        return items[:, self.place : self.place + 1]
+
+
 def only(means: FloatArray) -> FloatArray:
     """Return the mean of the only statistic."""
     return rows(means)[0]

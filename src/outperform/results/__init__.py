@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.curves import Band, Curve
     from outperform.comparison.items import ItemRow, ItemTable
+    from outperform.comparison.joint import Joint
+    from outperform.comparison.ratio import Ratio
     from outperform.comparison.sklearn_display import ComparisonDisplay
     from outperform.crossval.api import Correlation
     from outperform.decision.bayes_factor import BayesFactor
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
     "Check": "gates.api",
@@ -55,6 +59,7 @@ _HOMES = {
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
     "CrossDetails": "results.base",
+    "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.base",
     "Difference": "inference.suite",
@@ -66,6 +71,7 @@ _HOMES = {
     "Interval": "decision.intervals",
     "ItemRow": "comparison.items",
     "ItemTable": "comparison.items",
+    "Joint": "comparison.joint",
     "Judgement": "gates.rule",
     "LabelChange": "sensitivity.fragility",
     "Look": "monitor.result",
@@ -78,6 +84,7 @@ _HOMES = {
     "Proposal": "labelling",
     "RankedModel": "ranking.result",
     "Ranking": "ranking.result",
+    "Ratio": "comparison.ratio",
     "Regret": "decision.ranks",
     "RunDetails": "results.base",
     "ModelRuns": "results.base",
@@ -95,6 +102,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Band",
     "BayesFactor",
     "Chain",
     "Check",
@@ -102,6 +110,7 @@ __all__ = [
     "ComparisonTable",
     "Correlation",
     "CrossDetails",
+    "Curve",
     "CurveStep",
     "DatasetDifference",
     "Difference",
@@ -113,6 +122,7 @@ __all__ = [
     "Interval",
     "ItemRow",
     "ItemTable",
+    "Joint",
     "Judgement",
     "LabelChange",
     "Look",
@@ -126,6 +136,7 @@ __all__ = [
     "Proposal",
     "RankedModel",
     "Ranking",
+    "Ratio",
     "Regret",
     "RunDetails",
     "ScoreDetails",

@@ -1,14 +1,17 @@
-"""What a comparison can be asked about its items."""
+"""What a comparison can be asked about its items, and in other terms than a difference."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from outperform.decision.rope import RopeLike
 from outperform.results.base import verb
 
 if TYPE_CHECKING:
+    from outperform.comparison.curves import Curve, Kind
     from outperform.comparison.items import ItemTable
+    from outperform.comparison.ratio import Ratio
     from outperform.sensitivity.fragility import Fragility
 
 
@@ -73,4 +76,56 @@ class AskItems:
         6
         """
         found: Fragility = verb("fragility")(self)
+        return found
+
+
+class AskContrasts:
+    """The same comparison in other terms than A − B: each method is a verb that takes it."""
+
+    __slots__ = ()
+
+    def ratio(self, *, rope: RopeLike) -> Ratio:
+        """Return the same comparison as A / B, in per cent; nothing is drawn again.
+
+        Refused where B is not surely above 0.
+
+        Parameters
+        ----------
+        rope
+            The ratios that do not matter: a half-width around one such as 0.05, or a pair such
+            as (0.9, 1.1).
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> old, new = [2.0, 3.0, 7.0, 4.0] * 25, [1.0, 2.0, 4.0, 3.0] * 25
+        >>> c = op.compare(None, new, old, metric="mean_cost", rope=0.1, random_state=1)
+        >>> found = c.ratio(rope=0.05)
+        >>> found.decision.symbol, round(found.mean, 2)
+        ('≫', 0.63)
+        """
+        found: Ratio = verb("ratio")(self, rope=rope)
+        return found
+
+    def curve(self, kind: Kind) -> Curve:
+        """Return a curve of both models, and of A − B, with bands that hold everywhere at once.
+
+        Drawn from 4,000 weightings of the items; half an item of each class is added above all
+        scores and below all (in each bin of a calibration curve), so that no band has zero width.
+
+        Parameters
+        ----------
+        kind
+            ``"roc"``, ``"precision_recall"``, ``"calibration"`` (ten bins of equal width) or
+            ``"net_benefit"`` (at every threshold that ten items reach in both models).
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> y, a, b = [1, 0, 1, 0] * 30, [0.9, 0.1, 0.6, 0.5] * 30, [0.6, 0.7, 0.4, 0.1] * 30
+        >>> c = op.compare(y, a, b, metric="roc_auc", rope=0.01, random_state=1)
+        >>> c.curve("roc").apart.any()
+        np.True_
+        """
+        found: Curve = verb("curve")(self, kind)
         return found

@@ -43,7 +43,7 @@ from outperform.inference.spec import Spec, counted
 from outperform.inference.summary import interval_factor, n_effective, point_factor
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results import facts
-from outperform.results.asking import AskItems
+from outperform.results.asking import AskContrasts, AskItems
 from outperform.results.base import (
     ComparisonDetails,
     FoldDetails,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Comparison(AskAgain, AskItems, Tabular):
+class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
     """The posterior of A − B in a metric, and what it says.
 
     Parameters

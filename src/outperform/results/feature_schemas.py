@@ -19,7 +19,13 @@ from outperform.results.schemas import (
     SpecFacts,
     TableFacts,
 )
-from outperform.results.suite_schemas import SuiteFacts, SuiteRankingFacts
+from outperform.results.suite_schemas import (
+    CurveFacts,
+    JointFacts,
+    RatioFacts,
+    SuiteFacts,
+    SuiteRankingFacts,
+)
 
 # Many models, many slices, many priors
 
@@ -454,16 +460,19 @@ class OutcomesFacts(OutcomesContent):
 FACTS: dict[Kind, type] = {
     "comparison": ComparisonFacts,
     "comparisons": TableFacts,
+    "curve": CurveFacts,
     "estimate": EstimateFacts,
     "fragility": FragilityFacts,
     "gate": GateFacts,
     "items": ItemsFacts,
+    "joint": JointFacts,
     "monitor": MonitorFacts,
     "outcomes": OutcomesFacts,
     "plan": PlanFacts,
     "power": PowerFacts,
     "proposal": ProposalFacts,
     "ranking": RankingFacts,
+    "ratio": RatioFacts,
     "sensitivity": SensitivityFacts,
     "slices": SlicesFacts,
     "suite": SuiteFacts,

@@ -1,4 +1,4 @@
-"""What ``to_dict`` returns of suites."""
+"""What ``to_dict`` returns of suites, of two metrics at once, of ratios and of curves."""
 
 from __future__ import annotations
 
@@ -134,3 +134,95 @@ class TaskCheckFacts(TypedDict, total=False):
     task: str
     advisory: bool
     n_checks: int
+
+
+# Two metrics at once, and ratios
+
+
+class RatioFacts(TypedDict):
+    """``Ratio.to_dict()``."""
+
+    schema: int
+    kind: Literal["ratio"]
+    names: list[str]
+    metric: str
+    metric_label: str
+    greater_is_better: bool
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: IntervalFacts
+    eti: IntervalFacts
+    rope: RopeFacts
+    p_worse: float
+    p_equivalent: float
+    p_better: float
+    p_greater: float
+    errors: dict[str, float]
+    n_draws: int
+    decision: DecisionFacts
+    findings: list[FindingFacts]
+    signature: str
+
+
+class JointPartFacts(TypedDict):
+    """One of two metrics that are looked at together."""
+
+    metric: str
+    contrast: Literal["difference", "ratio"]
+    rope: RopeFacts
+    mean: float
+    hdi: IntervalFacts
+    decision: DecisionFacts
+
+
+class JointFacts(TypedDict):
+    """``Joint.to_dict()``."""
+
+    schema: int
+    kind: Literal["joint"]
+    names: list[str]
+    metrics: list[JointPartFacts]
+    events: list[str]
+    probabilities: list[list[float]]
+    mcse: list[list[float]]
+    p_better_in_both: float
+    p_dominates: float
+    p_equivalent: float
+    p_trade_off: float
+    p_dominated: float
+    p_not_worse: float
+    errors: dict[str, float]
+    decision: Literal["dominates", "equivalent", "trade_off", "dominated", "undecided"]
+    prob: float
+    n_draws: int
+    findings: list[FindingFacts]
+    signature: str
+
+
+class BandFacts(TypedDict):
+    """A curve and its simultaneous band."""
+
+    observed: list[float]
+    mean: list[float]
+    lower: list[float]
+    upper: list[float]
+
+
+class CurveFacts(TypedDict):
+    """``Curve.to_dict()``."""
+
+    schema: int
+    kind: Literal["curve"]
+    curve: Literal["roc", "precision_recall", "calibration", "net_benefit"]
+    names: list[str]
+    x: str
+    y: str
+    grid: list[float]
+    a: BandFacts
+    b: BandFacts
+    difference: BandFacts
+    prob: float
+    n_draws: int
+    signature: str

@@ -1,0 +1,449 @@
+"""Curves of two models with bands that hold everywhere at once: ``c.curve``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from outperform._typing import Axes, BoolArray, FigureSize, FloatArray, IntArray
+from outperform.display.cards import Card
+from outperform.display.curve_figure import draw_curve
+from outperform.display.formats import latex_label, number_column, signed_column
+from outperform.display.layout import Line, Page, stacked
+from outperform.display.numbers import for_text
+from outperform.display.table import Table
+from outperform.errors import UsageError, unknown_name
+from outperform.inference.items import refuse_hours
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_views import items_of, probabilities, unit_influence
+from outperform.inference.summary import SCHEMA
+from outperform.posterior.bootstrap import draw_items
+from outperform.posterior.rng import child
+from outperform.results.base import RunDetails, ScoreDetails, Tabular
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.suite_schemas import BandFacts, CurveFacts
+
+Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
+
+_DRAWS = 4_000
+_STREAM = 1 << 30  # beyond the blocks of draws
+_BINS = 10
+_MOST_ROWS = 12
+# A threshold that fewer items reach has a net benefit that rests on a handful.
+_LEAST_ABOVE = 10
+_AXES = {
+    "roc": ("false positive rate", "true positive rate"),
+    "precision_recall": ("recall", "precision"),
+    "calibration": ("predicted probability", "share of positives"),
+    "net_benefit": ("threshold", "net benefit"),
+}
+
+
+class Band(NamedTuple):
+    """A curve on a grid, and a band that holds the whole of it with the given probability.
+
+    Parameters
+    ----------
+    observed
+        The curve of the data.
+    mean
+        The posterior mean at each point.
+    lower, upper
+        The band.
+    """
+
+    observed: FloatArray
+    mean: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Curve(Tabular):
+    """A curve of A and of B from the same weights of items, and their difference.
+
+    Parameters
+    ----------
+    kind
+        ``"roc"``, ``"precision_recall"``, ``"calibration"`` or ``"net_benefit"``.
+    names
+        A and B.
+    grid
+        Where the curves are read.
+    a, b
+        Each model's curve with its simultaneous band, see :class:`Band`.
+    difference
+        A − B with its own band.
+    prob
+        The posterior probability that a whole curve lies in its band.
+    n_draws
+        How many draws.
+    signature
+        What makes the comparison repeatable.
+
+    Examples
+    --------
+    >>> import numpy as np, outperform as op
+    >>> random = np.random.default_rng(0)
+    >>> y = random.integers(2, size=300)
+    >>> a, b = y + random.normal(size=300), y + 2 * random.normal(size=300)
+    >>> c = op.compare(y, a, b, metric="roc_auc", rope=0.01, random_state=1)
+    >>> found = c.curve("roc")
+    >>> bool((found.a.lower < found.a.upper).all()), found.grid.size
+    (True, 99)
+    """
+
+    kind: Kind
+    names: tuple[str, str]
+    grid: FloatArray
+    a: Band
+    b: Band
+    difference: Band
+    prob: float
+    n_draws: int
+    signature: str
+
+    @property
+    def apart(self) -> BoolArray:
+        """Where the band of the difference leaves out zero."""
+        return np.asarray((self.difference.lower > 0) | (self.difference.upper < 0))
+
+    def to_dict(self) -> CurveFacts:
+        """Return grid, curves and bands as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "curve",
+            "curve": self.kind,
+            "names": list(self.names),
+            "x": _AXES[self.kind][0],
+            "y": _AXES[self.kind][1],
+            "grid": self.grid.tolist(),
+            "a": _band_facts(self.a),
+            "b": _band_facts(self.b),
+            "difference": _band_facts(self.difference),
+            "prob": self.prob,
+            "n_draws": self.n_draws,
+            "signature": self.signature,
+        }
+
+    def report(self) -> str:
+        """Return where the curves differ, in one sentence."""
+        a, b = (for_text(one, limit=30) for one in self.names)
+        x, y = _AXES[self.kind]
+        of_band = f"the simultaneous {100 * self.prob:g}% band of {a} − {b}"
+        if not self.apart.any():
+            return f"The curves are not told apart: {of_band} holds 0 at every {x}."
+        parts = []
+        for word, where in (("above", self.difference.lower > 0), ("below", self.apart)):
+            where = where & (self.difference.mean > 0 if word == "above" else
+                             self.difference.mean < 0)  # fmt: skip
+            if where.any():
+                ends = self.grid[where]
+                parts.append(f"{word} 0 at {where.sum()} points from {ends[0]:g} to {ends[-1]:g}")
+        return (
+            f"The {y} differs: {of_band} lies {' and '.join(parts)} ({x}, {len(self.grid)} points)."
+        )
+
+    def table(self) -> Table:
+        """Return one row for each point of the grid."""
+        rows = []
+        for place, x in enumerate(self.grid.tolist()):
+            row = {"x": x}
+            for word, band in (("a", self.a), ("b", self.b), ("difference", self.difference)):
+                row[word] = float(band.mean[place])
+                row[f"{word}_lower"] = float(band.lower[place])
+                row[f"{word}_upper"] = float(band.upper[place])
+            rows.append(row)
+        names = {"a": for_text(self.names[0]), "b": for_text(self.names[1]), "difference": "A − B"}
+        columns = [number_column("x", _AXES[self.kind][0], 2)]
+        for word, name in names.items():
+            make = signed_column if word == "difference" else number_column
+            columns += [make(word, name, 3), make(f"{word}_lower", "lower", 3)]
+            columns.append(make(f"{word}_upper", "upper", 3))
+        title = f"{_AXES[self.kind][1]} with simultaneous {100 * self.prob:g}% bands"
+        return Table(tuple(columns), tuple(rows), title=title)
+
+    def _few(self) -> Table:
+        full = self.table()
+        step = -(-len(full.rows) // _MOST_ROWS)
+        return Table(full.columns, full.rows[:: max(step, 1)], title=full.title)
+
+    def _lines(self, page: Page) -> list[Line]:
+        table = self._few()
+        said = page.text(self.report(), style="strong")
+        return stacked(said, page.table(table), page.text(table.title or "", style="dim"))
+
+    def _card(self) -> Card:
+        return Card(headline=self.report(), table=self._few(), signature=self.signature)
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.names, self.kind)
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw both curves with their bands.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return draw_curve(self.to_dict(), title=self.report(), difference=False, ax=ax, size=size)
+
+    def plot_difference(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw A − B with its band.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return draw_curve(self.to_dict(), title=self.report(), difference=True, ax=ax, size=size)
+
+    def __repr__(self) -> str:
+        return f"Curve({self.kind}: {self.report()})"
+
+
+def _band_facts(band: Band) -> BandFacts:
+    return {
+        "observed": band.observed.tolist(),
+        "mean": band.mean.tolist(),
+        "lower": band.lower.tolist(),
+        "upper": band.upper.tolist(),
+    }
+
+
+def curve(own: Comparison, kind: Kind) -> Curve:
+    """Draw the curves of both models from the weights of items."""
+    if kind not in get_args(Kind):
+        raise UsageError(unknown_name("curve", kind, get_args(Kind)))
+    spec = own.spec
+    if not isinstance(spec, ScoreSpec) or isinstance(own.details, (RunDetails, ScoreDetails)):
+        raise UsageError("curves are of scores; compare scores by a metric such as roc_auc")
+    if spec.positive is None or not spec.paired:
+        raise UsageError(
+            "curves need one score an item of a positive class, and models paired on the items; "
+            "compare by roc_auc or brier_score, with pos_label if there are several classes"
+        )
+    scores = [probabilities(spec.view, place, spec.positive)[1][:, 1] for place in (0, 1)]
+    if kind in ("calibration", "net_benefit"):
+        for name, score in zip(own.names, scores, strict=True):
+            if score.min() < 0 or score.max() > 1:
+                raise UsageError(f"a {kind} curve reads probabilities; those of {name!r} are not")
+    n_draws = min(_DRAWS, own.draws.size)
+    refuse_hours([spec], n_draws, n_jobs=-1)
+    read = _READERS[kind](spec, scores)
+    values = _draw(spec, read, n_draws=n_draws, seed=child(own.seed, _STREAM))
+    prob = own.hdi.prob
+    n_items, units = spec.view.n_rows, np.ones((1, spec.units.n + read.n_added))
+    units[0, spec.units.n :] = 0.0
+    if spec.shapes is not None:
+        units[0, : spec.units.n] = spec.shapes
+    seen = read.evaluate(_weights(spec, units, n_items, read.n_added))[:, :, 0]
+    observed = [np.where(np.isfinite(one), one, np.nan) for one in seen]
+    a, b = (
+        _banded(own_values, shown, prob) for own_values, shown in zip(values, observed, strict=True)
+    )
+    return Curve(
+        kind=kind,
+        names=own.names,
+        grid=read.grid,
+        a=a,
+        b=b,
+        difference=_banded(values[0] - values[1], observed[0] - observed[1], prob),
+        prob=prob,
+        n_draws=n_draws,
+        signature=own.signature,
+    )
+
+
+class _Reader(NamedTuple):
+    """A grid, how many half items are added, and a function of weights.
+
+    Weights are ``(length, n_items + n_added)``, values ``(2, n_points, length)``.
+    """
+
+    grid: FloatArray
+    n_added: int
+    evaluate: Callable[[FloatArray], FloatArray]
+
+
+def _weights(spec: ScoreSpec, units: FloatArray, n_items: int, n_added: int) -> FloatArray:
+    """Return the weight of each item and of the half items that were added."""
+    if spec.units.unit is None and spec.units.times is None:
+        return units
+    pick = spec.units.picker(np.arange(n_items))
+    return np.concatenate([pick(units), units[:, units.shape[1] - n_added :]], axis=1)
+
+
+def _draw(
+    spec: ScoreSpec, read: _Reader, *, n_draws: int, seed: np.random.SeedSequence
+) -> FloatArray:
+    """Return draws of both curves, ``(2, n_points, n_draws)``."""
+    n_units, n_items, size = spec.units.n, spec.view.n_rows, 2 * read.grid.size
+    shapes = np.ones(n_units) if spec.shapes is None else spec.shapes
+    moved = None if spec.n_groups is None else unit_influence(spec.prepared, np.ones(n_units))
+
+    def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
+        def evaluate(units: FloatArray, out: FloatArray) -> None:
+            weights = _weights(spec, units, n_items, read.n_added)
+            out[:] = read.evaluate(weights).reshape(size, -1)
+
+        return evaluate
+
+    drawn = draw_items(
+        make_evaluate,
+        n_units=n_units + read.n_added,
+        shapes=np.concatenate([shapes, np.full(read.n_added, 0.5)]),
+        n_values=size,
+        n_draws=n_draws,
+        seed=seed,
+        n_jobs=-1,
+        df=None if moved is None else moved.df(),
+    )
+    return drawn.reshape(2, read.grid.size, n_draws)
+
+
+def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
+    """Return the mean, and order statistics between which a whole curve lies so probably.
+
+    The k-th smallest and the k-th largest value at every point, with k the largest for which
+    enough draws are nowhere outside (Besag and others, 1995). That follows skewed posteriors
+    at the ends of a curve, where bands of mean ± q · sd do not.
+    """
+    n_draws = values.shape[1]
+    varies = np.ptp(values, axis=1) > 0
+    ranks = np.argsort(np.argsort(values[varies], axis=1), axis=1) + 1
+    extreme = np.minimum(ranks, n_draws + 1 - ranks).min(axis=0, initial=n_draws // 2)
+    k = max(1, int(np.quantile(extreme, 1 - prob, method="lower")))
+    ordered = np.sort(values, axis=1)
+    return Band(observed, values.mean(axis=1), ordered[:, k - 1], ordered[:, n_draws - k])
+
+
+class _Steps(NamedTuple):
+    """Items from the highest score to the lowest, and where a threshold is passed."""
+
+    order: IntArray  # half items of each class above all and below all included
+    positive: BoolArray
+    last: IntArray  # the last item at each threshold
+
+    @classmethod
+    def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
+        """Sort once; of the half items two are above all others and two below."""
+        ends = np.array([np.inf, np.inf, -np.inf, -np.inf])
+        whole, kinds = np.concatenate([score, ends]), np.array([True, False, True, False])
+        order = np.argsort(-whole, kind="stable")
+        ordered = whole[order]
+        last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(whole) - 1)
+        return cls(order, np.concatenate([positive, kinds])[order], last)
+
+    def passed(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the shares of positives and negatives at or above each threshold, from 0 on."""
+        sorted_weights = weights[:, self.order]
+        found = []
+        for kind in (self.positive, ~self.positive):
+            total = np.cumsum(sorted_weights * kind, axis=1)[:, self.last]
+            share = total / total[:, -1:]
+            found.append(np.concatenate([np.zeros((len(weights), 1)), share], axis=1))
+        return found[0], found[1]
+
+
+_GRID = np.arange(1, 100) / 100
+
+
+def _of_model(weights: FloatArray, model: int, n_added: int) -> FloatArray:
+    """Return the weights of the items and of a model's own half items.
+
+    Half items that both models shared would say that their curves end alike.
+    """
+    n = weights.shape[1] - 2 * n_added
+    first = n + model * n_added
+    return np.concatenate([weights[:, :n], weights[:, first : first + n_added]], axis=1)
+
+
+def _ranked(spec: ScoreSpec, scores: list[FloatArray], *, precision: bool) -> _Reader:
+    steps = [_Steps.of(spec.is_positive, score) for score in scores]
+    positive = np.append(spec.is_positive, [True, False, True, False])
+
+    def evaluate(weights: FloatArray) -> FloatArray:
+        out = np.empty((2, _GRID.size, len(weights)))
+        for model, (own, step) in enumerate(zip(out, steps, strict=True)):
+            some = _of_model(weights, model, 4)
+            share = (some @ positive) / some.sum(axis=1)
+            hits, false = step.passed(some)
+            for draw in range(len(weights)):
+                if precision:  # as many false ones, in proportion, between two thresholds
+                    wrong = np.interp(_GRID, hits[draw], false[draw])
+                    top = share[draw] * _GRID
+                    own[:, draw] = top / (top + (1 - share[draw]) * wrong)
+                else:
+                    own[:, draw] = np.interp(_GRID, false[draw], hits[draw])
+        return out
+
+    return _Reader(_GRID, 8, evaluate)
+
+
+def _roc(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
+    return _ranked(spec, scores, precision=False)
+
+
+def _precision_recall(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
+    return _ranked(spec, scores, precision=True)
+
+
+def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
+    """Read the share of positives by bins of equal width that hold their upper end."""
+    inside = [
+        np.clip(np.ceil(score * _BINS).astype(int), 1, _BINS)[:, None] == np.arange(1, _BINS + 1)
+        for score in scores
+    ]
+    kept = np.flatnonzero(inside[0].any(axis=0) & inside[1].any(axis=0))
+    within = [one[:, kept].astype(np.float64) for one in inside]
+    positive, n = spec.is_positive.astype(np.float64), spec.view.n_rows
+
+    def evaluate(weights: FloatArray) -> FloatArray:
+        items, found = weights[:, :n], []
+        for model, one in enumerate(within):
+            halves = _of_model(weights, model, 2 * len(kept))[:, n:].reshape(len(weights), 2, -1)
+            hits = (items * positive) @ one + halves[:, 0]
+            found.append((hits / (items @ one + halves.sum(axis=1))).T)
+        return np.stack(found)
+
+    return _Reader((kept + 0.5) / _BINS, 4 * len(kept), evaluate)
+
+
+def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
+    """Read hits less false ones at the odds of the threshold, as shares of all items."""
+    counts = items_of(spec.view)
+    above = [score[:, None] >= _GRID for score in scores]
+    many = np.all([counts @ one >= _LEAST_ABOVE for one in above], axis=0)
+    if not many.any():
+        raise UsageError(
+            f"no threshold has {_LEAST_ABOVE} items above it in both models; there is no net "
+            "benefit to draw"
+        )
+    grid = _GRID[many]
+    worth = np.where(spec.is_positive[:, None], 1.0, -grid / (1 - grid))
+    held = [one[:, many] * worth for one in above]
+
+    def evaluate(weights: FloatArray) -> FloatArray:
+        total = weights.sum(axis=1)
+        return np.stack([(weights @ one).T / total for one in held])
+
+    return _Reader(grid, 0, evaluate)
+
+
+_READERS: dict[Kind, Callable[[ScoreSpec, list[FloatArray]], _Reader]] = {
+    "roc": _roc,
+    "precision_recall": _precision_recall,
+    "calibration": _calibration,
+    "net_benefit": _net_benefit,
+}

@@ -1,0 +1,376 @@
+"""Two metrics at once, such as quality and cost: ``card.joint``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from outperform._typing import Axes, FigureSize, FloatArray
+from outperform.comparison.again import ComparisonTable
+from outperform.comparison.ratio import LONGEST, Ratio, is_serious, per_cent, shown
+from outperform.comparison.scorecard import drawn_with
+from outperform.decision.rope import (
+    Decision,
+    probability_error,
+)
+from outperform.display.cards import Card
+from outperform.display.curve_figure import draw_joint
+from outperform.display.formats import (
+    Column,
+    latex_label,
+    probability_column,
+    text_column,
+)
+from outperform.display.layout import Line, Page
+from outperform.display.numbers import for_text, probability
+from outperform.display.table import Table
+from outperform.errors import UsageError
+from outperform.findings import Finding
+from outperform.inference import disagreements
+from outperform.inference.engine import weighs_units
+from outperform.inference.items import draw_scores
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.summary import (
+    SCHEMA,
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+)
+from outperform.results.base import Tabular
+from outperform.results.comparison import Comparison
+from outperform.results.facts import headline_facts
+
+if TYPE_CHECKING:
+    from outperform.results.suite_schemas import JointFacts
+
+Event: TypeAlias = Literal["better", "equivalent", "worse"]
+Verdict: TypeAlias = Literal["dominates", "equivalent", "trade_off", "dominated", "undecided"]
+EVENTS: tuple[Event, ...] = get_args(Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Joint(Tabular):
+    """How probable it is that A is better, equivalent or worse in two metrics at once.
+
+    Parameters
+    ----------
+    one, other
+        What is looked at together: comparisons, or ratios of them, each with its ROPE.
+    probabilities
+        ``(3, 3)``: A is better, equivalent or worse in the first metric (rows) and in the second
+        (columns).
+    draws
+        Joint draws of both differences or ratios, ``(2, n_draws)``.
+    prob
+        The probability from which on a claim is made.
+    findings
+        The findings about both metrics, each once.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> card = op.scorecard([1, 0, 1, 0] * 50, [1, 0, 1, 1] * 50, [1, 1, 0, 0] * 50,
+    ...                     metrics=["recall", "precision"], rope=0.05, random_state=1)
+    >>> found = card.joint("recall", "precision")
+    >>> found.decision, found.p("better", "better") > 0.9
+    ('dominates', True)
+    """
+
+    one: Comparison | Ratio
+    other: Comparison | Ratio
+    probabilities: FloatArray
+    draws: FloatArray = field(repr=False)
+    prob: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def metrics(self) -> tuple[str, str]:
+        """The names of the two metrics."""
+        return self.one.metric, self.other.metric
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        return self.one.names
+
+    def p(self, one: Event, other: Event) -> float:
+        """Return the probability that A is so in the one metric and so in the other.
+
+        Parameters
+        ----------
+        one, other
+            ``"better"``, ``"equivalent"`` or ``"worse"``, each by the ROPE of its metric.
+        """
+        for event in (one, other):
+            if event not in EVENTS:
+                raise UsageError(f"an event is one of {', '.join(EVENTS)}; got {event!r}")
+        return float(self.probabilities[EVENTS.index(one), EVENTS.index(other)])
+
+    @property
+    def p_better_in_both(self) -> float:
+        """The probability that A is better in both metrics."""
+        return self.p("better", "better")
+
+    @property
+    def p_dominates(self) -> float:
+        """The probability that A is better in one metric and not worse in the other."""
+        return float(self.probabilities[:2, :2].sum() - self.probabilities[1, 1])
+
+    @property
+    def p_equivalent(self) -> float:
+        """The probability that A and B are equivalent in both metrics."""
+        return self.p("equivalent", "equivalent")
+
+    @property
+    def p_trade_off(self) -> float:
+        """The probability that A is better in one metric and worse in the other."""
+        return self.p("better", "worse") + self.p("worse", "better")
+
+    @property
+    def p_dominated(self) -> float:
+        """The probability that A is worse in one metric and not better in the other."""
+        return float(self.probabilities[1:, 1:].sum() - self.probabilities[1, 1])
+
+    @property
+    def p_not_worse(self) -> float:
+        """The probability that A is worse in neither metric."""
+        return float(self.probabilities[:2, :2].sum())
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo errors of the probabilities."""
+        n = self.draws.shape[1]
+        named = ("better_in_both", "dominates", "equivalent", "trade_off", "dominated", "not_worse")
+        return {f"p_{name}": probability_error(getattr(self, f"p_{name}"), n) for name in named}
+
+    @property
+    def decision(self) -> Verdict:
+        """What is at least as probable as claims must be; ``"undecided"`` if nothing is.
+
+        Exactly one of four holds: A dominates, is equivalent in both, is dominated, or trades one
+        metric for the other. A serious finding about either metric withholds it.
+        """
+        if is_serious(self.findings):
+            return "undecided"
+        found = {one: chance for one, chance in self._chances.items() if chance >= self.prob}
+        return next(iter(found), "undecided")
+
+    @property
+    def _chances(self) -> dict[Verdict, float]:
+        return {
+            "dominates": self.p_dominates,
+            "equivalent": self.p_equivalent,
+            "trade_off": self.p_trade_off,
+            "dominated": self.p_dominated,
+        }
+
+    def to_dict(self) -> JointFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        n = self.draws.shape[1]
+        return {
+            "schema": SCHEMA,
+            "kind": "joint",
+            "names": list(self.names),
+            "metrics": [
+                {
+                    "metric": one.metric,
+                    "contrast": "ratio" if isinstance(one, Ratio) else "difference",
+                    "rope": rope_facts(one.rope),
+                    "mean": one.mean,
+                    "hdi": interval_facts(one.hdi),
+                    "decision": decision_facts(one.decision),
+                }
+                for one in (self.one, self.other)
+            ],
+            "events": list(EVENTS),
+            "probabilities": self.probabilities.tolist(),
+            "mcse": [[probability_error(p, n) for p in row] for row in self.probabilities.tolist()],
+            "p_better_in_both": self.p_better_in_both,
+            "p_dominates": self.p_dominates,
+            "p_equivalent": self.p_equivalent,
+            "p_trade_off": self.p_trade_off,
+            "p_dominated": self.p_dominated,
+            "p_not_worse": self.p_not_worse,
+            "errors": self.errors,
+            "decision": self.decision,
+            "prob": self.prob,
+            "n_draws": n,
+            "findings": finding_facts(self.findings),
+            "signature": _comparison(self.one).signature,
+        }
+
+    def report(self) -> str:
+        """Return the answer in one sentence."""
+        return self._sentence()
+
+    def _sentence(self) -> str:
+        (a, b), n = (for_text(one, limit=LONGEST) for one in self.names), self.draws.shape[1]
+        one, two = (for_text(name, limit=LONGEST) for name in self.metrics)
+        chances = {key: probability(chance, n) for key, chance in self._chances.items()}
+        if self.decision == "undecided":
+            return (
+                f"Undecided in {one} and {two}: {a} dominates {b} with probability "
+                f"{chances['dominates']}, is equivalent with {chances['equivalent']}, trades one "
+                f"for the other with {chances['trade_off']}, is dominated with "
+                f"{chances['dominated']}."
+            )
+        said = {
+            "dominates": f"{a} dominates {b}: better in {one} or {two} and worse in neither",
+            "equivalent": f"{a} and {b} are equivalent in {one} and in {two}",
+            "trade_off": f"{a} trades one for the other: better in {self._better_in(one, two)}",
+            "dominated": f"{b} dominates {a}: better in {one} or {two} and worse in neither",
+        }
+        return f"{said[self.decision]} (probability {chances[self.decision]})."
+
+    def _better_in(self, one: str, two: str) -> str:
+        first = self.p("better", "worse") > self.p("worse", "better")
+        return f"{one}, worse in {two}" if first else f"{two}, worse in {one}"
+
+    def table(self) -> Table:
+        """Return the nine probabilities: the first metric downwards, the second across."""
+        one, two = (for_text(name, limit=LONGEST) for name in self.metrics)
+        n = self.draws.shape[1]
+        rows = tuple(
+            {"first": event, **dict(zip(EVENTS, row, strict=True))}
+            for event, row in zip(EVENTS, self.probabilities.tolist(), strict=True)
+        )
+        columns: tuple[Column, ...] = (
+            text_column("first", one),
+            *(probability_column(event, event, n) for event in EVENTS),
+        )
+        a, b = (for_text(name, limit=LONGEST) for name in self.names)
+        ropes = " and ".join(_rope_of(part) for part in (self.one, self.other))
+        title = f"{a} against {b}, {one} downwards and {two} across (ROPE {ropes})"
+        return Table(columns, rows, title=title)
+
+    def _lines(self, page: Page) -> list[Line]:
+        return shown(self._sentence(), self.table(), self, page, labels=["first"])
+
+    def _card(self) -> Card:
+        colours = {"dominates": "better", "dominated": "worse", "equivalent": "equivalent"}
+        return Card(
+            headline=self._sentence(),
+            tone=colours.get(self.decision, ""),
+            table=self.table(),
+            findings=[(one.level, one.message, one.name) for one in self.findings],
+            signature=_comparison(self.one).signature,
+        )
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.names, *self.metrics)
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the joint posterior: a dot a draw, in the colour of who dominates, and both ROPEs.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        parts, decided = (self.one, self.other), self.decision != "undecided"
+        events = [_events(draws, one) for draws, one in zip(self.draws, parts, strict=True)]
+        return draw_joint(
+            self.draws,
+            events=np.stack(events),
+            facts=[_axis_facts(one) for one in parts],
+            chances={key: probability(p, self.draws.shape[1]) for key, p in self._chances.items()},
+            title=self._sentence().partition(" (")[0] if decided else "Undecided",
+            ax=ax,
+            size=size,
+        )
+
+    def __repr__(self) -> str:
+        return f"Joint({self._sentence()})"
+
+
+def _rope_of(part: Comparison | Ratio) -> str:
+    return per_cent(part.rope) if isinstance(part, Ratio) else str(part.rope)
+
+
+def _axis_facts(part: Comparison | Ratio) -> dict[str, Any]:
+    if isinstance(part, Ratio):
+        return {**part.to_dict(), "ratio": True}
+    return {**headline_facts(part), "observed": part.observed, "ratio": False}
+
+
+def _comparison(part: Comparison | Ratio) -> Comparison:
+    return part.of if isinstance(part, Ratio) else part
+
+
+def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint:
+    """Count the draws of two metrics of a scorecard together."""
+    parts = [_part(table, asked) for asked in (one, other)]
+    first, second = (_comparison(part) for part in parts)
+    if first is second:
+        raise UsageError(f"joint() takes two different metrics; got {first.metric!r} twice")
+    if drawn_with(first.spec) != drawn_with(second.spec) or table.what != "metric":
+        raise UsageError(
+            f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
+            "prior, so that their draws are not joint ones; give prior='bootstrap', or what each "
+            "item contributes to Outcomes.from_statistics"
+        )
+    draws = np.stack(
+        [_divided(part, values) for part, values in zip(parts, _values(first, second), strict=True)]
+    )
+    events = [_events(own, part) for own, part in zip(draws, parts, strict=True)]
+    counts = np.bincount(3 * events[0] + events[1], minlength=9).reshape(3, 3)
+    return Joint(
+        one=parts[0],
+        other=parts[1],
+        probabilities=counts / draws.shape[1],
+        draws=draws,
+        prob=first.hdi.prob,
+        findings=tuple(dict.fromkeys(found for part in parts for found in _findings(part))),
+    )
+
+
+def _findings(part: Comparison | Ratio) -> Iterator[Finding]:
+    """Yield the findings about one metric, and what would withhold a firm decision on it."""
+    yield from part.findings
+    for firm in (Decision.BETTER, Decision.EQUIVALENT):
+        few = disagreements.disagreement_finding(_comparison(part).spec, firm, part.hdi)
+        if few is not None and few.level == "serious":
+            yield few
+
+
+def _part(table: ComparisonTable, asked: str | Ratio) -> Comparison | Ratio:
+    if not isinstance(asked, Ratio):
+        return table[asked]
+    if not any(asked.of is one for one in table):
+        raise UsageError("this ratio is not of a comparison of this scorecard; use card[…].ratio()")
+    return asked
+
+
+def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
+    """Return both models' draws in both metrics; drawn again where groups have weights.
+
+    Metrics whose groups carry them unevenly have weights of other shapes, each its own; together
+    they get those of the one that fewer groups carry.
+    """
+    if not weighs_units(one.spec):
+        return [np.stack([c.a.draws, c.b.draws]) for c in (one, two)]
+    specs = [spec for spec in (one.spec, two.spec) if isinstance(spec, ScoreSpec)]
+    if len(specs) < 2:
+        raise UsageError(
+            "metrics of grouped labels are drawn one by one; give what each item contributes, "
+            "such as right or wrong, to Outcomes.from_statistics with groups"
+        )
+    return draw_scores(specs, n_draws=one.draws.size, seed=one.seed, n_jobs=-1)
+
+
+def _divided(part: Comparison | Ratio, values: FloatArray) -> FloatArray:
+    a, b = values
+    return np.asarray(a / b if isinstance(part, Ratio) else a - b)
+
+
+def _events(draws: FloatArray, part: Comparison | Ratio) -> FloatArray:
+    """Return 0 where a draw is better, 1 where it lies in the ROPE, 2 where it is worse."""
+    side = (draws > part.rope.high).astype(np.int64) - (draws < part.rope.low)
+    better = _comparison(part).spec.metric.greater_is_better
+    return np.asarray(1 - side if better else 1 + side)

@@ -1,0 +1,356 @@
+"""Per cent instead of differences: ``c.ratio``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from outperform._typing import Axes, FigureSize, FloatArray
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import (
+    CurveStep,
+    Decision,
+    Masses,
+    Rope,
+    RopeLike,
+    decide,
+    masses_from_draws,
+    probability_error,
+    rope_curve,
+)
+from outperform.display.cards import Card
+from outperform.display.curve_figure import draw_ratio
+from outperform.display.formats import latex_label, number_column, probability_column, text_column
+from outperform.display.layout import Line, Page, stacked
+from outperform.display.numbers import for_text
+from outperform.display.pictures import Span, tone
+from outperform.display.sentences import answer
+from outperform.display.table import Table
+from outperform.errors import DataError, UsageError, param
+from outperform.findings import Finding
+from outperform.inference import disagreements
+from outperform.inference.diagnostics import interval_findings
+from outperform.inference.summary import (
+    SCHEMA,
+    decision_facts,
+    finding_facts,
+    interval_facts,
+    rope_facts,
+    summarize,
+)
+from outperform.results.base import RunDetails, Tabular
+from outperform.results.comparison import Comparison
+
+if TYPE_CHECKING:
+    from outperform.results.suite_schemas import RatioFacts
+
+LONGEST = 30
+# What is said of the interval of a difference and of its ROPE.
+_OF_DIFFERENCE = (
+    "default_rope", "zero_width_rope", "monte_carlo_too_coarse", "few_disagreements",
+    "hdi_and_equal_tails_disagree",
+)  # fmt: skip
+
+
+class _Told(Protocol):
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Ratio(Tabular):
+    """The posterior of A / B in a metric, and what it says.
+
+    Parameters
+    ----------
+    of
+        The comparison whose draws are divided.
+    observed
+        The ratio of the plug-in values.
+    mean, sd, mcse
+        Of A / B, and the Monte Carlo error of the mean.
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    rope
+        The ratios that do not matter, such as 0.95 to 1.05.
+    decision
+        The decision.
+    draws
+        Draws of A / B.
+    findings
+        Findings.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> c = op.compare(None, [1.0, 2.0, 3.0] * 40, [2.0, 4.0, 6.0] * 40, metric="mean_cost",
+    ...                rope=0.5, random_state=1)
+    >>> c.ratio(rope=0.05)
+    Ratio(≫ A is better than B: mean cost 50.0% lower (95% HDI -50.0% to -50.0%), ROPE ±5%.)
+    """
+
+    of: Comparison
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    rope: Rope
+    _masses: Masses
+    decision: Decision
+    draws: FloatArray = field(repr=False)
+    findings: tuple[Finding, ...]
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.of.metric
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        return self.of.names
+
+    @property
+    def p_worse(self) -> float:
+        """The probability that A is worse than B by more than the ROPE."""
+        return self._masses.below if self._greater else self._masses.above
+
+    @property
+    def p_equivalent(self) -> float:
+        """The probability that the ratio lies in the ROPE."""
+        return self._masses.inside
+
+    @property
+    def p_better(self) -> float:
+        """The probability that A is better than B by more than the ROPE."""
+        return self._masses.above if self._greater else self._masses.below
+
+    @property
+    def p_greater(self) -> float:
+        """The probability that A / B is above one."""
+        return self._masses.greater
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo errors of the mean and of each probability."""
+        worth = self.of.n_effective
+        chances = ("p_worse", "p_equivalent", "p_better", "p_greater")
+        found = {name: probability_error(getattr(self, name), worth) for name in chances}
+        return {"mean": self.mcse, **found}
+
+    def rope_curve(self) -> tuple[CurveStep, ...]:
+        """Return the decision for every half-width of the ROPE around one."""
+        hdi, rope = _from_one(self.hdi), _from_one(self.rope)
+        steps = rope_curve(hdi, rope, greater_is_better=self._greater)
+        withheld = self.decision is Decision.UNDECIDED and is_serious(self.findings)
+        return tuple(
+            replace(step, decision=Decision.UNDECIDED) if withheld else step for step in steps
+        )
+
+    @property
+    def _greater(self) -> bool:
+        return self.of.spec.metric.greater_is_better
+
+    def to_dict(self) -> RatioFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        return {
+            "schema": SCHEMA,
+            "kind": "ratio",
+            "names": list(self.names),
+            "metric": self.metric,
+            "metric_label": self.of.spec.metric.label,
+            "greater_is_better": self._greater,
+            "observed": self.observed,
+            "mean": self.mean,
+            "sd": self.sd,
+            "mcse": self.mcse,
+            "hdi": interval_facts(self.hdi),
+            "eti": interval_facts(self.eti),
+            "rope": rope_facts(self.rope),
+            "p_worse": self.p_worse,
+            "p_equivalent": self.p_equivalent,
+            "p_better": self.p_better,
+            "p_greater": self.p_greater,
+            "errors": self.errors,
+            "n_draws": self.draws.size,
+            "decision": decision_facts(self.decision),
+            "findings": finding_facts(self.findings),
+            "signature": self.of.signature,
+        }
+
+    def report(self) -> str:
+        """Return the answer in one sentence."""
+        return self._sentence()
+
+    def _sentence(self) -> str:
+        way = "higher" if self.mean > 1 else "lower"
+        low, high = (f"{end - 1:+.1%}" for end in (self.hdi.low, self.hdi.high))
+        told = {"names": self.names, "decision": {"name": self.decision.name}}
+        return (
+            f"{answer(told, limit=LONGEST)}: {for_text(self.of.spec.metric.label)} "
+            f"{abs(self.mean - 1):.1%} {way} ({100 * self.hdi.prob:g}% HDI {low} to {high}), "
+            f"ROPE {per_cent(self.rope)}."
+        )
+
+    def table(self) -> Table:
+        """Return one row: the ratio, its interval, the probabilities and the decision."""
+        row = {
+            "metric": self.metric,
+            "observed": self.observed,
+            "mean": self.mean,
+            "sd": self.sd,
+            "hdi_low": self.hdi.low,
+            "hdi_high": self.hdi.high,
+            "p_worse": self.p_worse,
+            "p_equivalent": self.p_equivalent,
+            "p_better": self.p_better,
+            "decision": f"{self.decision.symbol} {self.decision.words}",
+        }
+        n, (a, b) = self.draws.size, (for_text(one, limit=LONGEST) for one in self.names)
+        hdi = f"{100 * self.hdi.prob:g}% HDI"
+        columns = (
+            text_column("metric"),
+            *(number_column(key) for key in ("observed", "mean", "sd")),
+            number_column("hdi_low", f"{hdi} low"),
+            number_column("hdi_high", "high"),
+            probability_column("p_worse", "P(worse)", n),
+            probability_column("p_equivalent", "P(ROPE)", n),
+            probability_column("p_better", "P(better)", n),
+            text_column("decision"),
+        )
+        rope = f"{self.rope.low:g} to {self.rope.high:g}"
+        return Table(columns, (row,), title=f"{a} / {b} (ROPE {rope})")
+
+    def _lines(self, page: Page) -> list[Line]:
+        return shown(self._sentence(), self.table(), self, page, labels=["metric"])
+
+    def _card(self) -> Card:
+        span = Span(
+            low=self.hdi.low,
+            high=self.hdi.high,
+            mean=self.mean,
+            observed=self.observed,
+            rope=(self.rope.low, self.rope.high),
+            tone=tone(self.decision.symbol),
+        )
+        return Card(
+            headline=self._sentence(),
+            tone=tone(self.decision.symbol),
+            table=self.table(),
+            spans=[span],
+            zero=False,
+            findings=[(one.level, one.message, one.name) for one in self.findings],
+            signature=self.of.signature,
+        )
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.names, self.metric, "ratio")
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the posterior of the change, A / B − 1, with HDI and ROPE.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        facts: dict[str, Any] = {
+            **self.to_dict(),
+            "mean": self.mean - 1,
+            "observed": self.observed - 1,
+            "hdi": interval_facts(_from_one(self.hdi)),
+            "rope": rope_facts(_from_one(self.rope)),
+        }
+        return draw_ratio(self.draws - 1, facts=facts, title=self._sentence(), ax=ax, size=size)
+
+    def __repr__(self) -> str:
+        return f"Ratio({self.decision.symbol} {self._sentence()})"
+
+
+def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
+    """Divide the draws of A by those of B."""
+    if isinstance(own.details, RunDetails):
+        raise UsageError("a comparison of training runs has no ratio; compare the runs one by one")
+    top, bottom = own.a.draws, own.b.draws
+    if bottom.min() <= 0:
+        raise DataError(
+            f"{own.metric} of {own.names[1]!r} is not surely above 0 (its draws run from "
+            f"{bottom.min():.3g} to {bottom.max():.3g}), so a ratio has no meaning; use the "
+            "difference, or a metric that is positive, such as mean_cost for neg_mean"
+        )
+    draws = top / bottom
+    region, ordered = _around_one(rope), np.sort(draws)
+    numbers = summarize(ordered, None, own.hdi.prob, chain=own.chain)
+    better = own.spec.metric.greater_is_better
+    decision = decide(numbers.hdi, region, greater_is_better=better)
+    change = _from_one(region)
+    decision, few = disagreements.allow(own.spec, decision, _from_one(numbers.hdi), change)
+    findings = (
+        *(one for one in own.findings if one.name not in _OF_DIFFERENCE),
+        *([] if few is None else [few]),
+        *interval_findings(own.spec, numbers.hdi, numbers.eti, region, sampled=True),
+    )
+    if own.chain is not None and not own.chain.converged:
+        decision = Decision.UNDECIDED
+    masses = masses_from_draws(ordered - 1, change)
+    return Ratio(
+        of=own,
+        observed=own.a.observed / own.b.observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        rope=region,
+        _masses=masses,
+        decision=decision,
+        draws=draws,
+        findings=findings,
+    )
+
+
+def _around_one(rope: RopeLike) -> Rope:
+    """Take a half-width around one, or the two ends of the ratio."""
+    given = Rope.from_param(rope, bounds=None)
+    if given.symmetric and given.high < 1:
+        return Rope(low=1 + given.low, high=1 + given.high)
+    if not 0 < given.low <= 1 <= given.high:
+        raise UsageError(
+            f"{param('rope')} of a ratio is a half-width below 1, such as 0.05, or a pair around "
+            f"1, such as (0.95, 1.05); got {rope!r}"
+        )
+    return given
+
+
+def _from_one(region: Any) -> Any:
+    """Return an interval or a ROPE of ratios as one of changes."""
+    return replace(region, low=region.low - 1, high=region.high - 1)
+
+
+def per_cent(rope: Rope) -> str:
+    """Return a ROPE of ratios in words."""
+    low, high = (100 * (end - 1) for end in (rope.low, rope.high))
+    return f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
+
+
+def is_serious(findings: tuple[Finding, ...]) -> bool:
+    """Return whether a finding withholds the decision."""
+    return any(one.level == "serious" for one in findings)
+
+
+def shown(
+    sentence: str, table: Table, result: _Told, page: Page, *, labels: list[str]
+) -> list[Line]:
+    """Return the answer, the numbers and the findings, for a terminal."""
+    return stacked(
+        page.text(sentence, style="strong"),
+        page.table(table, labels=labels),
+        page.told([(one.level, one.message, one.name) for one in result.findings]),
+        page.text(table.title or "", style="dim"),
+    )

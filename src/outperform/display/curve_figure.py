@@ -1,0 +1,213 @@
+"""Two metrics in one plane, changes in per cent, and curves with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform._typing import FigureSize, FloatArray
+from outperform.display import figure_style
+from outperform.display.facts import Facts
+from outperform.display.figure_style import colour, ink
+from outperform.display.pictures import OPEN
+from outperform.display.posterior_figure import plot_posterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_DOTS = 3_000
+
+
+def draw_ratio(
+    draws: FloatArray,
+    *,
+    facts: Facts,
+    title: str,
+    ax: Axes | None = None,
+    size: FigureSize = "text",
+) -> Axes:
+    """Draw the posterior of a change, as that of a difference.
+
+    Parameters
+    ----------
+    draws
+        Draws of A / B − 1.
+    facts
+        The facts of the ratio, its numbers as changes.
+    title
+        The answer.
+    ax
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
+    """
+    ax = plot_posterior(draws, facts=facts, ax=ax, size=size)
+    with figure_style.styled(purpose="plot()", scale=figure_style.inches(size)[1]):
+        figure_style.write_title(ax, title.partition(" (")[0], above=2.6 * figure_style.text_size())
+        ax.set_xlabel(_axis(facts), family=figure_style.family(ax), **figure_style.SMALL)
+        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.3g}%" if value else "0")
+    return ax
+
+
+def _axis(facts: Facts, *, change: str = " − 1") -> str:
+    a, b = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)
+    way = "better" if facts.get("greater_is_better", True) else "worse"
+    metric = figure_style.name(facts["metric_label"], limit=40)
+    return f"{metric}, {a} / {b}{change} → {a} {way}"
+
+
+def draw_joint(
+    draws: FloatArray,
+    *,
+    events: FloatArray,
+    facts: Sequence[Facts],
+    chances: Mapping[str, str],
+    title: str,
+    ax: Axes | None = None,
+    size: FigureSize = "text",
+) -> Axes:
+    """Draw a dot a draw of two metrics, in the colour of who dominates, and both ROPEs.
+
+    Parameters
+    ----------
+    draws
+        ``(2, n_draws)``, the first metric to the right, the second upwards.
+    events
+        ``(2, n_draws)``: 0 better, 1 equivalent, 2 worse.
+    facts
+        The facts of the two comparisons or ratios.
+    chances
+        The probabilities of dominates, equivalent, trade_off and dominated, as text.
+    title
+        The answer.
+    ax
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
+    """
+    some = draws[:, :_MOST_DOTS]
+    tones = _tones(events[:, :_MOST_DOTS])
+    with figure_style.canvas(ax, purpose="plot()", height=4.2, size=size) as ax:
+        for word in ("equivalent", OPEN, "worse", "better"):
+            dots = some[:, tones == word]
+            how: dict[str, Any] = {"ls": "", "marker": ".", "ms": 3, "alpha": 0.35, "mew": 0}
+            ax.plot(*dots, color=colour(ax, word), zorder=2, **how)
+        _draw_centre(ax, facts)
+        _span(ax, draws, facts)
+        for upright, own in zip((True, False), facts, strict=True):
+            _draw_region(ax, own, upright=upright)
+            _name_axis(ax, own, upright=not upright)
+        a, b = figure_style.names(facts[0]["names"], limit=figure_style.SHORT_NAME)
+        note = (
+            f"{a} dominates {chances['dominates']}, {b} dominates {chances['dominated']}, "
+            f"equivalent in both {chances['equivalent']}, trade-off {chances['trade_off']}; "
+            "● mean, ◇ observed, bands ROPE"
+        )
+        margin = figure_style.beside_numbers()
+        figure_style.write_title(ax, title, note=note, margin=margin)
+        figure_style.number_ticks(ax)
+        ax.tick_params(axis="y", labelsize=figure_style.text_size())
+        figure_style.bare(ax, sides=("top", "right"))
+    return ax
+
+
+def _tones(events: FloatArray) -> Any:
+    """Return the colour of each draw: better where A dominates, the ink for a trade-off."""
+    one, two = events
+    tones = np.full(one.shape, OPEN, dtype=object)
+    tones[(one <= 1) & (two <= 1)] = "better"
+    tones[(one >= 1) & (two >= 1)] = "worse"
+    tones[(one == 1) & (two == 1)] = "equivalent"
+    return tones
+
+
+def _draw_centre(ax: Axes, facts: Sequence[Facts]) -> None:
+    look: dict[str, Any] = {"ls": "", "mec": ink(ax), "zorder": 5}
+    ax.plot(*([one["observed"]] for one in facts), marker="D", ms=7, mfc="none", **look)
+    ax.plot(*([one["mean"]] for one in facts), marker="o", ms=4, mfc=ink(ax), **look)
+
+
+def _span(ax: Axes, draws: FloatArray, facts: Sequence[Facts]) -> None:
+    """Show nearly all draws and both ROPEs, but for one that would dwarf the draws."""
+    limits = []
+    for own, one in zip(draws, facts, strict=True):
+        low, high = np.quantile(own, [0.001, 0.999])
+        middle, room = float(one["ratio"]), 2.5 * (high - low)
+        ends = [low, high, max(middle, low - room) if middle < low else min(middle, high + room)]
+        for edge in (one["rope"]["low"], one["rope"]["high"]):
+            ends += [edge] if low - room < edge < high + room else []
+        pad = 0.06 * (max(ends) - min(ends) or 1.0)
+        limits.append((min(ends) - pad, max(ends) + pad))
+    ax.set(xlim=limits[0], ylim=limits[1])
+
+
+def _draw_region(ax: Axes, facts: Facts, *, upright: bool) -> None:
+    low, high, middle = facts["rope"]["low"], facts["rope"]["high"], float(facts["ratio"])
+    if middle == 0.0:
+        figure_style.draw_rope(ax, low, high, upright=upright)
+        return
+    span, line = (ax.axvspan, ax.axvline) if upright else (ax.axhspan, ax.axhline)
+    span(low, high, facecolor=ink(ax), alpha=figure_style.BAND, lw=0, zorder=0)
+    line(middle, color=ink(ax), alpha=figure_style.FAINT, lw=0.8, ls=":", zorder=1)
+
+
+def _name_axis(ax: Axes, facts: Facts, *, upright: bool) -> None:
+    if not facts["ratio"]:
+        figure_style.name_axis(ax, facts, upright=upright)
+        return
+    text = _axis(facts, change="")
+    text = text.replace("→", "↑") if upright else text
+    (ax.set_ylabel if upright else ax.set_xlabel)(
+        text, family=figure_style.family(ax), **figure_style.SMALL
+    )
+
+
+def draw_curve(
+    facts: Facts,
+    *,
+    title: str,
+    difference: bool,
+    ax: Axes | None = None,
+    size: FigureSize = "text",
+) -> Axes:
+    """Draw the curves of two models with their bands, or the difference with its band.
+
+    Parameters
+    ----------
+    facts
+        The facts of the curve.
+    title
+        The answer.
+    difference
+        Whether to draw A − B instead of A and B.
+    ax
+        The axes to draw in; a new figure if None.
+    size
+        How wide a new figure is.
+    """
+    grid, names = facts["grid"], figure_style.names(facts["names"])
+    shown = [("difference", " − ".join(names), OPEN)]
+    if not difference:
+        shown = [("a", names[0], "better"), ("b", names[1], "worse")]
+    with figure_style.canvas(ax, purpose="plot()", height=3.8, size=size) as ax:
+        for key, name, word in shown:
+            band, shade = facts[key], colour(ax, word)
+            ax.fill_between(grid, band["lower"], band["upper"], fc=shade, alpha=0.22, lw=0)
+            ax.plot(grid, band["mean"], color=shade, lw=1.6, label=name)
+        quiet: dict[str, Any] = {"color": ink(ax), "lw": 0.8, "ls": ":", "zorder": 1}
+        if difference or facts["curve"] == "net_benefit":
+            ax.axhline(0.0, alpha=figure_style.FAINT, **quiet)
+        elif facts["curve"] in ("roc", "calibration"):
+            ax.plot([0, 1], [0, 1], alpha=figure_style.FAINT, **quiet)
+        ax.legend(frameon=False, prop={"size": figure_style.text_size()})
+        note = f"posterior mean and simultaneous {100 * facts['prob']:g}% band"
+        margin = figure_style.beside_numbers()
+        figure_style.write_title(ax, title.partition(":")[0], note=note, margin=margin)
+        ax.set_xlabel(facts["x"], **figure_style.SMALL)
+        ax.set_ylabel(facts["y"] + (", A − B" if difference else ""), **figure_style.SMALL)
+        figure_style.number_ticks(ax)
+        ax.tick_params(axis="y", labelsize=figure_style.text_size())
+        figure_style.bare(ax, sides=("top", "right"))
+    return ax
