@@ -47,6 +47,7 @@ from verification import (
     stopping,
     suite_best,
     suites,
+    votes,
     weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
@@ -434,6 +435,7 @@ STUDIES = {
     "judges": replace(_of_worlds(judges, judges), most=judges.REPETITIONS),
     "runs": _of_summaries(runs),
     "spans": _of_worlds(spans, spans),
+    "votes": replace(_of_worlds(votes, votes), most=votes.REPETITIONS),
     "weights": _of_worlds(weights, weights),
 }
 
