@@ -10,6 +10,7 @@ from typing import Any
 from outperform import Prior
 from outperform.errors import MissingExtra, require
 from verification import (
+    annotators,
     best,
     blocked,
     blocked_tables,
@@ -433,6 +434,7 @@ STUDIES = {
     "prevalence": _of_worlds(prevalence, prevalence_tables),
     "disagreement": _of_worlds(disagreement, disagreement_tables),
     "judges": replace(_of_worlds(judges, judges), most=judges.REPETITIONS),
+    "annotators": replace(_of_worlds(annotators, annotators), most=annotators.REPETITIONS),
     "runs": _of_summaries(runs),
     "spans": _of_worlds(spans, spans),
     "votes": replace(_of_worlds(votes, votes), most=votes.REPETITIONS),

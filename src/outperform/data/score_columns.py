@@ -204,7 +204,7 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
         lacking = [what for what, seen in sides.items() if not seen]
         if lacking:
             raise DataError(
-                f"{listed(repr(names[code]) for code in np.flatnonzero(own))} never "
+                f"{listed(repr(names[code]) for code in np.flatnonzero(own).tolist())} never "
                 f"{' nor '.join(lacking)} against the others, so that how far apart they are has "
                 "no bound; collect votes that link them, or leave out the votes on one side"
             )

@@ -140,13 +140,13 @@ def _win_rates(means: FloatArray) -> FloatArray:
     first, _ = _expected(*found)
     second, _ = _expected(found.strength, -found.place, found.tie)
     beyond = (first + second) / 2  # 0 against itself
-    return 0.5 + beyond.sum(axis=2).T / (n_models - 1)
+    return np.asarray(0.5 + beyond.sum(axis=2).T / (n_models - 1))
 
 
 def _elo(means: FloatArray) -> FloatArray:
     """Return strengths as Elo ratings around 0: 400 are ten wins for each loss."""
     strength = fit(means).strength
-    return _ELO * (strength - strength.mean(axis=1, keepdims=True)).T
+    return np.asarray(_ELO * (strength - strength.mean(axis=1, keepdims=True)).T)
 
 
 def _first_place(means: FloatArray) -> FloatArray:
