@@ -152,10 +152,10 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Any, ...]]:
         for one in array.ravel().tolist()
     ]
     there = np.array([not is_missing(one) for one in flat])
-    given = np.full(len(flat), -1, dtype=np.int64)
+    codes = np.full(len(flat), -1, dtype=np.int64)
     (column,), _ = unify([read_column([flat[k] for k in np.flatnonzero(there)], name="y_true")])
-    given[there] = column.codes
-    given = given.reshape(array.shape)
+    codes[there] = column.codes
+    given: IntArray = codes.reshape(array.shape)
     bare = np.flatnonzero((given < 0).all(axis=1))
     if bare.size:
         raise DataError(
