@@ -18,15 +18,15 @@ TABLE = """
 """
 SHOWN = {
     op.Outcomes: """
-        agreement at_prevalence binarize confusion findings from_confusion from_correct
-        from_counts from_dict from_json from_judged from_label_sets from_labels
-        from_pool from_span_counts from_spans from_statistics from_tags from_tp_fp_fn groups
-        in_pool kind labels margins models n n_classes paired pool prevalence select sets slice
-        slices sources split_labels tables to_dict to_json ungroup unpair weighted with_labels
+        agreement at_prevalence binarize confusion findings from_annotators
+        from_confusion from_correct from_counts from_dict from_json from_judged from_label_sets
+        from_labels from_pool from_span_counts from_spans from_statistics from_tags from_tp_fp_fn
+        groups in_pool kind labels margins models n n_classes paired pool prevalence select sets
+        slice slices sources split_labels tables to_dict to_json ungroup unpair weighted with_labels
     """,
     op.Scores: """
-        columns counts findings from_arrays from_statistics from_targets from_values group
-        ids kind labels models n n_classes n_groups n_rows select sources truth values weights
+        columns counts findings from_arrays from_statistics from_targets from_values from_votes
+        group ids kind labels models n n_classes n_groups n_rows select sources truth values weights
     """,
     op.Comparison: TABLE
     + """

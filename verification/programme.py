@@ -11,6 +11,7 @@ from typing import Any
 from outperform import Prior
 from outperform.errors import MissingExtra, require
 from verification import (
+    annotators,
     best,
     blocked,
     blocked_tables,
@@ -50,6 +51,7 @@ from verification import (
     suite_best,
     suites,
     sums,
+    votes,
     weights,
 )
 from verification.calibration import Calibration, Setting, calibrate, smallest_adjusted
@@ -473,9 +475,11 @@ STUDIES = {
     "prevalence": _of_worlds(prevalence, prevalence_tables),
     "disagreement": _of_worlds(disagreement, disagreement_tables),
     "judges": replace(_of_worlds(judges, judges), most=judges.REPETITIONS),
+    "annotators": replace(_of_worlds(annotators, annotators), most=annotators.REPETITIONS),
     "runs": _of_summaries(runs),
     "spans": _of_worlds(spans, spans),
     "sums": replace(_of_worlds(sums, sums), most=sums.REPETITIONS),
+    "votes": replace(_of_worlds(votes, votes), most=votes.REPETITIONS),
     "weights": _of_worlds(weights, weights),
 }
 

@@ -127,3 +127,24 @@ def test_what_cannot_be_asked():
     people = {name: HUMAN["A"] for name in "ABCDE"}
     with pytest.raises(UsageError, match="up to 3 models"):
         op.rank(op.Outcomes.from_judged(many, human=people), **asked)
+
+
+def test_gold_labels_are_a_judge_of_whom_some_labels_are_given_again():
+    """Errors by class that one model learned: gold labels mislead, 200 second ones mend it."""
+    rng, held, misled = np.random.default_rng(8), [], []
+    for _ in range(12):
+        truth = (rng.random(1_000) < 0.3).astype(int)
+        wrong = rng.random(1_000) < np.where(truth == 1, 0.15, 0.05)
+        gold = np.where(wrong, 1 - truth, truth)
+        a, b = (np.where(rng.random(1_000) < share, truth, 1 - truth) for share in (0.9, 0.86))
+        models = {"a": np.where(wrong & (rng.random(1_000) < 0.8), gold, a), "b": b}
+        again = np.where(np.arange(1_000) < 200, truth, np.nan)
+        asked = {"metric": "accuracy", "rope": 0.02, "n_draws": 2_000, "random_state": 0}
+        seen = op.Outcomes.from_judged(models, human=again, judge=gold)
+        c = op.compare(seen, "a", "b", **asked)
+        plain = op.compare(gold, models["a"], models["b"], **asked)
+        true = 0.04 - 0.8 * 0.9 * (0.7 * 0.05 + 0.3 * 0.15)  # right before, wrong with the gold
+        held.append(c.hdi.low <= true <= c.hdi.high)
+        misled.append(plain.hdi.low > true)
+    assert sum(held) >= 9
+    assert all(misled)

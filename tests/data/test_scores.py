@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import outperform as op
-from outperform.data.scores import arranged
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError
+from outperform.inference.score_views import arranged
 
 
 def test_arrays_lists_and_series_are_read_alike():

@@ -9,11 +9,11 @@ import pytest
 
 from outperform import Outcomes, Scores
 from outperform._files import signed
-from outperform.data.scores import arranged
 from outperform.data.sources import stand_beside
 from outperform.data.table import read_weights
 from outperform.data.views import in_weights
 from outperform.errors import DataError, UsageError
+from outperform.inference.score_views import arranged
 
 TRUTH = ["x", "x", "y", "y", "z", "x"]
 MODELS = {"a": ["x", "y", "y", "y", "z", "x"], "b": ["x", "x", "y", "z", "x", "x"]}

@@ -87,6 +87,36 @@ def test_no_fewer_labels_change_the_decision_and_these_do(correct, counts, rope)
     assert decision(after) is found.other is not c.decision
 
 
+def small_table(seed: int) -> dict[Cell, int]:
+    """Return right and wrong of a few items, on some of which the models differ."""
+    sizes = np.random.default_rng(seed).integers([5, 0, 0, 0], [40, 14, 14, 8])
+    cells = ((1, 1), (1, 0), (0, 1), (0, 0))
+    return {cell: int(n) for cell, n in zip(cells, sizes, strict=True) if n}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_the_number_is_that_of_brute_force(seed):
+    """Every table that up to three other labels give; the number is right, or at least four."""
+    counts, asked = small_table(seed), {"metric": "accuracy", "rope": 0.02, "n_draws": 100}
+
+    def decision(table: dict[Cell, int]) -> op.Decision:
+        left = {cell: n for cell, n in table.items() if n}
+        return op.compare(outcomes(left, correct=True), "a", "b", **asked).decision
+
+    c = op.compare(outcomes(counts, correct=True), "a", "b", **asked)
+    found, seen = c.fragility(), {}
+    for k in (1, 2, 3):
+        for table in relabelled(counts, k, correct=True):
+            key = tuple(sorted((cell, n) for cell, n in table.items() if n))
+            if key not in seen:
+                seen[key] = decision(table)
+            if seen[key] is not c.decision:
+                assert found.n == k
+                return
+    assert found.n is None or found.n > 3
+
+
 def test_only_two_counts_matter_to_the_exact_posterior_of_accuracy():
     """What the search relies on: items on which both models say the same change nothing."""
     tables = [

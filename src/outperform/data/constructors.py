@@ -17,6 +17,7 @@ from outperform._typing import (
     TagsLike,
 )
 from outperform.data import build, serialization
+from outperform.data.annotators import FromAnnotators
 from outperform.data.judged import of_judged
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
@@ -24,7 +25,7 @@ from outperform.data.tag_schemes import SchemeLike
 from outperform.errors import DataError
 
 
-class Constructors:
+class Constructors(FromAnnotators):
     """Makes outcomes of labels, counts, matrices, tags and spans."""
 
     @classmethod
@@ -423,9 +424,7 @@ class Constructors:
     def from_span_counts(
         cls, truth: ColumnLike, predictions: Mapping[str, ColumnLike], counts: ColumnLike
     ) -> Self:
-        """Take spans that are already counted, with None for "no span".
-
-        Which spans came from one sentence is unknown, so they are taken as independent.
+        """Take spans that are already counted, with None for "no span"; they are independent.
 
         Parameters
         ----------

@@ -11,6 +11,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.labels import (
     Column,
     column_names,
+    frame_columns,
     is_frame,
     only_column,
     read_column,
@@ -18,8 +19,8 @@ from outperform.data.labels import (
     unify,
 )
 from outperform.data.views import check_labels
-from outperform.errors import DataError, param
-from outperform.findings import Finding
+from outperform.errors import DataError, ResourceError, param
+from outperform.findings import Finding, listed
 
 
 def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
@@ -127,11 +128,8 @@ def by_column(values: object) -> dict[str | None, Any]:
     """Return the columns of a mapping or a frame by name; of anything else the whole, by None."""
     if isinstance(values, Mapping):
         return dict(values)
-    names = column_names(values) if is_frame(values) else ()
-    if not names or not all(isinstance(name, str) for name in names):
-        return {None: values}
-    frame: Any = values
-    return {name: frame[name] for name in names}
+    columns = frame_columns(values, name="a frame of statistics") if is_frame(values) else {}
+    return columns if columns and all(isinstance(name, str) for name in columns) else {None: values}
 
 
 def read_statistics(
@@ -155,3 +153,89 @@ def read_statistics(
             f"statistic; got shape {array.shape}"
         )
     return array
+
+
+VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
+"""The statistics of a vote."""
+_MOST_NUMBERS = 2e8
+
+
+def read_votes(
+    columns: Mapping[str, object], *, tie: str, ordered: bool
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return votes as codes of the two models and points of the first, and the models' names."""
+    first, second, winner = (read_column(values, name=name) for name, values in columns.items())
+    for column in (first, second, winner):
+        if column.kind != "text":
+            raise DataError(f"{column.name} must be names of models; got {column.kind}s")
+        if len(column.codes) != len(first.codes):
+            raise DataError(
+                f"first has {len(first.codes):,} rows and {column.name} {len(column.codes):,}; "
+                "they must be the same votes in the same order"
+            )
+    if not first.codes.size:
+        raise DataError("there are no votes; at least one is needed")
+    names = tuple(sorted(str(one) for one in {*first.values, *second.values}))
+    if tie in names:
+        raise DataError(
+            f"a model is called {tie!r}; name what stands for a tie with {param('tie=')}"
+        )
+    place = {name: code for code, name in enumerate(names)} | {tie: -1}
+    one, two, won = (
+        np.array([place.get(str(value), -2) for value in column.values])[column.codes]
+        for column in (first, second, winner)
+    )
+    for wrong, what in (
+        (one == two, "is between a model and itself"),
+        (
+            (won != one) & (won != two) & (won != -1),
+            f"has a winner that is neither of the two nor {tie!r}",
+        ),
+    ):
+        rows = np.flatnonzero(wrong)
+        if rows.size:
+            raise DataError(
+                f"the vote in row {rows[0]} (counted from 0) {what}; {rows.size:,} are so"
+            )
+    if len(one) * (len(names) ** 2 + 2) > _MOST_NUMBERS:
+        raise ResourceError(
+            f"{len(one):,} votes on {len(names)} models have more sums than fit into memory; leave "
+            "out models that few voted on"
+        )
+    points = np.where(won == -1, 0.5, won == one)
+    constant = np.broadcast_to([float(ordered), 0.0, float(len(names))], (len(one), 3))
+    return np.column_stack([one, two, points, constant]).astype(np.float64), names
+
+
+def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
+    """Refuse votes that say nothing finite of how strong some models are."""
+    n, (one, two) = len(names), votes[:, :2].astype(np.int64).T
+    points = votes[:, 2]
+    beat = np.zeros((n, n), dtype=bool)
+    beat[one[points > 0], two[points > 0]] = True
+    beat[two[points < 1], one[points < 1]] = True
+    reach = beat | np.eye(n, dtype=bool)
+    for _ in range(n.bit_length()):  # chains of wins, twice as long each time
+        reach = reach @ reach
+    parts = np.unique(reach & reach.T, axis=0)  # models that beat each other by such chains
+    for own in parts[np.argsort(parts.sum(axis=1), kind="stable")] if len(parts) > 1 else ():
+        sides = {"won or tied": beat[own][:, ~own].any(), "lost or tied": beat[~own][:, own].any()}
+        lacking = [what for what, seen in sides.items() if not seen]
+        if lacking:
+            raise DataError(
+                f"{listed(repr(names[code]) for code in np.flatnonzero(own).tolist())} never "
+                f"{' nor '.join(lacking)} against the others, so that how far apart they are has "
+                "no bound; collect votes that link them, or leave out the votes on one side"
+            )
+    if votes[0, 3]:
+        pairs = np.unique(np.stack([one, two], axis=1), axis=0)
+        design = np.zeros((len(pairs), n + 1))
+        design[np.arange(len(pairs)), pairs[:, 0]] = 1
+        design[np.arange(len(pairs)), pairs[:, 1]] = -1
+        design[:, -1] = 1
+        if np.linalg.matrix_rank(design) < n:
+            raise DataError(
+                "the models come in the same order in all votes, so that a liking for the first "
+                "place cannot be told from one for a model; if the order was random or means "
+                f"nothing, say {param('ordered=', False)}"
+            )

@@ -19,21 +19,21 @@ from outperform._typing import (
 )
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
-from outperform.data.labels import align, only_column
+from outperform.data.labels import align, align_rows, only_column
 from outperform.data.score_columns import (
+    VOTES,
     by_column,
     in_class_order,
     read_scores,
     read_statistics,
     read_truth,
+    read_votes,
+    refuse_unconnected,
 )
 from outperform.data.table import read_weights, total
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
-
-# A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
-_WORTH_MERGING = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -331,6 +331,65 @@ class Scores:
         )
         return made._weighed(**rows.beside)
 
+    @classmethod
+    def from_votes(
+        cls,
+        first: ColumnLike,
+        second: ColumnLike,
+        winner: ColumnLike,
+        *,
+        tie: str = "tie",
+        ordered: bool = True,
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
+    ) -> Scores:
+        """Take votes on two models at a time, for ``win_rate``, which is the default, and ``elo``.
+
+        Parameters
+        ----------
+        first, second
+            The models of each vote, the one shown first first.
+        winner
+            The one that was preferred, or ``tie``.
+        tie
+            What stands for a tie.
+        ordered
+            Whether the order is that in which people or judges saw them; then a liking for the
+            first place is estimated and taken out.
+        groups
+            The prompt or the voter of each vote: whichever repeats more.
+        sample_weight, ids
+            As for :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Scores.from_votes(
+        ...     ["a", "b", "a", "b"], ["b", "a", "b", "a"], ["a", "a", "b", "tie"])
+        >>> op.estimate(seen, "a", random_state=1).observed
+        0.625
+        """
+        columns = {"first": first, "second": second, "winner": winner}
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
+        rows, findings = align_rows({**columns, **beside})
+        votes, models = read_votes({name: rows[name] for name in columns}, tie=tie, ordered=ordered)
+        own = [votes.copy() for _ in models]
+        for code, array in enumerate(own):
+            array[:, -2] = code
+            array.setflags(write=False)
+        made = cls(
+            models=models,
+            labels=(),
+            truth=None,
+            values=tuple(own),
+            columns=VOTES,
+            findings=findings,
+        )
+        found = made._weighed(*(rows[name] for name in beside))
+        refuse_unconnected(found.values[0], models)
+        return found
+
     def _weighed(
         self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None
     ) -> Scores:
@@ -457,36 +516,3 @@ def _of_both(one: Scores, two: Scores, field: Literal["counts", "weights"]) -> A
             for part, own in zip((one, two), parts, strict=True)
         ]
     )
-
-
-def arranged(scores: Scores) -> Scores:
-    """Return the rows sorted by class and by the first model's scores, equal ones as one.
-
-    The order of rows means nothing, but weights that are drawn in it need no sorting for
-    the first model. Rows that are equal are merged where there are many of them.
-    """
-    keys = [array.T if array.ndim == 2 else array[None] for array in scores.values]
-    truth = [] if scores.truth is None else [scores.truth[None]]
-    columns = np.concatenate([*keys[:0:-1], -keys[0], *truth]) if _may_merge(scores) else None
-    if columns is None:
-        first = [-keys[0][0], *([] if scores.truth is None else [scores.truth])]
-        return scores._take(np.lexsort(first))
-    order = np.lexsort(columns)
-    fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
-    starts = np.flatnonzero(fresh)
-    if len(starts) * _WORTH_MERGING > len(order):
-        return scores._take(order)
-    ordered = scores._take(order)
-    counts = np.ones(len(order), dtype=np.int64) if scores.counts is None else ordered.counts
-    assert counts is not None
-    return replace(ordered._take(starts), counts=np.add.reduceat(counts, starts))
-
-
-def _may_merge(scores: Scores) -> bool:
-    """Return whether rows may be merged: they are weighed one by one and many look alike."""
-    if scores.group is not None or scores.weights is not None:
-        return False
-    sample = scores.values[0][:: max(1, scores.n_rows // 4096)]
-    distinct = len(np.unique(sample, axis=0))
-    return distinct * 4 <= len(sample)

@@ -19,7 +19,7 @@ from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
 from outperform.data.sources import DOUBLED, Source, origins
 from outperform.data.table import Table, as_counts, count_rows, place_rows
-from outperform.errors import DataError
+from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, Level, restored
 
 if TYPE_CHECKING:
@@ -187,6 +187,11 @@ def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
 
 
 def _unsigned(outcomes: Outcomes) -> dict[str, object]:
+    groups = [table.groups for table in outcomes.tables if table.groups is not None]
+    if any((one.times < 0).any() for one in groups):
+        raise UsageError(
+            "outcomes with a latent truth cannot be stored; store the labels of the annotators"
+        )
     sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
     plain: dict[str, object] = {
         **content(outcomes),

@@ -22,10 +22,11 @@ from outperform.inference.disagreements import (
     pool_findings,
     unit_findings,
 )
-from outperform.inference.items import undefined_findings
+from outperform.inference.items import draw_scores, undefined_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY
 
 # What a column is called where less is better; a plural counts too.
@@ -49,6 +50,25 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
         yield from _clipped(spec)
     if spec.metric.name == "mean" and len(spec.data.models) > 1:
         yield from _higher_is_better(spec)
+    if spec.data.columns == VOTES and spec.data.values[0][0, VOTES.index("order is known")]:
+        yield _first_place(spec)
+
+
+_PLACE_DRAWS, _PLACE_SEED = 2_000, 20_261_117
+
+
+def _first_place(spec: ScoreSpec) -> Finding:
+    """Say how often the first place wins between equals."""
+    asked = replace(spec, metric=metrics.get_score("first_place"))
+    seed = np.random.SeedSequence(_PLACE_SEED)
+    draws = draw_scores([asked], n_draws=_PLACE_DRAWS, seed=seed, n_jobs=1)[0][0]
+    low, high = np.quantile(draws, [0.025, 0.975]).tolist()
+    return finding(
+        "first_place/unclear" if low <= 0.5 <= high else "first_place/clear",
+        share=float(draws.mean()),
+        low=low,
+        high=high,
+    )
 
 
 def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:

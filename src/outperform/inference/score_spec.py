@@ -16,15 +16,16 @@ from outperform import metrics
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
-from outperform.data.scores import Scores, arranged
+from outperform.data.scores import Scores
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
-from outperform.inference.score_views import count_apart, prepare
+from outperform.inference.score_views import arranged, count_apart, prepare_all
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
 from outperform.metrics.sums import TARGETS, Combine
+from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import (
     Prepared,
     Ranking,
@@ -181,6 +182,7 @@ def _check_statistics(scores: Scores, metric: ScoreMetric) -> None:
 
 
 _HINTS = {
+    VOTES: "make Scores.from_votes",
     TARGETS: "give arrays of numbers, or make Scores.from_targets",
     (): "make them with Outcomes.from_statistics",
 }
@@ -392,10 +394,7 @@ class ScoreSpec(BaseSpec):
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
         """Each model's scores, sorted once or turned into losses."""
-        return tuple(
-            prepare(self.metric, self.view, place, positive=self.positive, units=self.units)
-            for place in range(len(self.view.models))
-        )
+        return prepare_all(self.metric, self.view, positive=self.positive, units=self.units)
 
     @cached_property
     def rankings(self) -> tuple[tuple[Ranking, ...], ...]:

@@ -60,6 +60,23 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
     )
 
 
+def prepare_all(
+    metric: ScoreMetric, view: Scores, *, positive: int | None, units: Units
+) -> tuple[Prepared, ...]:
+    """Prepare the scores of every model; what all of them share only once."""
+    first, *others = range(len(view.models))
+    ready = prepare(metric, view, first, positive=positive, units=units)
+    if isinstance(ready, CombinedMeans) and ready.row is not None:
+        return (ready, *(replace(ready, row=_row(view, place)) for place in others))
+    rest = [prepare(metric, view, place, positive=positive, units=units) for place in others]
+    return (ready, *rest)
+
+
+def _row(view: Scores, place: int) -> int:
+    """Return which of all models with the same sums this one is."""
+    return int(view.values[place][0, -2])
+
+
 def prepare(
     metric: ScoreMetric, view: Scores, place: int, *, positive: int | None, units: Units
 ) -> Prepared:
@@ -81,6 +98,7 @@ def prepare(
             units=units,
             bounds=metric.bounds,
             sign=metric.sign,
+            row=_row(view, place) if metric.sums.joint else None,
         )
     if metric.score == "quantile":
         assert metric.level is not None
@@ -202,11 +220,18 @@ class Joined(NamedTuple):
     def evaluate(self, sums: FloatArray) -> FloatArray:
         """Return the value of each part at sums ``(n_sums, n)``."""
         found, start = [], 0
-        for part in self.parts:
-            stop = start + part.terms.shape[1] + 1
-            found.append(part.of_sums(sums[start:stop]))
-            start = stop
+        for before, part in zip((None, *self.parts), self.parts, strict=False):
+            if before is None or not _share_sums(before, part):
+                stop = start + part.terms.shape[1] + 1
+                values = part.all_rows(sums[start:stop])
+                start = stop
+            found.append(part.own_row(values))
         return np.stack(found)
+
+
+def _share_sums(one: CombinedMeans, two: CombinedMeans) -> bool:
+    """Return whether two models have the same sums, of which one fit gives both values."""
+    return one.row is not None and one.terms is two.terms and one.sums is two.sums
 
 
 def joined(ready: Sequence[Prepared]) -> Joined | None:
@@ -214,7 +239,12 @@ def joined(ready: Sequence[Prepared]) -> Joined | None:
     parts = tuple(one for one in ready if isinstance(one, CombinedMeans))
     if len(parts) < len(ready):
         return None
-    return Joined(np.concatenate([one.held() for one in parts]).T.copy(), parts)
+    held = [
+        part.held()
+        for before, part in zip((None, *parts), parts, strict=False)
+        if before is None or not _share_sums(before, part)
+    ]
+    return Joined(np.concatenate(held).T.copy(), parts)
 
 
 # Leaving out more units than this would take longer than the comparison itself; so many values
@@ -250,3 +280,40 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
 
     with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
         return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)
+
+
+# A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
+_WORTH_MERGING = 16
+
+
+def arranged(scores: Scores) -> Scores:
+    """Return the rows sorted by class and by the first model's scores, equal ones as one.
+
+    The order of rows means nothing, but weights that are drawn in it need no sorting for
+    the first model. Rows that are equal are merged where there are many of them.
+    """
+    keys = [array.T if array.ndim == 2 else array[None] for array in scores.values]
+    truth = [] if scores.truth is None else [scores.truth[None]]
+    columns = np.concatenate([*keys[:0:-1], -keys[0], *truth]) if _may_merge(scores) else None
+    if columns is None:
+        first = [-keys[0][0], *([] if scores.truth is None else [scores.truth])]
+        return scores._take(np.lexsort(first))
+    order = np.lexsort(columns)
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
+    starts = np.flatnonzero(fresh)
+    if len(starts) * _WORTH_MERGING > len(order):
+        return scores._take(order)
+    ordered = scores._take(order)
+    counts = np.ones(len(order), dtype=np.int64) if scores.counts is None else ordered.counts
+    assert counts is not None
+    return replace(ordered._take(starts), counts=np.add.reduceat(counts, starts))
+
+
+def _may_merge(scores: Scores) -> bool:
+    """Return whether rows may be merged: they are weighed one by one and many look alike."""
+    if scores.group is not None or scores.weights is not None:
+        return False
+    sample = scores.values[0][:: max(1, scores.n_rows // 4096)]
+    distinct = len(np.unique(sample, axis=0))
+    return distinct * 4 <= len(sample)

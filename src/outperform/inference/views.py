@@ -19,6 +19,7 @@ from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
 
 
@@ -74,11 +75,13 @@ def chosen_metric(
     """Return the metric that was asked for, or the one that goes without saying.
 
     That is F1 where the positive class is clear and macro-F1 where it is not; accuracy where
-    only right or wrong is known, and the mean of grades.
+    only right or wrong is known, the mean of grades, and the win rate of votes.
     """
     if metric is not None:
         return of_column(metric, data) if isinstance(data, Scores) else metric
     if isinstance(data, Scores):
+        if data.columns == VOTES:
+            return "win_rate"
         if data.columns is not None:
             raise UsageError(
                 f"name the metric of these statistics with {param('metric=')}, or give a function "

@@ -12,6 +12,7 @@ from outperform._typing import FloatArray
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics import item_statistics as of_items
 from outperform.metrics import sums as of_sums
+from outperform.metrics import votes as of_votes
 from outperform.metrics.custom import ScoreFunction
 from outperform.metrics.score_metric import (
     BINS,
@@ -131,6 +132,9 @@ SCORE_METRICS = {
         of_statistics("iou", "IoU of all pixels", of_sums.IOU),
         of_statistics("dice_mean", "mean Dice", of_sums.MEAN_DICE),
         of_statistics("iou_mean", "mean IoU", of_sums.MEAN_IOU),
+        of_statistics("win_rate", "win rate", of_votes.WIN_RATE),
+        of_statistics("elo", "Elo rating", of_votes.ELO, UNBOUNDED),
+        of_statistics("first_place", "win rate of the first place", of_votes.FIRST_PLACE),
     )
 }
 

@@ -44,6 +44,9 @@ class OfSums:
         which are their own statistics.
     own
         Whether a user wrote ``combine``, so that what it returns is checked.
+    joint
+        Whether all models have the same sums. ``combine`` then returns a row for each of them, and
+        the last column but one of the statistics says which a model's own is.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class OfSums:
     terms: Terms | None = None
     read: Read | None = None
     own: bool = False
+    joint: bool = False
 
     def of_items(self, statistics: FloatArray) -> FloatArray:
         """Return what is added up of each item, ``(n_items, n_statistics)``."""
@@ -104,6 +108,7 @@ class CombinedMeans:
     units: Units
     bounds: tuple[float, float]
     sign: int = 1
+    row: int | None = None  # of what combine returns, where that is for all models
 
     def held(self) -> FloatArray:
         """Return what each unit adds to every sum and, last, to that of the weights."""
@@ -112,10 +117,18 @@ class CombinedMeans:
 
     def of_sums(self, sums: FloatArray) -> FloatArray:
         """Return the value at sums ``(n_statistics + 1, n)``, the last that of the weights."""
+        return self.own_row(self.all_rows(sums))
+
+    def all_rows(self, sums: FloatArray) -> FloatArray:
+        """Return the values of all models where their sums are the same, else of this one."""
         values = self.sign * self.sums.of_means(sums[:-1] / sums[-1:], name=self.name)
         if self.sums.own:
             check_bounds(self.name, values, self.bounds)
         return values
+
+    def own_row(self, values: FloatArray) -> FloatArray:
+        """Return this model's values of :meth:`all_rows`."""
+        return values if self.row is None else values[self.row]
 
     def worker(self) -> Evaluate:
         """Return a function of weights."""

@@ -1,0 +1,335 @@
+"""Items with labels by several annotators, and what is to count as the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray, IntArray, Label, MatrixLike, ModelsLike
+from outperform.data import build
+from outperform.data.labels import Column, only_column, read_column, unify
+from outperform.data.pool import is_missing
+from outperform.data.views import named
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.findings import Finding, finding
+
+Truth: TypeAlias = Literal["random", "majority", "latent"]
+_TRUTHS = ("random", "majority", "latent")
+_TWICE = 1.959964
+# Added to every count of a confusion, so that no probability is 0; half an item in a row.
+_MASS = 0.5
+_STEPS, _NEAR, _MOST_PARAMETERS = 2_000, 1e-9, 400
+
+
+class FromAnnotators:
+    """Makes outcomes of the labels of several annotators."""
+
+    @classmethod
+    def from_annotators(
+        cls,
+        y_true: MatrixLike,
+        predictions: ModelsLike,
+        *,
+        truth: Truth,
+        labels: Sequence[Label] | None = None,
+    ) -> Self:
+        """Count predictions of items that several annotators labelled.
+
+        Parameters
+        ----------
+        y_true
+            A row for each item and a column for each annotator, NaN or None where one gave none.
+        predictions
+            The predicted labels of each model: a mapping from names, or a frame.
+        truth
+            What a model is held against: ``"random"``, an annotator drawn at random;
+            ``"majority"``, the most frequent label, several that are tied sharing the item;
+            ``"latent"``, a true class that nobody saw, by the model of Dawid and Skene.
+        labels
+            Classes that must be in the table even if they never occur.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_annotators(
+        ...     [[1, 1, 0], [0, 0, None], [1, 1, 1]], {"a": [1, 0, 1], "b": [0, 0, 1]},
+        ...     truth="random")
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.1, random_state=1)
+        >>> round(c.a.observed, 4), round(c.b.observed, 4)
+        (0.8889, 0.7778)
+        """
+        return cls(**of_annotators(y_true, predictions, truth=truth, labels=labels))
+
+
+class Agreement(NamedTuple):
+    """How far annotators agree: Krippendorff's alpha with a 95% interval, and what that allows.
+
+    Parameters
+    ----------
+    alpha, low, high
+        Alpha of nominal labels, and the ends of its interval.
+    pairs
+        How often one annotator gives the label of another one, drawn at random.
+    most
+        How often the most frequent label of an item is given: no model can have a higher accuracy
+        against annotators drawn at random.
+    """
+
+    alpha: float
+    low: float
+    high: float
+    pairs: float
+    most: float
+
+
+def of_annotators(
+    y_true: object, predictions: object, *, truth: Truth, labels: Sequence[Label] | None
+) -> dict[str, Any]:
+    """Count what annotators and models said."""
+    if truth not in _TRUTHS:
+        raise UsageError(unknown_name("truth", truth, _TRUTHS))
+    given, values = _read_matrix(y_true)
+    models = [
+        read_column(only_column(one, name=name), name=f"predictions of {name!r}")
+        for name, one in named(predictions).items()
+    ]
+    for column in models:
+        if len(column.codes) != len(given):
+            raise DataError(
+                f"y_true has {len(given):,} items and {column.name} {len(column.codes):,}; they "
+                "must be the same items in the same order"
+            )
+    agreed = agreement(given, len(values))
+    if truth == "latent":
+        rows, codes, weights, cells = _latent(given, models, len(values), agreed)
+        picked = [replace(one, codes=cells[:, k]) for k, one in enumerate(models)]
+    else:
+        rows, codes, weights = _shares(given, len(values), majority=truth == "majority")
+        picked = [replace(one, codes=one.codes[rows]) for one in models]
+    said = read_column([values[code] for code in codes], name="y_true")
+    whole = truth == "majority" and len(rows) == len(given)
+    fields = build.of_columns(
+        tuple(named(predictions)),
+        [said, *picked],
+        importance=None if whole else weights,
+        groups=None if whole else rows,
+        labels=labels,
+    )
+    return {**fields, "findings": (*fields["findings"], _told(truth, given, rows, agreed))}
+
+
+def _told(truth: Truth, given: IntArray, rows: IntArray, agreed: Agreement) -> Finding:
+    """Return what the truth is, and how far annotators agree on it."""
+    n, annotators = given.shape
+    agree = (
+        f"They agree with Krippendorff's alpha {agreed.alpha:.2f} (95% interval {agreed.low:.2f} "
+        f"to {agreed.high:.2f}); by the label of another, one of them is right in "
+        f"{agreed.pairs:.1%}"
+    )
+    if truth == "random":
+        return finding(
+            "annotators/random", n=n, annotators=annotators, agree=agree, most=agreed.most
+        )
+    if truth == "latent":
+        return finding("annotators/latent", n=n, annotators=annotators, agree=agree)
+    tied = int((np.bincount(rows) > 1).sum())
+    return finding("annotators/majority", n=n, annotators=annotators, agree=agree, tied=tied)
+
+
+def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Any, ...]]:
+    """Return the code of every label, −1 where there is none, and what the codes stand for."""
+    array: AnyArray = np.asarray(y_true)
+    if array.ndim != 2 or not array.size or array.shape[1] < 2:
+        raise DataError(
+            "y_true must have a row for each item and a column for each of several annotators; "
+            f"got shape {array.shape}"
+        )
+    flat = [
+        int(one) if isinstance(one, float) and one.is_integer() else one
+        for one in array.ravel().tolist()
+    ]
+    there = np.array([not is_missing(one) for one in flat])
+    codes = np.full(len(flat), -1, dtype=np.int64)
+    (column,), _ = unify([read_column([flat[k] for k in np.flatnonzero(there)], name="y_true")])
+    codes[there] = column.codes
+    given: IntArray = codes.reshape(array.shape)
+    bare = np.flatnonzero((given < 0).all(axis=1))
+    if bare.size:
+        raise DataError(
+            f"{bare.size:,} items have no label, the first in row {bare[0]} (counted from 0); "
+            "leave them out of y_true and of the predictions"
+        )
+    return given, tuple(column.values)
+
+
+def _votes(given: IntArray, n_labels: int) -> FloatArray:
+    """Return how many annotators gave each item each label."""
+    votes: FloatArray = (given[:, :, None] == np.arange(n_labels)).sum(axis=1).astype(np.float64)
+    return votes
+
+
+def _shares(
+    given: IntArray, n_labels: int, *, majority: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return rows of items and labels, and the share of its item that each row has."""
+    votes = _votes(given, n_labels)
+    if majority:
+        votes = (votes == votes.max(axis=1, keepdims=True)).astype(np.float64)
+    rows, codes = np.nonzero(votes)
+    return rows, codes, votes[rows, codes] / votes.sum(axis=1)[rows]
+
+
+def agreement(given: IntArray, n_labels: int) -> Agreement:
+    """Return how far annotators agree on nominal labels; the interval is a jackknife over items.
+
+    Examples
+    --------
+    >>> agreement(np.array([[0, 0, 1], [1, 1, 1], [0, 0, -1], [1, 0, 1]]), 2).alpha
+    0.33333333333333337
+    """
+    votes = _votes(given, n_labels)
+    n = votes.sum(axis=1)
+    most = float((votes.max(axis=1) / n).mean())
+    votes, n = votes[n > 1], n[n > 1]
+    if not len(n):
+        return Agreement(np.nan, np.nan, np.nan, np.nan, most)
+    unlike = (n * n - np.square(votes).sum(axis=1)) / (n - 1)  # pairs, as coincidences
+    totals, pairs = votes.sum(axis=0), float(1 - (unlike / n).mean())
+    alpha = float(_alpha(unlike.sum(keepdims=True), totals[None])[0])
+    # Each item left out in turn: what re-weighting items would do, to first order.
+    without = _alpha(unlike.sum() - unlike, totals - votes)
+    error = _TWICE * float(np.sqrt((len(n) - 1) * without.var()))
+    return Agreement(alpha, alpha - error, min(alpha + error, 1.0), pairs, most)
+
+
+def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return 1 less the ratio of unlike pairs to those by chance, 1 where no label differs."""
+    n = totals.sum(axis=1)
+    by_chance = n * n - np.square(totals).sum(axis=1)
+    safe = np.where(by_chance > 0, by_chance, 1.0)
+    found: FloatArray = np.where(by_chance > 0, 1 - (n - 1) * unlike / safe, 1.0)
+    return found
+
+
+def _latent(
+    given: IntArray, models: Sequence[Column], n_labels: int, agreed: Agreement
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """Return what each item adds to every cell of true class and predictions.
+
+    The class of an item is unknown. Given it, annotators err independently of each other and of
+    the models, whose joint predictions are one more view of it (Dawid and Skene 1979). The
+    estimate of the table is, to first order, a mean over items of these numbers: the
+    probabilities of an item's own classes, and what the item does to the error rates by which
+    the classes of all others are inferred. Re-weighting items then has both uncertainties.
+    """
+    _refuse_unidentified(given, agreed)
+    cells, own = np.unique(
+        np.stack([one.codes for one in models], axis=1), axis=0, return_inverse=True
+    )
+    views = np.column_stack([given, own.ravel()])
+    sizes = [n_labels] * given.shape[1] + [len(cells)]
+    n_parameters = n_labels * (1 + sum(sizes))
+    if n_parameters > _MOST_PARAMETERS:
+        raise UsageError(
+            f"{given.shape[1]} annotators, {n_labels} classes and {len(cells)} combinations of "
+            f"predictions need {n_parameters} parameters, and at most {_MOST_PARAMETERS} are "
+            f"read; use {param('truth=', 'random')}, or compare fewer models"
+        )
+    probable = _expectation(views, sizes, n_labels)
+    start = np.log(probable)
+    classes, score, table = _at(start, views, sizes, n_labels)
+    truest = [block.argmax(axis=1) for block in _blocks(probable, sizes, n_labels)[1:-1]]
+    if (np.mean([one == np.arange(n_labels) for one in truest], axis=0) <= 0.5).any():
+        raise DataError(
+            "most annotators give some class another label more often than its own, so that "
+            f"classes cannot be told apart; use {param('truth=', 'random')}"
+        )
+    slopes = np.zeros((n_parameters, n_parameters))
+    tables = np.zeros((table.size, n_parameters))
+    for place in range(n_parameters):
+        step = np.zeros(n_parameters)
+        step[place] = 1e-4
+        up, down = (_at(start + sign * step, views, sizes, n_labels) for sign in (1, -1))
+        slopes[:, place] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
+        tables[:, place] = (up[2] - down[2]).ravel() / 2e-4
+    # Logarithms of probabilities of which one is superfluous: the inverse leaves these alone.
+    moved = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
+    each = (score - score.mean(axis=0)) @ moved.T
+    each = each.reshape(len(given), n_labels, len(cells))
+    each[np.arange(len(given)), :, own.ravel()] += classes
+    rows, codes, places = (part.astype(np.int64) for part in np.nonzero(np.abs(each) > 1e-12))
+    return rows, codes, each[rows, codes, places], cells[places]
+
+
+def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
+    """Refuse what says nothing of a truth behind the labels."""
+    labelled = (given >= 0).sum(axis=1)
+    mend = f"use {param('truth=', 'random')} or {param('truth=', 'majority')}"
+    if given.shape[1] < 3 or np.median(labelled) < 3:
+        raise DataError(
+            "a truth that nobody saw needs three annotators for most items, and here the median is "
+            f"{np.median(labelled):g}; {mend}"
+        )
+    if not agreed.low > 0:
+        raise DataError(
+            f"annotators agree no more than by chance (Krippendorff's alpha {agreed.alpha:.2f}, "
+            f"95% interval {agreed.low:.2f} to {agreed.high:.2f}), so no truth can be inferred; "
+            f"{mend}"
+        )
+
+
+def _blocks(flat: FloatArray, sizes: Sequence[int], n_labels: int) -> list[FloatArray]:
+    """Return class shares, and of each view the probabilities of what it says, row by class."""
+    ends = np.cumsum([n_labels, *(n_labels * size for size in sizes)])[:-1]
+    first, *rest = np.split(flat, ends)
+    return [first, *(one.reshape(n_labels, -1) for one in rest)]
+
+
+def _at(
+    logs: FloatArray, views: IntArray, sizes: Sequence[int], n_labels: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return each item's classes, its score with its part of the prior's, and the mean table."""
+    blocks = [np.exp(one) for one in _blocks(logs, sizes, n_labels)]
+    blocks = [one / one.sum(axis=-1, keepdims=True) for one in blocks]
+    classes = _classes(blocks, views)
+    n = len(views)
+    score = [classes - blocks[0]]
+    for said, block in zip(views.T, blocks[1:], strict=True):
+        known = (said >= 0)[:, None, None]
+        hit = said[:, None, None] == np.arange(block.shape[1])
+        prior = _MASS * (1 / block.shape[1] - block) / n
+        score.append((classes[:, :, None] * (hit - block) * known + prior).reshape(n, -1))
+    table = np.zeros((n_labels, sizes[-1]))
+    np.add.at(table.T, views[:, -1], classes / n)
+    return classes, np.concatenate(score, axis=1), table
+
+
+def _classes(blocks: Sequence[FloatArray], views: IntArray) -> FloatArray:
+    logs = np.tile(np.log(blocks[0]), (len(views), 1))
+    for said, block in zip(views.T, blocks[1:], strict=True):
+        logs += np.where((said >= 0)[:, None], np.log(block)[:, said].T, 0.0)
+    odds = np.exp(logs - logs.max(axis=1, keepdims=True))
+    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
+    return found
+
+
+def _expectation(views: IntArray, sizes: Sequence[int], n_labels: int) -> FloatArray:
+    """Return the probabilities at which the labels are most probable, from the majority on."""
+    classes = _votes(views[:, :-1], n_labels)
+    classes /= classes.sum(axis=1, keepdims=True)
+    hits = [
+        (said[:, None] == np.arange(size)).astype(float)
+        for said, size in zip(views.T, sizes, strict=True)
+    ]
+    for _ in range(_STEPS):
+        blocks = [classes.mean(axis=0)]
+        for hit in hits:
+            counts = classes.T @ hit + _MASS / hit.shape[1]
+            blocks.append(counts / counts.sum(axis=1, keepdims=True))
+        before, classes = classes, _classes(blocks, views)
+        if np.abs(classes - before).max() < _NEAR:
+            break
+    return np.concatenate([one.ravel() for one in blocks])

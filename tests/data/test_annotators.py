@@ -1,0 +1,158 @@
+"""Several annotators: three truths, agreement, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import outperform as op
+from outperform.data.annotators import agreement
+from outperform.errors import DataError, UsageError
+
+N = 400
+
+
+def world(seed, *, n=N, right=(0.85, 0.8, 0.75, 0.7), missing=0.15):
+    rng = np.random.default_rng(seed)
+    true = (rng.random(n) < 0.4).astype(int)
+    said = [np.where(rng.random(n) < share, true, 1 - true) for share in (*right, 0.92, 0.82)]
+    given = np.stack(said[: len(right)], axis=1).astype(float)
+    given[:, 1:][rng.random((n, len(right) - 1)) < missing] = np.nan
+    return true, given, {"a": said[-2], "b": said[-1]}
+
+
+def accuracy(given, models, truth, **asked):
+    seen = op.Outcomes.from_annotators(given, models, truth=truth)
+    return op.compare(seen, "a", "b", metric="accuracy", rope=0.02, random_state=0, **asked)
+
+
+def test_against_a_random_annotator_it_is_the_mean_share_that_agrees():
+    _, given, models = world(1)
+    c = accuracy(given, models, "random")
+    shares = {name: [] for name in models}
+    for name, said in models.items():
+        for row, one in zip(given, said, strict=True):
+            there = row[~np.isnan(row)]
+            shares[name].append((there == one).mean())
+    assert c.a.observed == pytest.approx(np.mean(shares["a"]), rel=1e-12)
+    plain = op.compare(op.Scores.from_values(shares), "a", "b", rope=0.02, random_state=0)
+    assert c.observed == pytest.approx(plain.observed, abs=1e-12)
+    assert c.sd == pytest.approx(plain.sd, rel=0.03)  # 20,000 draws each
+
+
+def test_against_the_majority_ties_share_the_item():
+    given = [["x", "x", "y"], ["x", "y", None], ["y", "y", "y"], ["z", "x", "y"]]
+    seen = op.Outcomes.from_annotators(given, {"m": ["x", "x", "x", "y"]}, truth="majority")
+    found = op.estimate(seen, "m", metric="accuracy", random_state=0)
+    assert found.observed == pytest.approx((1 + 1 / 2 + 0 + 1 / 3) / 4)
+    assert "tied, on 2, they share" in str(seen.findings[-1])
+    even = op.Outcomes.from_annotators([[1, 1, 0], [0, 0, 0]], {"m": [1, 1]}, truth="majority")
+    assert even.n == 2
+    assert not even.weighted
+
+
+def test_a_latent_truth_takes_the_annotators_errors_out():
+    """By the majority both models look worse than they are, and so does their difference."""
+    true, given, models = world(2, n=3_000)
+    gold = [float((said == true).mean()) for said in models.values()]
+    c = accuracy(given, models, "latent")
+    for found, right in zip((c.a, c.b), gold, strict=True):
+        assert found.mean == pytest.approx(right, abs=4 * found.sd)
+    by_majority = accuracy(given, models, "majority")
+    assert by_majority.a.mean < gold[0] - 4 * by_majority.a.sd
+
+
+def test_the_interval_is_that_of_fits_to_resampled_items():
+    """The sd is that of the whole estimate, error rates included, over bootstrap samples."""
+    _, given, models = world(3, n=300)
+    c = accuracy(given, models, "latent")
+    rng, found = np.random.default_rng(0), []
+    for _ in range(200):
+        rows = rng.integers(0, 300, 300)
+        again = {name: said[rows] for name, said in models.items()}
+        seen = op.Outcomes.from_annotators(given[rows], again, truth="latent")
+        table = seen.tables[0].in_weights()
+        counts = table.counts.astype(float)
+        a, b = counts @ (table.cells[:, :1] == table.cells[:, 1:]) / counts.sum()
+        found.append(a - b)
+    error = 4 / np.sqrt(2 * 200)  # of a standard deviation from 200 samples
+    assert c.sd == pytest.approx(np.std(found), rel=error + 0.05)
+
+
+def test_every_items_numbers_add_up_to_one_and_their_mean_is_the_fit():
+    _, given, models = world(4)
+    seen = op.Outcomes.from_annotators(given, models, truth="latent")
+    groups = seen.tables[0].groups
+    sizes = np.bincount(groups.pattern, groups.times)
+    assert sizes == pytest.approx(np.ones(len(sizes)), abs=1e-6)
+    assert (groups.held(n_cells=len(seen.tables[0].cells)) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_is_that_of_krippendorff(seed):
+    krippendorff = pytest.importorskip("krippendorff")
+    rng = np.random.default_rng(seed)
+    given = (rng.integers(0, 3, (80, 1)) + rng.integers(0, 3, (80, 5)) // 2) % 3
+    given[rng.random(given.shape) < 0.3] = -1
+    given[:, 0] = np.maximum(given[:, 0], 0)
+    theirs = krippendorff.alpha(
+        np.where(given < 0, np.nan, given).T, level_of_measurement="nominal"
+    )
+    ours = agreement(given, 3)
+    assert ours.alpha == pytest.approx(theirs, abs=1e-9)
+    assert ours.low < ours.alpha < ours.high
+
+
+def test_the_interval_of_alpha_is_as_wide_as_samples_of_items_differ():
+    _, given, _ = world(5)
+    codes = np.where(np.isnan(given), -1, given).astype(int)
+    rng = np.random.default_rng(0)
+    many = [agreement(codes[rng.integers(0, N, N)], 2).alpha for _ in range(200)]
+    ours = agreement(codes, 2)
+    assert (ours.high - ours.low) / 3.92 == pytest.approx(np.std(many), rel=4 / np.sqrt(400))
+
+
+def test_no_accuracy_against_random_annotators_is_above_the_ceiling():
+    _, given, _ = world(6)
+    codes = np.where(np.isnan(given), -1, given).astype(int)
+    majority = (np.nanmean(given, axis=1) >= 0.5).astype(int)
+    c = accuracy(given, {"a": majority, "b": 1 - majority}, "random")
+    assert c.a.observed == pytest.approx(agreement(codes, 2).most)
+    pairs = []
+    for row in codes:
+        there = row[row >= 0]
+        if len(there) > 1:
+            same = there[:, None] == there[None]
+            pairs.append((same.sum() - len(there)) / (len(there) * (len(there) - 1)))
+    assert agreement(codes, 2).pairs == pytest.approx(np.mean(pairs))
+
+
+def test_what_says_nothing_of_a_truth_is_refused():
+    _, given, models = world(7)
+    with pytest.raises(DataError, match="three annotators"):
+        op.Outcomes.from_annotators(given[:, :2], models, truth="latent")
+    noise = np.random.default_rng(0).integers(0, 2, (N, 4))
+    with pytest.raises(DataError, match="no more than by chance"):
+        op.Outcomes.from_annotators(noise, models, truth="latent")
+    with pytest.raises(UsageError, match="truth"):
+        op.Outcomes.from_annotators(given, models, truth="gold")
+    with pytest.raises(DataError, match="a column for each"):
+        op.Outcomes.from_annotators([1, 0], {"a": [1, 0]}, truth="random")
+    with pytest.raises(DataError, match="no label, the first in row 1"):
+        op.Outcomes.from_annotators([[1, 0], [None, None]], {"a": [1, 0]}, truth="random")
+    with pytest.raises(DataError, match="same items"):
+        op.Outcomes.from_annotators([[1, 0], [1, 1]], {"a": [1]}, truth="random")
+    many = {"a": np.arange(N) % 20, "b": np.arange(N) % 19}
+    wide = np.stack([np.arange(N) % 20] * 3, axis=1)
+    with pytest.raises(UsageError, match="parameters"):
+        op.Outcomes.from_annotators(wide, many, truth="latent")
+    with pytest.raises(UsageError, match="cannot be stored"):
+        op.Outcomes.from_annotators(given, models, truth="latent").to_json()
+
+
+def test_a_frame_and_texts_are_read_alike():
+    frame = pd.DataFrame({"ann": ["x", "y", "x"], "bob": ["x", None, "y"]})
+    seen = op.Outcomes.from_annotators(frame, {"m": ["x", "x", "x"]}, truth="random")
+    found = op.estimate(seen, "m", metric="accuracy", random_state=0)
+    assert found.observed == pytest.approx((1 + 0 + 0.5) / 3)
