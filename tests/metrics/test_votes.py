@@ -198,3 +198,8 @@ def test_a_fit_stays_finite_where_a_vote_less_would_have_no_maximum():
     assert np.isfinite(c.draws).all()
     assert np.abs(c.draws).max() <= 1
     assert c.items().rows
+
+
+def test_columns_of_grades_are_no_votes():
+    with pytest.raises(UsageError, match=r"a metric of votes; make Scores\.from_votes"):
+        op.compare(None, [1.0, 2.0], [2.0, 1.0], metric="win_rate")

@@ -139,12 +139,11 @@ class Curve(Tabular):
         if not self.apart.any():
             return f"The curves are not told apart: {of_band} holds 0 at every {x}."
         parts = []
-        for word, where in (("above", self.difference.lower > 0), ("below", self.apart)):
-            where = where & (self.difference.mean > 0 if word == "above" else
-                             self.difference.mean < 0)  # fmt: skip
-            if where.any():
-                ends = self.grid[where]
-                parts.append(f"{word} 0 at {where.sum()} points from {ends[0]:g} to {ends[-1]:g}")
+        band = self.difference
+        for word, where in (("above", band.lower > 0), ("below", band.upper < 0)):
+            ends: list[float] = self.grid[where].tolist()
+            if ends:
+                parts.append(f"{word} 0 at {len(ends)} points from {ends[0]:g} to {ends[-1]:g}")
         return (
             f"The {y} differs: {of_band} lies {' and '.join(parts)} ({x}, {len(self.grid)} points)."
         )
@@ -152,7 +151,8 @@ class Curve(Tabular):
     def table(self) -> Table:
         """Return one row for each point of the grid."""
         rows = []
-        for place, x in enumerate(self.grid.tolist()):
+        grid: list[float] = self.grid.tolist()
+        for place, x in enumerate(grid):
             row = {"x": x}
             for word, band in (("a", self.a), ("b", self.b), ("difference", self.difference)):
                 row[word] = float(band.mean[place])
@@ -248,10 +248,8 @@ def curve(own: Comparison, kind: Kind) -> Curve:
     if spec.shapes is not None:
         units[0, : spec.units.n] = spec.shapes
     seen = read.evaluate(_weights(spec, units, n_items, read.n_added))[:, :, 0]
-    observed = [np.where(np.isfinite(one), one, np.nan) for one in seen]
-    a, b = (
-        _banded(own_values, shown, prob) for own_values, shown in zip(values, observed, strict=True)
-    )
+    observed: FloatArray = np.where(np.isfinite(seen), seen, np.nan)
+    a, b = (_banded(values[place], observed[place], prob) for place in range(2))
     return Curve(
         kind=kind,
         names=own.names,
@@ -281,7 +279,8 @@ def _weights(spec: ScoreSpec, units: FloatArray, n_items: int, n_added: int) -> 
     if spec.units.unit is None and spec.units.times is None:
         return units
     pick = spec.units.picker(np.arange(n_items))
-    return np.concatenate([pick(units), units[:, units.shape[1] - n_added :]], axis=1)
+    added: FloatArray = units[:, -n_added:]
+    return np.concatenate([pick(units), added], axis=1)
 
 
 def _draw(
@@ -302,7 +301,7 @@ def _draw(
     drawn = draw_items(
         make_evaluate,
         n_units=n_units + read.n_added,
-        shapes=np.concatenate([shapes, np.full(read.n_added, 0.5)]),
+        shapes=np.pad(shapes, (0, read.n_added), constant_values=0.5),
         n_values=size,
         n_draws=n_draws,
         seed=seed,
@@ -338,21 +337,21 @@ class _Steps(NamedTuple):
     @classmethod
     def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
         """Sort once; of the half items two are above all others and two below."""
-        ends = np.array([np.inf, np.inf, -np.inf, -np.inf])
-        whole, kinds = np.concatenate([score, ends]), np.array([True, False, True, False])
-        order = np.argsort(-whole, kind="stable")
+        whole: FloatArray = np.append(score, [np.inf, np.inf, -np.inf, -np.inf])
+        kinds: BoolArray = np.append(positive, [True, False, True, False])
+        order: IntArray = np.argsort(-whole, kind="stable")
         ordered = whole[order]
-        last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(whole) - 1)
-        return cls(order, np.concatenate([positive, kinds])[order], last)
+        last: IntArray = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(whole) - 1)
+        return cls(order, kinds[order], last)
 
     def passed(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the shares of positives and negatives at or above each threshold, from 0 on."""
         sorted_weights = weights[:, self.order]
         found = []
         for kind in (self.positive, ~self.positive):
-            total = np.cumsum(sorted_weights * kind, axis=1)[:, self.last]
-            share = total / total[:, -1:]
-            found.append(np.concatenate([np.zeros((len(weights), 1)), share], axis=1))
+            total: FloatArray = np.cumsum(sorted_weights * kind, axis=1)[:, self.last]
+            share: FloatArray = np.pad(total / total[:, -1:], ((0, 0), (1, 0)))
+            found.append(share)
         return found[0], found[1]
 
 
@@ -366,7 +365,9 @@ def _of_model(weights: FloatArray, model: int, n_added: int) -> FloatArray:
     """
     n = weights.shape[1] - 2 * n_added
     first = n + model * n_added
-    return np.concatenate([weights[:, :n], weights[:, first : first + n_added]], axis=1)
+    own: FloatArray = weights[:, first : first + n_added]
+    items: FloatArray = weights[:, :n]
+    return np.concatenate([items, own], axis=1)
 
 
 def _ranked(spec: ScoreSpec, scores: list[FloatArray], *, precision: bool) -> _Reader:
@@ -401,12 +402,12 @@ def _precision_recall(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
     """Read the share of positives by bins of equal width that hold their upper end."""
-    inside = [
+    inside: list[BoolArray] = [
         np.clip(np.ceil(score * _BINS).astype(int), 1, _BINS)[:, None] == np.arange(1, _BINS + 1)
         for score in scores
     ]
-    kept = np.flatnonzero(inside[0].any(axis=0) & inside[1].any(axis=0))
-    within = [one[:, kept].astype(np.float64) for one in inside]
+    kept: IntArray = np.flatnonzero(inside[0].any(axis=0) & inside[1].any(axis=0))
+    within: list[FloatArray] = [one[:, kept].astype(np.float64) for one in inside]
     positive, n = spec.is_positive.astype(np.float64), spec.view.n_rows
 
     def evaluate(weights: FloatArray) -> FloatArray:
@@ -435,7 +436,7 @@ def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
     held = [one[:, many] * worth for one in above]
 
     def evaluate(weights: FloatArray) -> FloatArray:
-        total = weights.sum(axis=1)
+        total: FloatArray = weights.sum(axis=1)
         return np.stack([(weights @ one).T / total for one in held])
 
     return _Reader(grid, 0, evaluate)

@@ -234,9 +234,10 @@ class Joint(Tabular):
         """Return the nine probabilities: the first metric downwards, the second across."""
         one, two = (for_text(name, limit=LONGEST) for name in self.metrics)
         n = self.draws.shape[1]
+        chances: list[list[float]] = self.probabilities.tolist()
         rows = tuple(
             {"first": event, **dict(zip(EVENTS, row, strict=True))}
-            for event, row in zip(EVENTS, self.probabilities.tolist(), strict=True)
+            for event, row in zip(EVENTS, chances, strict=True)
         )
         columns: tuple[Column, ...] = (
             text_column("first", one),
@@ -274,7 +275,7 @@ class Joint(Tabular):
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         parts, decided = (self.one, self.other), self.decision != "undecided"
-        events = [_events(draws, one) for draws, one in zip(self.draws, parts, strict=True)]
+        events = [_events(self.draws[place], one) for place, one in enumerate(parts)]
         return draw_joint(
             self.draws,
             events=np.stack(events),
@@ -318,7 +319,7 @@ def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint
     draws = np.stack(
         [_divided(part, values) for part, values in zip(parts, _values(first, second), strict=True)]
     )
-    events = [_events(own, part) for own, part in zip(draws, parts, strict=True)]
+    events = [_events(draws[place], part) for place, part in enumerate(parts)]
     counts = np.bincount(3 * events[0] + events[1], minlength=9).reshape(3, 3)
     return Joint(
         one=parts[0],

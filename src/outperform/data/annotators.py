@@ -8,9 +8,17 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from outperform._typing import AnyArray, FloatArray, IntArray, Label, MatrixLike, ModelsLike
+from outperform._typing import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Label,
+    MatrixLike,
+    ModelsLike,
+)
 from outperform.data import build
-from outperform.data.labels import Column, only_column, read_column, unify
+from outperform.data.labels import Column, align, only_column, read_column, unify
 from outperform.data.pool import is_missing
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
@@ -91,10 +99,11 @@ def of_annotators(
     """Count what annotators and models said."""
     if truth not in _TRUTHS:
         raise UsageError(unknown_name("truth", truth, _TRUTHS))
-    given, values = _read_matrix(y_true)
+    aligned = align(named(predictions), truth=y_true, beside={})
+    given, values = _read_matrix(aligned.truth)
     models = [
         read_column(only_column(one, name=name), name=f"predictions of {name!r}")
-        for name, one in named(predictions).items()
+        for name, one in aligned.models.items()
     ]
     for column in models:
         if len(column.codes) != len(given):
@@ -112,13 +121,14 @@ def of_annotators(
     said = read_column([values[code] for code in codes], name="y_true")
     whole = truth == "majority" and len(rows) == len(given)
     fields = build.of_columns(
-        tuple(named(predictions)),
+        tuple(aligned.models),
         [said, *picked],
         importance=None if whole else weights,
         groups=None if whole else rows,
         labels=labels,
     )
-    return {**fields, "findings": (*fields["findings"], _told(truth, given, rows, agreed))}
+    told = (*aligned.findings, _told(truth, given, rows, agreed))
+    return {**fields, "findings": (*fields["findings"], *told)}
 
 
 def _told(truth: Truth, given: IntArray, rows: IntArray, agreed: Agreement) -> Finding:
@@ -147,16 +157,15 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Any, ...]]:
             "y_true must have a row for each item and a column for each of several annotators; "
             f"got shape {array.shape}"
         )
-    flat = [
-        int(one) if isinstance(one, float) and one.is_integer() else one
-        for one in array.ravel().tolist()
-    ]
-    there = np.array([not is_missing(one) for one in flat])
+    cells: list[object] = array.ravel().tolist()
+    flat = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
+    there: BoolArray = np.array([not is_missing(one) for one in flat])
     codes = np.full(len(flat), -1, dtype=np.int64)
-    (column,), _ = unify([read_column([flat[k] for k in np.flatnonzero(there)], name="y_true")])
+    known = [one for one, is_there in zip(flat, there.tolist(), strict=True) if is_there]
+    (column,), _ = unify([read_column(known, name="y_true")])
     codes[there] = column.codes
     given: IntArray = codes.reshape(array.shape)
-    bare = np.flatnonzero((given < 0).all(axis=1))
+    bare: IntArray = np.flatnonzero((given < 0).all(axis=1))
     if bare.size:
         raise DataError(
             f"{bare.size:,} items have no label, the first in row {bare[0]} (counted from 0); "
@@ -178,8 +187,13 @@ def _shares(
     votes = _votes(given, n_labels)
     if majority:
         votes = (votes == votes.max(axis=1, keepdims=True)).astype(np.float64)
-    rows, codes = np.nonzero(votes)
-    return rows, codes, votes[rows, codes] / votes.sum(axis=1)[rows]
+    rows, codes = _places(votes > 0)
+    n: FloatArray = votes.sum(axis=1)
+    return rows, codes, votes[rows, codes] / n[rows]
+
+
+def _places(where: BoolArray) -> list[IntArray]:
+    return [part.astype(np.int64) for part in np.nonzero(where)]
 
 
 def agreement(given: IntArray, n_labels: int) -> Agreement:
@@ -191,24 +205,27 @@ def agreement(given: IntArray, n_labels: int) -> Agreement:
     0.33333333333333337
     """
     votes = _votes(given, n_labels)
-    n = votes.sum(axis=1)
-    most = float((votes.max(axis=1) / n).mean())
+    n: FloatArray = votes.sum(axis=1)
+    most = float(np.mean(votes.max(axis=1) / n))
     votes, n = votes[n > 1], n[n > 1]
     if not len(n):
         return Agreement(np.nan, np.nan, np.nan, np.nan, most)
-    unlike = (n * n - np.square(votes).sum(axis=1)) / (n - 1)  # pairs, as coincidences
-    totals, pairs = votes.sum(axis=0), float(1 - (unlike / n).mean())
-    alpha = float(_alpha(unlike.sum(keepdims=True), totals[None])[0])
+    squares: FloatArray = np.square(votes).sum(axis=1)
+    unlike = (n * n - squares) / (n - 1)  # pairs, as coincidences
+    totals: FloatArray = votes.sum(axis=0)
+    pairs = float(1 - np.mean(unlike / n))
+    (alpha,) = _alpha(np.array([np.sum(unlike)]), totals[None]).tolist()
     # Each item left out in turn: what re-weighting items would do, to first order.
-    without = _alpha(unlike.sum() - unlike, totals - votes)
-    error = _TWICE * float(np.sqrt((len(n) - 1) * without.var()))
+    without = _alpha(np.sum(unlike) - unlike, totals - votes)
+    error = _TWICE * float(np.sqrt((len(n) - 1) * np.var(without)))
     return Agreement(alpha, alpha - error, min(alpha + error, 1.0), pairs, most)
 
 
 def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
     """Return 1 less the ratio of unlike pairs to those by chance, 1 where no label differs."""
-    n = totals.sum(axis=1)
-    by_chance = n * n - np.square(totals).sum(axis=1)
+    n: FloatArray = totals.sum(axis=1)
+    squares: FloatArray = np.square(totals).sum(axis=1)
+    by_chance = n * n - squares
     safe = np.where(by_chance > 0, by_chance, 1.0)
     found: FloatArray = np.where(by_chance > 0, 1 - (n - 1) * unlike / safe, 1.0)
     return found
@@ -226,10 +243,10 @@ def _latent(
     the classes of all others are inferred. Re-weighting items then has both uncertainties.
     """
     _refuse_unidentified(given, agreed)
-    cells, own = np.unique(
-        np.stack([one.codes for one in models], axis=1), axis=0, return_inverse=True
-    )
-    views = np.column_stack([given, own.ravel()])
+    said: IntArray = np.stack([one.codes for one in models], axis=1)
+    cells, inverse = np.unique(said, axis=0, return_inverse=True)
+    own: IntArray = inverse.ravel()
+    views: IntArray = np.column_stack([given, own])
     sizes = [n_labels] * given.shape[1] + [len(cells)]
     n_parameters = n_labels * (1 + sum(sizes))
     if n_parameters > _MOST_PARAMETERS:
@@ -256,17 +273,17 @@ def _latent(
         slopes[:, place] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
         tables[:, place] = (up[2] - down[2]).ravel() / 2e-4
     # Logarithms of probabilities of which one is superfluous: the inverse leaves these alone.
-    moved = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
-    each = (score - score.mean(axis=0)) @ moved.T
-    each = each.reshape(len(given), n_labels, len(cells))
-    each[np.arange(len(given)), :, own.ravel()] += classes
-    rows, codes, places = (part.astype(np.int64) for part in np.nonzero(np.abs(each) > 1e-12))
+    moved: FloatArray = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
+    mean: FloatArray = score.mean(axis=0)
+    each: FloatArray = ((score - mean) @ moved.T).reshape(len(given), n_labels, len(cells))
+    each[np.arange(len(given)), :, own] += classes
+    rows, codes, places = _places(np.abs(each) > 1e-12)
     return rows, codes, each[rows, codes, places], cells[places]
 
 
 def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
     """Refuse what says nothing of a truth behind the labels."""
-    labelled = (given >= 0).sum(axis=1)
+    labelled: IntArray = (given >= 0).sum(axis=1)
     mend = f"use {param('truth=', 'random')} or {param('truth=', 'majority')}"
     if given.shape[1] < 3 or np.median(labelled) < 3:
         raise DataError(
@@ -292,12 +309,11 @@ def _at(
     logs: FloatArray, views: IntArray, sizes: Sequence[int], n_labels: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each item's classes, its score with its part of the prior's, and the mean table."""
-    blocks = [np.exp(one) for one in _blocks(logs, sizes, n_labels)]
-    blocks = [one / one.sum(axis=-1, keepdims=True) for one in blocks]
+    blocks = [_shares_of(np.exp(one)) for one in _blocks(logs, sizes, n_labels)]
     classes = _classes(blocks, views)
     n = len(views)
     score = [classes - blocks[0]]
-    for said, block in zip(views.T, blocks[1:], strict=True):
+    for said, block in zip(_columns(views), blocks[1:], strict=True):
         known = (said >= 0)[:, None, None]
         hit = said[:, None, None] == np.arange(block.shape[1])
         prior = _MASS * (1 / block.shape[1] - block) / n
@@ -309,26 +325,32 @@ def _at(
 
 def _classes(blocks: Sequence[FloatArray], views: IntArray) -> FloatArray:
     logs = np.tile(np.log(blocks[0]), (len(views), 1))
-    for said, block in zip(views.T, blocks[1:], strict=True):
+    for said, block in zip(_columns(views), blocks[1:], strict=True):
         logs += np.where((said >= 0)[:, None], np.log(block)[:, said].T, 0.0)
-    odds = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found: FloatArray = odds / odds.sum(axis=1, keepdims=True)
-    return found
+    highest: FloatArray = logs.max(axis=1, keepdims=True)
+    return _shares_of(np.exp(logs - highest))
+
+
+def _columns(views: IntArray) -> list[IntArray]:
+    return [views[:, place] for place in range(views.shape[1])]
+
+
+def _shares_of(values: FloatArray) -> FloatArray:
+    total: FloatArray = values.sum(axis=-1, keepdims=True)
+    return values / total
 
 
 def _expectation(views: IntArray, sizes: Sequence[int], n_labels: int) -> FloatArray:
     """Return the probabilities at which the labels are most probable, from the majority on."""
-    classes = _votes(views[:, :-1], n_labels)
-    classes /= classes.sum(axis=1, keepdims=True)
-    hits = [
-        (said[:, None] == np.arange(size)).astype(float)
-        for said, size in zip(views.T, sizes, strict=True)
+    classes = _shares_of(_votes(views[:, :-1], n_labels))
+    hits: list[FloatArray] = [
+        (said[:, None] == np.arange(size)).astype(np.float64)
+        for said, size in zip(_columns(views), sizes, strict=True)
     ]
     for _ in range(_STEPS):
-        blocks = [classes.mean(axis=0)]
-        for hit in hits:
-            counts = classes.T @ hit + _MASS / hit.shape[1]
-            blocks.append(counts / counts.sum(axis=1, keepdims=True))
+        shares: FloatArray = classes.mean(axis=0)
+        blocks = [shares]
+        blocks += [_shares_of(classes.T @ hit + _MASS / hit.shape[1]) for hit in hits]
         before, classes = classes, _classes(blocks, views)
         if np.abs(classes - before).max() < _NEAR:
             break

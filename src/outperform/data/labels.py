@@ -147,11 +147,12 @@ def as_table(values: Any) -> Any:
     if "Dataset" not in kinds:
         return values
     table = values.with_format("arrow")[:]  # the rows that were selected, in their order
-    for place, (name, feature) in enumerate(values.features.items()):
+    features: dict[str, object] = values.features
+    for place, (name, feature) in enumerate(features.items()):
         if type(feature).__name__ == "ClassLabel":
-            codes = table[name].to_numpy()  # -1 is no class, and comes last
-            names = np.array([*feature.names, None], dtype=object)
-            classes = names[np.where(codes >= 0, codes, -1).astype(np.int64)]
+            codes: IntArray = table[name].to_numpy()  # -1 is no class, and comes last
+            names: AnyArray = np.array([*getattr(feature, "names", ()), None], dtype=object)
+            classes: AnyArray = names[np.where(codes >= 0, codes, -1).astype(np.int64)]
             table = table.set_column(place, name, [classes])
     return table
 

@@ -10,6 +10,8 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.labels import (
     Column,
+    Rows,
+    align,
     column_names,
     frame_columns,
     is_frame,
@@ -124,7 +126,34 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     )
 
 
-def by_column(values: object) -> dict[str | None, Any]:
+def read_statistics(
+    statistics: Mapping[str, object], columns: Sequence[str], beside: Mapping[str, object]
+) -> tuple[dict[str, FloatArray], tuple[str, ...], Rows]:
+    """Return each model's statistics, a row for each item, what they are called, and the rows.
+
+    Columns of mappings and frames go by their names, and rows by their index if they have one.
+    """
+    given = {model: _by_column(values) for model, values in statistics.items()}
+    flat = {f"{model}: {name}": one for model, each in given.items() for name, one in each.items()}
+    rows = align(flat, what="statistics", beside=beside)
+    first = next(iter(given.values()))
+    names = tuple(columns or (name for name in first if name is not None))
+    aligned: dict[str, object] = rows.models
+    arrays = read_scores(
+        {
+            model: _stacked({name: aligned[f"{model}: {name}"] for name in each}, model, names)
+            for model, each in given.items()
+        }
+    )
+    widths = {array.shape[1] for array in arrays.values()}
+    if len(widths) > 1 or (names and {len(names)} != widths):
+        shown = ", ".join(f"{name!r} has {one.shape[1]}" for name, one in arrays.items())
+        wanted = f" named {', '.join(names)}" if names else ", as many for every model"
+        raise DataError(f"statistics must be columns{wanted}; {shown}")
+    return arrays, names, rows
+
+
+def _by_column(values: object) -> dict[str | None, object]:
     """Return the columns of a mapping or a frame by name; of anything else the whole, by None."""
     if isinstance(values, Mapping):
         return dict(values)
@@ -132,9 +161,7 @@ def by_column(values: object) -> dict[str | None, Any]:
     return columns if columns and all(isinstance(name, str) for name in columns) else {None: values}
 
 
-def read_statistics(
-    values: Mapping[str | None, Any], model: str, columns: Sequence[str] = ()
-) -> AnyArray:
+def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[str]) -> AnyArray:
     """Return the statistics of one model, a row for each item; columns by name in this order."""
     if None not in values:
         if set(values) != set(columns):

@@ -22,7 +22,6 @@ from outperform.data.items import read_ids
 from outperform.data.labels import align, align_rows, only_column
 from outperform.data.score_columns import (
     VOTES,
-    by_column,
     in_class_order,
     read_scores,
     read_statistics,
@@ -302,31 +301,13 @@ class Scores:
         (0.0714, 0.2857)
         """
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
-        given = {model: by_column(values) for model, values in named(statistics).items()}
-        flat = {
-            f"{model}: {name}": one for model, each in given.items() for name, one in each.items()
-        }
-        rows = align(flat, what="statistics", beside=beside)
-        first = next(iter(given.values()))
-        columns = tuple(columns or (name for name in first if name is not None))
-        found = {
-            model: {name: rows.models[f"{model}: {name}"] for name in each}
-            for model, each in given.items()
-        }
-        arrays = read_scores(
-            {model: read_statistics(each, model, columns) for model, each in found.items()}
-        )
-        widths = {array.shape[1] for array in arrays.values()}
-        if len(widths) > 1 or (columns and {len(columns)} != widths):
-            shown = ", ".join(f"{name!r} has {one.shape[1]}" for name, one in arrays.items())
-            wanted = f" named {', '.join(columns)}" if columns else ", as many for every model"
-            raise DataError(f"statistics must be columns{wanted}; {shown}")
+        arrays, names, rows = read_statistics(named(statistics), columns, beside)
         made = cls(
             models=tuple(arrays),
             labels=(),
             truth=None,
             values=tuple(arrays.values()),
-            columns=columns,
+            columns=names,
             findings=rows.findings,
         )
         return made._weighed(**rows.beside)

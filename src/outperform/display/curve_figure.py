@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import FigureSize, FloatArray
+from outperform._typing import AnyArray, FigureSize, FloatArray
 from outperform.display import figure_style
 from outperform.display.facts import Facts
 from outperform.display.figure_style import colour, ink
@@ -113,10 +113,10 @@ def draw_joint(
     return ax
 
 
-def _tones(events: FloatArray) -> Any:
+def _tones(events: FloatArray) -> AnyArray:
     """Return the colour of each draw: better where A dominates, the ink for a trade-off."""
-    one, two = events
-    tones = np.full(one.shape, OPEN, dtype=object)
+    one, two = events[0], events[1]
+    tones: AnyArray = np.full(one.shape, OPEN, dtype=object)
     tones[(one <= 1) & (two <= 1)] = "better"
     tones[(one >= 1) & (two >= 1)] = "worse"
     tones[(one == 1) & (two == 1)] = "equivalent"
@@ -132,11 +132,11 @@ def _draw_centre(ax: Axes, facts: Sequence[Facts]) -> None:
 def _span(ax: Axes, draws: FloatArray, facts: Sequence[Facts]) -> None:
     """Show nearly all draws and both ROPEs, but for one that would dwarf the draws."""
     limits = []
-    for own, one in zip(draws, facts, strict=True):
-        low, high = np.quantile(own, [0.001, 0.999])
+    for place, one in enumerate(facts):
+        low, high = (float(np.quantile(draws[place], level)) for level in (0.001, 0.999))
         middle, room = float(one["ratio"]), 2.5 * (high - low)
         ends = [low, high, max(middle, low - room) if middle < low else min(middle, high + room)]
-        for edge in (one["rope"]["low"], one["rope"]["high"]):
+        for edge in (float(one["rope"]["low"]), float(one["rope"]["high"])):
             ends += [edge] if low - room < edge < high + room else []
         pad = 0.06 * (max(ends) - min(ends) or 1.0)
         limits.append((min(ends) - pad, max(ends) + pad))

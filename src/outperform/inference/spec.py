@@ -38,6 +38,7 @@ from outperform.inference.views import (
 )
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
@@ -334,10 +335,7 @@ def data_of(
     groups: ColumnLike | None,
 ) -> Data:
     """Count labels, or keep scores, as the metric reads them."""
-    rows: dict[str, Any] = {
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
+    rows: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight}
     if metric is None or not metrics.is_of_scores(metric):
         if y_true is None:
             raise refuse_labels_metric(metric, graded=True)
@@ -347,6 +345,8 @@ def data_of(
         )
         return Outcomes(**fields)
     sums = metrics.get_score(metric).sums
+    if sums is not None and sums.columns == VOTES:
+        raise UsageError(f"{metric!r} is a metric of votes; make Scores.from_votes of them")
     if sums is not None and sums.read is None:
         return Scores.from_targets(y_true, columns, **rows)
     if sums is not None and sums.read is not None:

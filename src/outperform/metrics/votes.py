@@ -10,6 +10,7 @@ how many ties there were: all sums over votes.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -64,9 +65,9 @@ def fit(means: FloatArray) -> Fit:
     >>> round(float(np.exp(found.strength[0, 0] - found.strength[0, 1])), 6)
     3.0
     """
-    n_models = round(np.sqrt(len(means) - 2))
-    start = np.zeros((1, n_models + 2))
-    start = _newton(means.mean(axis=1)[None], start)
+    n_models = math.isqrt(len(means) - 2)
+    middle: FloatArray = means.mean(axis=1)[None]
+    start = _newton(middle, np.zeros((1, n_models + 2)))
     length = max(1, _AT_ONCE // n_models**2)
     parts = [
         _newton(means.T[begin : begin + length], start)
@@ -77,12 +78,17 @@ def fit(means: FloatArray) -> Fit:
     return Fit(found[:, :-2], found[:, -2], tie)
 
 
+def _sum(values: FloatArray, axis: int | tuple[int, int]) -> FloatArray:
+    total: FloatArray = values.sum(axis=axis)
+    return total
+
+
 def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
     """Return strengths, place and tie of each row of sums."""
     n_models, n_draws = start.shape[1] - 2, len(sums)
-    met = sums[:, :-2].reshape(n_draws, n_models, n_models).copy()
+    met: FloatArray = sums[:, :-2].reshape(n_draws, n_models, n_models).copy()
     own = np.arange(n_models)
-    points = met[:, own, own]
+    points: FloatArray = met[:, own, own]
     met[:, own, own] = 0.0
     seen = np.concatenate([points, sums[:, -2:]], axis=1)
     with_ties = bool(sums[:, -1].any())
@@ -96,27 +102,21 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
         spread = met * ((1 - tied) / 4 - np.square(margin))
         beside = -each * tied
         gained = met / 2 + each
-        expected = np.concatenate(
-            [
-                gained.sum(axis=2) + (met - gained).sum(axis=1),
-                each.sum(axis=(1, 2))[:, None],
-                all_ties.sum(axis=(1, 2))[:, None],
-            ],
-            axis=1,
-        )
+        won = _sum(gained, 2) + _sum(met - gained, 1)
+        expected = np.column_stack([won, _sum(each, (1, 2)), _sum(all_ties, (1, 2))])
         both = spread + spread.transpose(0, 2, 1)
         hessian[:, :-2, :-2] = -both
-        hessian[:, own, own] = both.sum(axis=2)
+        hessian[:, own, own] = _sum(both, 2)
         for column, values in ((-2, spread), (-1, beside)):
-            cross = values.sum(axis=2) - values.sum(axis=1)
+            cross = _sum(values, 2) - _sum(values, 1)
             hessian[:, :-2, column] = hessian[:, column, :-2] = cross
-        hessian[:, -2, -2] = spread.sum(axis=(1, 2))
-        hessian[:, -2, -1] = hessian[:, -1, -2] = beside.sum(axis=(1, 2))
-        hessian[:, -1, -1] = (all_ties * (1 - tied)).sum(axis=(1, 2)) if with_ties else 1.0
+        hessian[:, -2, -2] = _sum(spread, (1, 2))
+        hessian[:, -2, -1] = hessian[:, -1, -2] = _sum(beside, (1, 2))
+        hessian[:, -1, -1] = _sum(all_ties * (1 - tied), (1, 2)) if with_ties else 1.0
         hessian[:, :-2, :-2] += 1 / n_models  # votes do not know the mean of strengths; it is 0
         hessian[:, diagonal, diagonal] += _RIDGE
         step = np.linalg.solve(hessian, (seen - expected - _RIDGE * at)[:, :, None])[:, :, 0]
-        longest = np.abs(step).max(axis=1, keepdims=True)
+        longest: FloatArray = np.abs(step).max(axis=1, keepdims=True)
         at = at + step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LONGEST))
         if longest.max() < _NEAR:
             break
