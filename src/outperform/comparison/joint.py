@@ -313,8 +313,8 @@ def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint
     if drawn_with(first.spec) != drawn_with(second.spec) or table.what != "metric":
         raise UsageError(
             f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
-            f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, or "
-            "what each item contributes to Outcomes.from_statistics"
+            f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, "
+            "or what each item contributes to Outcomes.from_statistics"
         )
     draws = np.stack(
         [_divided(part, values) for part, values in zip(parts, _values(first, second), strict=True)]
