@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-RESULTS = Path(__file__).parents[1] / "verification" / "results" / "map.json"
+RESULTS = Path(__file__).parents[1] / "verification" / "results" / "coverage_map.json"
 TEMPLATE = Path(__file__).parent / "_templates" / "coverage-map.html"
 METRICS = (
     *("accuracy", "balanced accuracy", "macro-precision", "macro-F1", "macro-Jaccard"),

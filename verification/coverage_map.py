@@ -52,7 +52,7 @@ DEPENDENCE = {
 _MOST_APART = 20  # with more classes the uniform prior has more cells than there are items
 _N_DRAWS = 1_000
 _TAILS = (0.025, 0.975)
-RESULTS = Path(__file__).parent / "results" / "map.json"
+RESULTS = Path(__file__).parent / "results" / "coverage_map.json"
 
 WORLDS = tuple(
     DefaultWorld(

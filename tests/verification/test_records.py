@@ -101,3 +101,9 @@ def test_shards_make_the_whole_and_finished_chunks_are_not_run_again(tmp_path, c
 def test_a_shard_that_is_none_is_refused(shard):
     with pytest.raises(SystemExit):
         main(["plants", "--shard", shard])
+
+
+def test_the_summary_of_the_repository_names_every_part(capsys):
+    assert main(["--summary"]) in (0, 1)
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == list(PARTS)
