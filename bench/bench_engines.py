@@ -70,7 +70,7 @@ def pandas() -> Sources:
 
 @contextmanager
 def postgresql() -> Sources:
-    from tests.ingest.postgres_server import started
+    from tests.io.postgres_server import started
 
     sizes = (SMALL // 10, SMALL)
     with started() as server, server.connect() as connection:
@@ -87,7 +87,7 @@ def postgresql() -> Sources:
 
 @contextmanager
 def spark() -> Sources:
-    from tests.ingest.spark_cluster import session, started
+    from tests.io.spark_cluster import session, started
 
     with started() as cluster, session(cluster) as opened:
         yield {

@@ -20,7 +20,7 @@ RESULTS = ROOT / "bench" / "last_results.json"
 FOLDER = ROOT / "docs" / "explanation" / "_generated"
 PAGES = {
     "speed.md": ("compare", "bcv", "pymc", "import", "cli"),
-    "scaling.md": ("count", "classes", "slices", "rank", "scores"),
+    "scaling.md": ("count", "classes", "slices", "slices_classes", "rank", "scores"),
 }
 LEAST_RATIO = 0.1  # below, two digits are too few to see a change
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
@@ -58,7 +58,7 @@ def report(section: str, rows: Sequence[Row], *, write: bool, note: str = "") ->
 
 def keep(section: str, found: Mapping[str, Any], pages: Mapping[str, str]) -> None:
     """Keep one section's results, and write the pages, by file name, that show them."""
-    kept = _kept()
+    kept = last_results()
     kept[section] = found
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def keep(section: str, found: Mapping[str, Any], pages: Mapping[str, str]) -> No
 
 def _keep(section: str, rows: Sequence[Row], note: str) -> None:
     found = {"machine": machine(), "note": note, "rows": [list(row) for row in rows]}
-    kept = {**_kept(), section: found}
+    kept = {**last_results(), section: found}
     pages = {}
     for page, sections in PAGES.items():
         present = [kept[one] for one in sections if one in kept]
@@ -89,7 +89,8 @@ def _add_ratios(path: Path, section: str, rows: Sequence[Row]) -> None:
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _kept() -> dict[str, Any]:
+def last_results() -> dict[str, Any]:
+    """Return what every script kept, by section."""
     return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 

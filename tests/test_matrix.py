@@ -162,8 +162,8 @@ def trained(kind: Kind) -> op.Comparison:
     scheme = {"scheme": "IOB2"} if kind.name == "spans" else {}
     a, b = (Told(kind.columns[model]) for model in AB)
     return op.cross_compare(
-        a, b, np.arange(N)[:, None], kind.truth, cv=op.BlockedTwoFold(2, random_state=0),
-        metric=kind.metric, rope=kind.rope, names=AB, **scheme, **FAST,
+        a, b, np.arange(N)[:, None], kind.truth, metric=kind.metric, rope=kind.rope, names=AB,
+        **scheme, **FAST,
     )  # fmt: skip
 
 
@@ -205,10 +205,10 @@ def planned(kind: Kind) -> object:
 
 
 def powered(kind: Kind) -> object:
-    theta = {"11": 0.6, "10": 0.2, "01": 0.1, "00": 0.1}
-    return op.power(theta_pos=theta, theta_neg=theta, prevalence=0.5, sizes=[100], goal="decided",
-                    metric=kind.metric, rope=kind.rope, n_simulations=100, n_draws=200,
-                    random_state=1)  # fmt: skip
+    return op.power(
+        kind.data, *AB, metric=kind.metric, rope=kind.rope, sizes=[100, 200], n_simulations=100,
+        n_draws=200, random_state=1,
+    )  # fmt: skip
 
 
 def reported(kind: Kind, folder: Path) -> object:

@@ -13,14 +13,11 @@ import re
 import shlex
 import tomllib
 from contextlib import chdir, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from _pytest.doctest import _get_checker, get_optionflags
 
-import outperform
 from outperform.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -31,16 +28,6 @@ RAW = "https://raw.githubusercontent.com/outperform/outperform/main/"
 WITH_COMMANDS = ["docs/tutorial/release-engineer.md"]
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """What the README asks its reader to bring: a model that has been fitted."""
-
-    labels: Any
-
-    def predict(self, X: Any) -> Any:
-        return self.labels
-
-
 def blocks(language: str, text: str) -> list[str]:
     """Return the fenced blocks of a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
@@ -48,13 +35,7 @@ def blocks(language: str, text: str) -> list[str]:
 
 def paste(text: str) -> str:
     """Return what the Python blocks of a page print, one after the other."""
-    news = outperform.datasets.load_news20()
-    given = {
-        "X_test": None,
-        "y_test": news.y_true,
-        "model_a": Fitted(news.predictions["svm_l1"]),
-        "model_b": Fitted(news.predictions["svm_l2"]),
-    }
+    given: dict[str, object] = {}
     with redirect_stdout(io.StringIO()) as shown:
         for block in blocks("python", text):
             exec(block, given)

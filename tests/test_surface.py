@@ -20,7 +20,7 @@ MOST_NAMES = 36
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
-MORE_PARAMETERS = {"plan": 18, "read": 21, "read_scores": 15}
+MORE_PARAMETERS = {"plan": 18, "power": 16, "read": 21, "read_scores": 15}
 
 VERBS = """
 compare estimate rank scorecard compare_runs compare_scores compare_slices cross_compare
@@ -38,10 +38,8 @@ EXCEPTIONS = {
     ("metric", "bcv_compare"): "the paper's folds count one class, so F1 is clear",
     ("metric", "bcv_estimate"): "the paper's folds count one class, so F1 is clear",
     ("metric", "cross_compare"): "as of bcv_compare",
-    ("metric", "power"): "the world has two classes, so F1 is clear",
     ("metric", "compare_scores"): "scores of folds are averaged, whatever they measure",
     ("n_draws", "compare_slices"): "so many for each of thousands of slices",
-    ("n_draws", "power"): "so many for each of thousands of test sets",
     ("n_simulations", "power"): "at each size; plan's is for all of them",
     ("names", "compare_runs"): "runs are called after their models",
     ("names", "cross_compare"): "estimators are called after their classes",

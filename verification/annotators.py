@@ -22,6 +22,7 @@ from outperform.decision.hdi import narrowest
 from outperform.inference import engine
 from outperform.inference.spec import counted, make_spec
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_119
 LEAST, MOST = 0.925, 0.98
@@ -170,11 +171,10 @@ def table(found: Found) -> str:
 
 
 def failures(found: Found) -> list[str]:
-    """Say where coverage leaves 92.5 to 98%, by more than four of its errors."""
+    """Say where coverage leaves 92.5 to 98%."""
     told = []
     for world, held in found.items():
         share = float(np.mean([one.covered for one in held]))
-        error = 4 * np.sqrt(0.05 * 0.95 / len(held))
-        if world.gated and not LEAST - error <= share <= MOST + error:
+        if world.gated and share_is_off(share, len(held), LEAST, MOST):
             told.append(f"annotators, {world.kind}, {world.truth}: {share:.1%} covered")
     return told

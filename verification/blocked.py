@@ -242,7 +242,7 @@ def true_f1(world: World, learner: str, training_sets: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share of the runs and its Monte Carlo standard error."""
+    """A share of the runs, or a mean over them, and its Monte Carlo standard error."""
 
     value: float
     error: float
@@ -256,7 +256,7 @@ class Row:
     runs: int
     truths: tuple[float, float]
     covered: dict[str, Share]
-    length: dict[str, float]
+    length: dict[str, Share]
     unstable: Share
     unstable_alone: Share
     called: dict[tuple[str, float], tuple[Share, Share]]
@@ -284,7 +284,7 @@ def summarise(world: World, runs: Sequence[Run], truths: tuple[float, float]) ->
             name: share(((one[..., 0] <= truths) & (truths <= one[..., 1])).mean(axis=1))
             for name, one in ends.items()
         },
-        length={name: float(np.diff(one).mean()) for name, one in ends.items()},
+        length={name: share(np.diff(one).mean(axis=(1, 2))) for name, one in ends.items()},
         unstable=share([one.unstable for one in runs]),
         unstable_alone=share(np.mean([one.unstable_alone for one in runs], axis=1)),
         called=called,

@@ -19,6 +19,7 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.inference.disagreements import FEW_GROUPS
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_115
 CORRELATION = 0.3
@@ -200,10 +201,11 @@ def failures(found: Found) -> list[str]:
     for world, hits in found.items():
         where = f"clusters: {world.metric}, {world.n_clusters} clusters of {world.sizes} sizes"
         held = float(np.mean([hit.held for hit in hits]))
-        ignoring = float(np.mean(_ignoring(hits)))
-        if world.n_clusters == GATED and held < LEAST[world.sizes]:
+        beside = _ignoring(hits)
+        ignoring = float(np.mean(beside))
+        if world.n_clusters == GATED and share_is_off(held, len(hits), LEAST[world.sizes]):
             said.append(f"{where}: {held:.1%} covered")
-        if world.n_clusters == GATED and ignoring >= MOST_IGNORING:
+        if world.n_clusters == GATED and share_is_off(ignoring, len(beside), high=MOST_IGNORING):
             said.append(f"{where}: {ignoring:.1%} covered without groups")
         if world.n_clusters < FEW_GROUPS and not all(hit.few_groups for hit in hits):
             said.append(f"{where}: few_groups was not always raised")

@@ -20,6 +20,7 @@ import outperform as op
 from outperform._typing import FloatArray
 from outperform.posterior.base import Sums
 from verification import markdown
+from verification.chance import share_is_off
 from verification.defaults import (
     BOUNDS,
     LEAST,
@@ -153,17 +154,25 @@ Found = Mapping[DefaultWorld, Sequence[FloatArray]]
 Results = dict[str, dict[str, Any]]
 
 
-def merge(found: Found) -> Results:
-    """Return how often the intervals of each setting held; what is known better stays."""
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+def count(found: Found) -> Results:
+    """Return how often the intervals of each setting that was run held."""
+    counted = {}
     for world, held in found.items():
-        if len(held) > known.get(key(world), {"repetitions": 0})["repetitions"]:
-            sums = np.sum(held, axis=0)
-            known[key(world)] = {"repetitions": len(held)} | {
-                way: dict(zip(OF, sums[place].astype(int).tolist(), strict=True))
-                for place, way in enumerate(WAYS)
-                if not np.isnan(sums[place]).any()
-            }
+        sums = np.sum(held, axis=0)
+        counted[key(world)] = {"repetitions": len(held)} | {
+            way: dict(zip(OF, sums[place].astype(int).tolist(), strict=True))
+            for place, way in enumerate(WAYS)
+            if not np.isnan(sums[place]).any()
+        }
+    return counted
+
+
+def merge(found: Found) -> Results:
+    """Return what is known of each setting; what is known better stays."""
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for name, one in count(found).items():
+        if one["repetitions"] > known.get(name, {"repetitions": 0})["repetitions"]:
+            known[name] = one
     return {key(world): known[key(world)] for world in WORLDS if key(world) in known}
 
 
@@ -207,19 +216,18 @@ def _middle(worlds: Sequence[Mapping[str, Any]], of: str, way: str) -> str:
 
 
 def failures(known: Results) -> list[str]:
-    """Return where the default's intervals hold too rarely, or too often, beyond three errors."""
+    """Return where the default's intervals hold too rarely, or too often."""
     failed = []
     for world in WORLDS:
         one = known.get(key(world))
         if one is None:
             continue
         low, high = BOUNDS if world.mean_class >= _PER_CLASS[0] else (LEAST, 1.0)
-        slack = 3 * np.sqrt(0.95 * 0.05 / one["repetitions"])
         for of in OF:
             shares = np.array(one["default"][of]) / one["repetitions"]
             failed += [
                 f"{of} of {metric}, {key(world)}: {share:.3f}"
                 for metric, share in zip(METRICS, shares.tolist(), strict=True)
-                if not low - slack <= share <= high + slack
+                if share_is_off(share, one["repetitions"], low, high)
             ]
     return failed

@@ -23,6 +23,7 @@ from outperform.decision.hdi import narrowest_ends
 from outperform.posterior.base import Sums, build_posterior
 from outperform.posterior.registry import get_prior
 from verification import markdown
+from verification.chance import share_is_off
 
 METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "matthews_corrcoef")
 BOUNDS = (0.925, 0.985)
@@ -394,16 +395,16 @@ def _mean(held: Sequence[Held], prior: str, of: Callable[[Answer], float]) -> fl
 
 
 def failures(found: Found) -> list[str]:
-    """Return where intervals hold too rarely, or too often, by more than three errors."""
+    """Return where intervals hold too rarely, or too often."""
     failed = []
     for world, held in found.items():
         warned = _mean(held, "learned", lambda answer: answer.warned)
         for what in ("differences", "levels"):
             for metric, share in zip(METRICS, _shares(held, what).tolist(), strict=True):
                 low, high = BOUNDS if world.mean_class >= 5 else (LEAST, 1.0)
-                error = 3 * np.sqrt(0.95 * 0.05 / len(held))
-                if not low - error <= share <= high + error:
+                if share_is_off(share, len(held), low, high):
                     failed.append(f"{what} of {metric}, {world.name}, {world.n}: {share:.3f}")
-                if share < 0.9 - error and warned < 0.9:
+                unwarned = share_is_off(warned, len(held), 0.9)
+                if unwarned and share_is_off(share, len(held), 0.9):
                     failed.append(f"{what} of {metric}, {world.name}, {world.n}: unwarned")
     return failed

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
+from verification.chance import share_is_off
 from verification.disagreement import BOUNDS, TIMES, Held, PoolWorld, truth_of
 
 Found = Mapping[PoolWorld, Sequence[Held]]
@@ -36,7 +37,7 @@ def failures(found: Found) -> list[str]:
     for world, held in found.items():
         covered = float(np.mean([one.covered for one in held]))
         name = f"disagreement, {world.name}, {world.metric}"
-        if world.gated and not BOUNDS[0] <= covered <= BOUNDS[1]:
+        if world.gated and share_is_off(covered, len(held), *BOUNDS):
             failed.append(f"{name}: {covered:.1%} covered")
         if world.gated and _saved(held) < TIMES:
             failed.append(f"{name}: worth {_saved(held):.2f} times the labels")

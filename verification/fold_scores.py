@@ -19,6 +19,7 @@ from scipy.special import ndtr
 import outperform as op
 from outperform._typing import AnyArray, BoolArray, FloatArray
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_117
 BOUNDS = (0.93, 0.97)
@@ -256,11 +257,10 @@ def _ratio(noted: Sequence[Held]) -> float:
 
 
 def failures(found: Mapping[FoldWorld, Sequence[Held]]) -> list[str]:
-    """Return what did not hold, three standard errors left to chance."""
+    """Return what did not hold."""
     said = []
     for world, noted in found.items():
         share, _ = _share([held.covered for held in noted])
-        slack = 3 * np.sqrt(0.95 * 0.05 / len(noted))
-        if world.gated and not BOUNDS[0] - slack <= share <= BOUNDS[1] + slack:
+        if world.gated and share_is_off(share, len(noted), *BOUNDS):
             said.append(f"fold scores: coverage {share:.3f} in {world}")
     return said

@@ -58,6 +58,7 @@ class Honesty:
     number: str
     spread: float
     reported: float
+    seeds: int
 
     @property
     def ratio(self) -> float:
@@ -175,6 +176,7 @@ def judge_case(place: int, runs: Sequence[dict[str, tuple[float, float]]]) -> li
                 number=number,
                 spread=float(values.std(ddof=1)),
                 reported=float(errors.mean()),
+                seeds=len(runs),
             )
         )
     return found

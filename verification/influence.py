@@ -21,6 +21,7 @@ from outperform.inference.spec import counted
 from outperform.posterior.base import build_posterior, draw_values
 from outperform.posterior.rng import seed_sequence
 from verification import markdown
+from verification.chance import share_is_off
 from verification.clusters import CORRELATION
 
 SEED = 20_261_117
@@ -210,7 +211,8 @@ def failures(found: Found) -> list[str]:
     said = []
     for world, hits in found.items():
         held, warned = mean_of([hit.held for hit in hits]), mean_of([hit.warned for hit in hits])
-        if held < LEAST_COVERED and warned < LEAST_WARNED:
+        missed = share_is_off(held, len(hits), LEAST_COVERED)
+        if missed and share_is_off(warned, len(hits), LEAST_WARNED):
             said.append(
                 f"influence: {world.metric}, {world.n_carrying} of {world.n_groups} groups: "
                 f"{held:.1%} covered, {warned:.1%} warned of"

@@ -23,6 +23,7 @@ from outperform.decision.hdi import narrowest
 from outperform.inference import engine
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_117
 LEAST, MOST = 0.925, 0.98
@@ -280,11 +281,10 @@ def _means(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def failures(found: Found) -> list[str]:
-    """Say where coverage leaves 92.5 to 98%, by more than four of its errors."""
+    """Say where coverage leaves 92.5 to 98%."""
     told = []
     for world, held in found.items():
         share = float(np.mean([one.covered[0] for one in held]))
-        error = 4 * np.sqrt(0.05 * 0.95 / len(held))
-        if world.gated and not LEAST - error <= share <= MOST + error:
+        if world.gated and share_is_off(share, len(held), LEAST, MOST):
             told.append(f"judges, {world.name}: {share:.1%} covered")
     return told

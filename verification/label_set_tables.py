@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
+from verification.chance import share_is_off
 from verification.label_sets import APART, BOUNDS, METRICS, SETTINGS, Held, SetWorld, truth_of
 
 Found = Mapping[SetWorld, Sequence[Held]]
@@ -37,7 +38,7 @@ def failures(found: Found) -> list[str]:
         if not world.gated or world not in found:
             continue
         covered = _covered(found[world], metric)
-        if not BOUNDS[0] <= covered <= BOUNDS[1]:
+        if share_is_off(covered, len(found[world]), *BOUNDS):
             failed.append(
                 f"label sets, {metric}, {world.n} items, {world.n_labels} labels, "
                 f"together {world.together}, own {world.own}: {covered:.1%} covered"

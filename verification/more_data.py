@@ -23,6 +23,7 @@ from outperform.datasets import News20
 from outperform.planning.goals import firm_goal
 from outperform.planning.power import outlook_of
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_122
 ROPE = 0.05
@@ -199,7 +200,11 @@ def failures(found: Sequence[Predicted]) -> list[str]:
     missed = []
     for road, group in by_road(found).items():
         total = sum(one.n for one in group)
-        gap = sum(one.n * (one.realised - one.predicted) for one in group) / max(total, 1)
-        if abs(gap) > SLACK:
+        realised, predicted = (
+            sum(one.n * getattr(one, name) for one in group) / max(total, 1)
+            for name in ("realised", "predicted")
+        )
+        if share_is_off(realised, total, predicted - SLACK, predicted + SLACK):
+            gap = realised - predicted
             missed.append(f"more-data: {road}: {gap:+.3f} more decided than predicted")
     return missed

@@ -41,11 +41,6 @@ def settings(simulations: int) -> list[Setting]:
     ]
 
 
-def plant_size(plant: Plant, simulations: int) -> int:
-    """Return the part of the simulations that shows a bug; only one of them is subtle."""
-    return simulations // (20 if plant.sampler is draw_all_models_apart else 50)
-
-
 def fill_every_cell(
     world: World, counts: Counts, generator: np.random.Generator, n_draws: int
 ) -> Draws:
@@ -88,12 +83,13 @@ def rank_off_by_one(values: FloatArray) -> FloatArray:
     return np.roll(rank_probabilities(values), 1, axis=1)
 
 
+_COARSE, _SUBTLE = 100, 1_000  # simulations
 _SAMPLERS = (
-    ("independent draws, same items", 500, draw_all_models_apart),
-    ("swap A and B in one class", 50, swap_two_models_in_one_class),
-    ("a pseudo-item for every cell", 50, fill_every_cell),
-    ("lose one row", 5, lose_a_row),
-    ("return the prior", 5, return_the_prior),
+    ("independent draws, same items", 500, _SUBTLE, draw_all_models_apart),
+    ("swap A and B in one class", 50, _COARSE, swap_two_models_in_one_class),
+    ("a pseudo-item for every cell", 50, _COARSE, fill_every_cell),
+    ("lose one row", 5, _COARSE, lose_a_row),
+    ("return the prior", 5, _COARSE, return_the_prior),
 )
 _CLAIMS = (
     ("the order of the means as if certain", rank_by_means),
@@ -103,10 +99,13 @@ _CLAIMS = (
 
 PLANTS = (
     *(
-        Plant(name=name, world=world, n=n, sampler=sampler, joint=True)
+        Plant(name=name, world=world, n=n, sampler=sampler, joint=True, needs=needs)
         for world in WORLDS
-        for name, n, sampler in _SAMPLERS
+        for name, n, needs, sampler in _SAMPLERS
     ),
-    Plant(name="3% too wide", world=THREE, n=50, reading=stretch, joint=True),
-    *(Plant(name=name, world=FOUR_MODELS, n=50, claim=claim) for name, claim in _CLAIMS),
+    Plant(name="3% too wide", world=THREE, n=50, reading=stretch, joint=True, needs=_COARSE),
+    *(
+        Plant(name=name, world=FOUR_MODELS, n=50, claim=claim, needs=_COARSE)
+        for name, claim in _CLAIMS
+    ),
 )

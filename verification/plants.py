@@ -30,7 +30,7 @@ Counts = Sequence[IntArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """A bug, the world it lives in, and how many items show it."""
+    """A bug, the world it lives in, and how many items and simulations show it."""
 
     name: str
     world: World
@@ -39,6 +39,7 @@ class Plant:
     reading: Reading | None = None
     claim: RankClaim = rank_probabilities
     joint: bool = False
+    needs: int = 2_000
 
     def calibrate(self, simulations: int, seed: int) -> Calibration:
         """Calibrate with the bug in place."""
@@ -243,7 +244,7 @@ PLANTS = (
     Plant(name="swap A and B in one cell", world=_PAIRED, n=50, sampler=swap_models_in_one_cell),
     Plant(name="independent draws, same items", world=_PAIRED, n=50, sampler=draw_models_apart),
     Plant(name="shared draws, other items", world=_UNPAIRED, n=50, sampler=draw_models_together),
-    Plant(name="3% too wide", world=_SINGLE, n=50, reading=stretch),
+    Plant(name="3% too wide", world=_SINGLE, n=50, reading=stretch, needs=20_000),
     Plant(name="prevalence taken as known", world=_SINGLE, n=50, sampler=freeze_prevalence),
     Plant(name="lose one row", world=_SINGLE, n=5, sampler=lose_a_row),
     Plant(name="support clipped to [.01, .99]", world=_SINGLE, n=50, sampler=clip_support),
@@ -251,12 +252,15 @@ PLANTS = (
         name="η fixed at ½",
         world=World(prior="hierarchical", n_classes=3),
         n=50,
+        needs=250,
         sampler=fix_the_rate,
     ),
     Plant(name="mass fixed at 1", world=_LISTED, n=50, sampler=Bent(fix_the_mass)),
-    Plant(name="spread fixed at 1", world=_LISTED, n=50, sampler=Bent(fix_the_spread)),
+    Plant(name="spread fixed at 1", world=_LISTED, n=50, needs=500, sampler=Bent(fix_the_spread)),
     Plant(name="errors spread evenly", world=_LISTED, n=50, sampler=Bent(even_errors)),
     Plant(name="slope dropped", world=_LISTED, n=50, sampler=Bent(drop_the_slope)),
     Plant(name="slope flipped", world=_LISTED, n=50, sampler=Bent(flip_the_slope)),
-    Plant(name="prevalence not learned", world=_TEN, n=50, sampler=Bent(even_prevalence)),
+    Plant(
+        name="prevalence not learned", world=_TEN, n=50, needs=250, sampler=Bent(even_prevalence)
+    ),
 )

@@ -23,6 +23,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 import outperform as op
 from outperform._typing import FloatArray
 from verification import coverage, markdown
+from verification.chance import mean_is_off
 
 SEED = 20_261_116
 POWER = 0.8
@@ -246,8 +247,12 @@ def table(found: Found) -> str:
 
 def failures(found: Found) -> list[str]:
     """Return the pairs for which pairing saves less than it should."""
-    return [
-        f"power: {' − '.join(one.pair)} needs {one.share:.2f} of the items when paired"
-        for one in ratios(found)
-        if one.gated and one.share > MOST[one.pair]
-    ]
+    n = min(point.repetitions for points in found.values() for point in points)
+    failed = []
+    for one in ratios(found):
+        # The logarithm of the share is what strays evenly.
+        most, log, error = np.log(MOST[one.pair]), np.log(one.share), one.error / one.share
+        if one.gated and mean_is_off(float(log), error, n, -np.inf, float(most)):
+            pair = " − ".join(one.pair)
+            failed.append(f"power: {pair} needs {one.share:.2f} of the items when paired")
+    return failed

@@ -18,12 +18,13 @@ import outperform as op
 from outperform.planning.goals import firm_goal
 from outperform.planning.power import outlook_of
 from verification import markdown
+from verification.chance import share_is_off
 from verification.more_data import ROPE, Bin, bins
 from verification.plans import UNIFORM, draw_world, items
 
 SEED = 20_261_123
 # Bins may be off by so many of their errors, and by this much, since metrics are not normal.
-ERRORS, SLACK = 4.0, 0.03
+SLACK = 0.03
 _N_DRAWS = 2_000
 # What two of the classifiers do in a newsgroup and outside it, (truth, A, B): means and spreads
 # over all groups and pairs, as Dirichlet shapes.
@@ -145,5 +146,5 @@ def failures(found: Found) -> list[str]:
         for world, group in by_world(found).items()
         if world.gated
         for one in group
-        if abs(one.realised - one.predicted) > ERRORS * one.error + SLACK
+        if share_is_off(one.realised, one.n, one.predicted - SLACK, one.predicted + SLACK)
     ]

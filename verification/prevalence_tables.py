@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
+from verification.chance import share_is_off
 from verification.prevalence import BOUNDS, Held, PrevalenceWorld, truth_of
 
 Found = Mapping[PrevalenceWorld, Sequence[Held]]
@@ -31,7 +32,7 @@ def failures(found: Found) -> list[str]:
     failed = []
     for world, held in found.items():
         covered = float(np.mean([one.covered for one in held]))
-        if world.gated and not BOUNDS[0] <= covered <= BOUNDS[1]:
+        if world.gated and share_is_off(covered, len(held), *BOUNDS):
             failed.append(
                 f"prevalence, {world.name}, {_posterior(world)}, {_known(world)}, shared "
                 f"{world.shared:g}: {covered:.1%} covered"

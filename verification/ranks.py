@@ -19,6 +19,7 @@ from outperform._typing import FloatArray
 from outperform.data.table import Table
 from outperform.data.views import count_of
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_115
 ROPE = 0.02
@@ -257,11 +258,9 @@ def failures(found: Sequence[Found]) -> list[str]:
         if one.sparse:
             continue
         where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} items"
-        # The bound is for the true coverage; three standard errors are left to chance.
-        slack = 3 * np.sqrt(0.95 * 0.05 / one.repetitions) if one.repetitions < 2_000 else 0.0
-        if min(one.coverage) < LEAST_COVERAGE - slack:
+        if share_is_off(min(one.coverage), one.repetitions, LEAST_COVERAGE):
             ends = f"{min(one.coverage):.3f} to {max(one.coverage):.3f}"
             said.append(f"rank: coverage {ends} in {where}")
-        if one.best_left_out > MOST_LEFT_OUT + slack:
+        if share_is_off(one.best_left_out, one.repetitions, high=MOST_LEFT_OUT):
             said.append(f"rank: the best model left out in {one.best_left_out:.3f} of {where}")
     return said

@@ -16,6 +16,7 @@ import outperform as op
 from outperform.decision.rope import decide
 from outperform.inference import engine
 from verification import label_sets, markdown, spans
+from verification.chance import share_is_off
 from verification.influence import mean_of, plain_hdi, share_of
 
 SEED = 20_261_118
@@ -146,10 +147,8 @@ def failures(found: Found) -> list[str]:
     said = []
     for world, hits in found.items():
         false, held = mean_of([hit.false for hit in hits]), mean_of([hit.held for hit in hits])
-        # Two standard errors of so many repetitions.
-        slack = 2 * np.sqrt(LEAST_COVERED * (1 - LEAST_COVERED) / len(hits))
-        missed = held < LEAST_COVERED - slack and world.kind != BEYOND
-        if false > MOST_FALSE or missed:
+        missed = share_is_off(held, len(hits), LEAST_COVERED) and world.kind != BEYOND
+        if missed or share_is_off(false, len(hits), high=MOST_FALSE):
             said.append(
                 f"rare {world.kind}, {world.n}: {false:.1%} false decisions, {held:.1%} covered"
             )

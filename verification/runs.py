@@ -23,6 +23,7 @@ from outperform.decision.rope import Decision, decide
 from outperform.inference import engine
 from outperform.ranking.api import make_joint_spec
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_116
 MOST_FALSE = 0.06
@@ -322,11 +323,9 @@ def failures(found: Sequence[Found]) -> list[str]:
     said = []
     for one in found:
         where = f"{one.world.name}, {one.world.metric}, {one.world.n:,} items"
-        # Bounds are for the true shares; three standard errors are left to chance.
-        slack = 3 * np.sqrt(0.95 * 0.05 / one.repetitions) if one.repetitions < 2_000 else 0.0
         called, covered = one.called["runs"], one.covered["runs"]
-        if one.world.apart == 0 and called > MOST_FALSE + slack:
+        if one.world.apart == 0 and share_is_off(called, one.repetitions, high=MOST_FALSE):
             said.append(f"runs: {called:.3f} false decisions in {where}")
-        if covered < LEAST_COVERED - slack:
+        if share_is_off(covered, one.repetitions, LEAST_COVERED):
             said.append(f"runs: coverage {covered:.3f} in {where}")
     return said

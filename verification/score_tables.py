@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
+from verification.chance import share_is_off
 from verification.scores import BOUNDS, WORLDS, Interval, ScoreWorld, truth_of
 
 Found = Mapping[ScoreWorld, Sequence[Interval]]
@@ -31,7 +32,7 @@ def failures(found: Found) -> list[str]:
     failed = []
     for world, intervals in found.items():
         covered = float(np.mean([one.covered for one in intervals]))
-        if world.gated and not BOUNDS[0] <= covered <= BOUNDS[1]:
+        if world.gated and share_is_off(covered, len(intervals), *BOUNDS):
             failed.append(
                 f"scores, {world.metric}, {world.n} items, {world.prevalence:.0%} positive, "
                 f"distances {world.distances}: {covered:.1%} covered"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from verification import markdown
+from verification.chance import share_is_off
 from verification.slices import (
     LEAST_FOUND,
     MOST_EQUIVALENT,
@@ -49,16 +50,18 @@ def trades(found: Mapping[SliceWorld, Sequence[Traded]], n_slices: int) -> str:
     )
 
 
-def failures(found: Found) -> list[str]:
+def failures(found: Found, n_slices: int) -> list[str]:
     """Return the worlds with too many false calls, or too little found."""
     failed = []
     for world, (pooled, _) in found.items():
+        planted = int(world.planted * n_slices)
         what = f"slices, {world.name}, {world.items} items, {world.agreement:.0%} agree"
-        if pooled.false >= MOST_FALSE and world.scatter is None:
+        too_many = share_is_off(pooled.false, n_slices - planted, high=MOST_FALSE)
+        if too_many and world.scatter is None:
             failed.append(f"{what}: {pooled.false:.3%} called falsely")
-        if (pooled.equivalent or 0.0) > MOST_EQUIVALENT:
+        if share_is_off(pooled.equivalent or 0.0, planted, high=MOST_EQUIVALENT):
             failed.append(f"{what}: {pooled.equivalent:.1%} of the planted called equivalent")
-        if world.must_find and (pooled.found or 0.0) < LEAST_FOUND:
+        if world.must_find and share_is_off(pooled.found or 0.0, planted, LEAST_FOUND):
             failed.append(f"{what}: {pooled.found:.1%} of the planted found")
     return failed
 

@@ -18,6 +18,7 @@ from outperform._typing import FloatArray, IntArray
 from outperform.data.groups import group_rows
 from outperform.data.table import Table, count_rows, place_rows
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_115
 BOUNDS = (0.925, 0.98)
@@ -249,7 +250,7 @@ def failures(found: Found) -> list[str]:
     failed = []
     for world, intervals in found.items():
         covered = float(np.mean([one.covered for one in intervals]))
-        if least_expected(world) >= LEAST and not BOUNDS[0] <= covered <= BOUNDS[1]:
+        if least_expected(world) >= LEAST and share_is_off(covered, len(intervals), *BOUNDS):
             failed.append(
                 f"spans, {world.metric}, {world.n} sentences, {world.n_types} types, "
                 f"errors {world.errors}: {covered:.1%} covered"

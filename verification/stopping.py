@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from outperform._typing import FloatArray, IntArray
 from verification import markdown
+from verification.chance import mean_is_off, share_is_off
 from verification.looks import posteriors
 
 BoolArray = NDArray[np.bool_]
@@ -250,24 +251,23 @@ def failures(found: Mapping[World, Found]) -> list[str]:
     """Return what did not hold."""
     said = []
     for world, one in found.items():
-        # Bounds are for the true shares; small runs leave three standard errors to chance.
-        slack = 0.0 if one.experiments >= 20_000 else 3 * np.sqrt(0.05 * 0.95 / one.experiments)
-        if not BOUNDS[0] - slack <= one.width.coverage <= BOUNDS[1] + slack:
+        n = one.experiments
+        if share_is_off(one.width.coverage, n, *BOUNDS):
             said.append(f"stopping: {world.name}: coverage by width {one.width.coverage:.3f}")
         if world == NULL:
-            said += _too_often("BF10", one.factor_any)
+            said += _too_often("BF10", one.factor_any, n)
         if world == OTHER:
-            said += _too_often("BF01", one.null_any)
+            said += _too_often("BF01", one.null_any, n)
             mean, error = one.null_first  # whose expectation is 1 there, at every look
-            if abs(mean - 1) > 4 * error:
+            if mean_is_off(mean, error, n, 1.0, 1.0):
                 said.append(f"stopping: BF01 is {mean:.3f} ± {error:.3f} on average, not 1")
     return said
 
 
-def _too_often(name: str, shares: Sequence[float]) -> list[str]:
+def _too_often(name: str, shares: Sequence[float], n: int) -> list[str]:
     """Hold the promise of Ville's inequality against what was seen."""
     return [
         f"stopping: {name} reaches {factor:g} in {share:.3f} of the experiments"
         for factor, share in zip(FACTORS, shares, strict=True)
-        if share > 1 / factor
+        if share_is_off(share, n, high=1 / factor)
     ]

@@ -26,6 +26,7 @@ from outperform.ranking.api import make_joint_spec
 from outperform.suite.api import p_best_elsewhere, pool_suite
 from verification import markdown
 from verification.best import BINS, Bin, reliability_of
+from verification.chance import share_is_off
 
 SEED = 20_261_118
 REPETITIONS = 400
@@ -34,7 +35,6 @@ N_TASKS, SIZES = 10, (200, 1_000)
 _LEVELS = (0.5, 0.8)  # of a task, the average model
 _SHARED = 0.7  # of the variance of an item's ease
 _N_DRAWS = 1_000
-_ERRORS = 2.0
 
 Shape = Literal["even", "skewed"]
 
@@ -190,7 +190,7 @@ def claims_table(found: Found) -> str:
             rows.append(row)
     return markdown.table(head, rows, numbers_from=2) + (
         f"\nEvery model of every ranking in all {len(found)} worlds. Where models differ, claims "
-        f"may exceed what came true by at most {_ERRORS:g} standard errors.\n"
+        "must not exceed what came true by more than chance.\n"
     )
 
 
@@ -200,5 +200,5 @@ def failures(found: Found) -> list[str]:
         f"suites, {name}: claims of {one.claimed:.3f} came true in {one.true:.3f}"
         for question, name in enumerate(QUESTIONS)
         for one in reliability(found, question, equal=False)
-        if one.claimed - one.true > _ERRORS * one.error
+        if share_is_off(one.true, one.n, one.claimed)
     ]

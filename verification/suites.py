@@ -30,6 +30,7 @@ from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, questions
 from outperform.suite.api import new_tasks, of_draws
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_117
 ROPE = 0.01
@@ -217,13 +218,12 @@ def coverage_table(rows: Sequence[Coverage]) -> str:
 
 
 def coverage_failures(rows: Sequence[Coverage]) -> list[str]:
-    """Say where coverage leaves 92.5 to 98%, by more than four of its errors."""
+    """Say where coverage leaves 92.5 to 98%."""
     found = []
     for row in rows:
         for name in ("fixed", "random"):
             share = getattr(row, name)
-            error = 4 * np.sqrt(0.05 * 0.95 / row.n)
-            if not LEAST - error <= share <= MOST + error:
+            if share_is_off(share, row.n, LEAST, MOST):
                 found.append(f"suites, {row.world.name}: {name} covers {share:.1%}")
     return found
 
@@ -307,11 +307,11 @@ _TESTS = ("holm_mcnemar", "holm_t")
 
 
 def gate_failures(found: Mapping[str, Sequence[Judged]]) -> list[str]:
-    """Say where the gate is wrong more often than it says, by more than four errors."""
+    """Say where the gate is wrong more often than it says."""
     wrong = {"equal on all": "fail", "worse by the margin on one": "pass"}
     told = []
     for case, some in found.items():
         share = float(np.mean([one.gate == wrong[case] for one in some]))
-        if share > MOST_WRONG + 4 * np.sqrt(MOST_WRONG * (1 - MOST_WRONG) / len(some)):
+        if share_is_off(share, len(some), high=MOST_WRONG):
             told.append(f"suites, {case}: {wrong[case]} in {share:.1%}")
     return told

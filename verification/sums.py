@@ -18,6 +18,7 @@ from outperform._typing import FloatArray
 from outperform.data.scores import Scores
 from outperform.metrics.score_metric import ScoreMetric
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_117
 BOUNDS = (0.925, 0.98)
@@ -270,9 +271,8 @@ def failures(found: Found) -> list[str]:
     failed = []
     for world, intervals in found.items():
         covered = float(np.mean([one.covered for one in intervals]))
-        slack = 3 * np.sqrt(0.95 * 0.05 / len(intervals)) if len(intervals) < REPETITIONS else 0.0
         limit = (world.metric, world.rough) in LIMITS
-        if not limit and not BOUNDS[0] - slack <= covered <= BOUNDS[1] + slack:
+        if not limit and share_is_off(covered, len(intervals), *BOUNDS):
             kind = "rough" if world.rough else "calm"
             failed.append(f"sums, {world.metric}, {kind}: {covered:.1%} covered")
     return failed

@@ -21,6 +21,7 @@ from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import make_score_spec
 from outperform.metrics import votes as fitted
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_118
 LEAST, MOST = 0.925, 0.98
@@ -166,11 +167,10 @@ def table(found: Found) -> str:
 
 
 def failures(found: Found) -> list[str]:
-    """Say where coverage leaves 92.5 to 98%, by more than four of its errors."""
+    """Say where coverage leaves 92.5 to 98%."""
     told = []
     for world, held in found.items():
         share = float(np.mean([one.covered[0] for one in held]))
-        error = 4 * np.sqrt(0.05 * 0.95 / len(held))
-        if not LEAST - error <= share <= MOST + error:
+        if share_is_off(share, len(held), LEAST, MOST):
             told.append(f"votes, {world.name}: {share:.1%} covered")
     return told

@@ -15,6 +15,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from verification import markdown
+from verification.chance import share_is_off
 
 SEED = 20_261_116
 BOUNDS = (0.92, 0.975)
@@ -167,9 +168,10 @@ def failures(found: Found) -> list[str]:
     failed = []
     for world, held in found.items():
         covered = _covered(held)
-        if world.gated and not BOUNDS[0] <= covered[0] <= BOUNDS[1]:
+        if world.gated and share_is_off(covered[0], len(held), *BOUNDS):
             failed.append(f"weights, {world}: {covered[0]:.1%} covered by importance")
-        if covered[1] > MOST_AS_FREQUENCIES and world.group == 1:
+        as_well = share_is_off(covered[1], len(held), high=MOST_AS_FREQUENCIES)
+        if as_well and world.group == 1:
             failed.append(f"weights, {world}: {covered[1]:.1%} covered as frequencies")
     return failed
 

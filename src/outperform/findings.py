@@ -99,6 +99,17 @@ def restored(name: str, level: Level, message: str) -> Finding:
     return Finding(name, level, message, mends.get(name))
 
 
+def is_serious(findings: Iterable[Finding]) -> bool:
+    """Return whether one of them withholds the decision.
+
+    Examples
+    --------
+    >>> is_serious([restored("default_rope", "note", "The ROPE of ±0.01 is the default.")])
+    False
+    """
+    return any(one.level == "serious" for one in findings)
+
+
 def counted(n: float, nouns: str, *, one: str | None = None) -> str:
     """Return a number and what it counts, in the singular if it is one.
 

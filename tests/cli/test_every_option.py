@@ -107,6 +107,7 @@ TRIED = {
     "--output": ["plain: --output answer.out", "folds: --output answer.out"],
     "--policy": ["plain: --policy policy.toml --by country"],
     "--pool": ["chosen: --pool pool.csv"],
+    "--human": ["right: --human people.csv --id id"],
     "--pos-label": [
         "plain: --pos-label spam --metric f1",
         "plain: --pos-label spam --metrics f1",
@@ -234,6 +235,7 @@ def folder(tmp_path_factory):
             path.parent.mkdir(parents=True)
             path.write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
         write("pool.csv", [*table, *table])
+        write("people.csv", right[:40])
         Path("policy.toml").write_text('[tasks]\nDE = "advisory"\n', "utf-8")
         with sqlite3.connect("data.sqlite") as base:
             base.execute(f"create table preds ({', '.join(table[0])})")

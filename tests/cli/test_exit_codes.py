@@ -48,6 +48,7 @@ USAGE = {
     "the truth as a model": (["compare", *TWO, "--b", "label"], "every column has one role"),
     "no file named": (["compare"], "missing argument 'FILE'. See outperform compare --help"),
     "no such file": (["compare", "prds.csv", *COLUMNS], "did you mean 'preds.csv'?"),
+    "no file with such a name": (["compare", "nofile.csv", *COLUMNS], "no file 'nofile.csv'\n"),
     "two files": (["compare", "gold.csv", "bert.csv", *JOIN],
         "a gold file and one for each of 2 models; got gold.csv, bert.csv"),
     "no id": (["compare", "gold.csv", "bert.csv", "gpt.csv"], "give --id"),

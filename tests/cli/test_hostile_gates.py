@@ -208,6 +208,7 @@ VALUES = {
     "--junit": ["", ".", "none/junit.xml", "/dev/null/x"],
     "--report": ["", ".", "none/page.html", "/dev/null/x"],
     "--pool": ["", "none.csv"],
+    "--human": ["", "none.csv"],
     "--unit": ["EUR", ""],
     "--nonsense": ["", "x"],
     "--candidate": ["", "old", "nwe", "label", "0", "New", "new "],

@@ -31,6 +31,7 @@ TABLE = {
         "--on-null": "CHOICE",
         "--once": None,
         "--pool": "FILE",
+        "--human": "FILE",
         "--score": "NAME",
         "--skip-failed": None,
         "--truth": "COLUMN",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import outperform as op
 from outperform.cli.app import COMMANDS
 from outperform.cli.main import main
 from outperform.display.cards import glossary
@@ -185,6 +186,12 @@ def test_words_are_explained_in_a_few_lines(capsys, monkeypatch, word):
     assert main(["explain", word]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert 3 <= len(lines) <= 8
+
+
+def test_every_metric_is_listed(capsys):
+    assert main(["explain", "metrics"]) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in (*op.metrics.names(), *op.metrics.score_names()))
 
 
 def test_every_finding_is_explained(capsys):

@@ -186,3 +186,11 @@ def test_a_failure_is_one_whatever_is_not_counted(tmp_path, capsys):
     add(tmp_path, "mon", new=40, old=2)
     (tmp_path / "half.json").write_text("{", encoding="utf-8")
     assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 1
+
+
+def test_scores_are_watched_too(tmp_path, capsys):
+    monitor = op.Monitor(tmp_path, "new", "old", metric="mean", rope=0.1)
+    monitor.add(None, {"new": [5, 4, 5, 5] * 10, "old": [4, 4, 4, 3] * 10}, key="Monday")
+    assert main(["watch", str(tmp_path), "--a", "new", "--b", "old", "--metric", "mean",
+                 "--rope", "0.1", "--once"]) == 0  # fmt: skip
+    assert "≫ better" in capsys.readouterr().out

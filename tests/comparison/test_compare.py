@@ -247,6 +247,12 @@ def test_what_cannot_be_asked_is_refused(arguments, words, two):
         op.compare(*two, **{"rope": 0.05, **arguments})
 
 
+@pytest.mark.parametrize("first", ["preds.csv", {"label": [0, 1], "a": [0, 1], "b": [1, 1]}])
+def test_names_in_place_of_arrays_are_refused(first):
+    with pytest.raises(UsageError, match=r"with op\.read, and compare what it returns"):
+        op.compare(first, "a", "b")
+
+
 def test_too_many_draws_are_refused_before_they_are_made(two):
     with pytest.raises(ResourceError, match=r"1,000,000,000,000 draws would take 16,000 GB"):
         op.compare(*two, n_draws=1e12)

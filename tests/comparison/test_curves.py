@@ -111,6 +111,9 @@ def test_facts_and_figures(compared):
     facts = found.to_dict()
     assert facts["grid"] == found.grid.tolist()
     assert len(facts["difference"]["lower"]) == 99
+    # The error of a mean is the sd of the draws over the root of their number.
+    width = (found.a.upper - found.a.lower)[50] / 6  # the band is about ± 3 sd
+    assert found.a.mcse[50] == pytest.approx(width / np.sqrt(found.n_draws), rel=0.3)
     assert found.to_frame()["a"].tolist() == found.a.mean.tolist()
     assert found.plot().get_xlabel() == "false positive rate"
     assert "A − B" in found.plot_difference().get_ylabel()

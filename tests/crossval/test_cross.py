@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import outperform as op
 from outperform import progress
-from outperform.crossval.cross import class_names
+from outperform.comparison.estimators import class_names
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
 
 RNG = np.random.default_rng(7)
@@ -352,7 +352,21 @@ NAMED = np.array(["no", "yes"])[Y]
     "wrong",
     [
         {"metric": "acuracy"},
-        {"metric": "roc_auc"},
+        {"metric": "roc_auc", "prior": "unit"},
+        {"metric": "roc_auc", "labels": [0, 1]},
+        {"metric": "roc_auc", "correlation": "full"},
+        {"metric": "roc_auc", "scheme": "IOB2"},
+        {"metric": "roc_auc", "cv": 3},
+        {"metric": "roc_auc", "cv": LeaveOneOut()},
+        {"metric": "roc_auc", "pos_label": 7},
+        {"metric": "roc_auc", "y": NAMED},
+        {"metric": "roc_auc", "y": THREE},
+        {"metric": "roc_auc", "hdi_prob": 95},
+        {"metric": "roc_auc", "n_draws": 10},
+        {"metric": "roc_auc", "groups": [1, 2]},
+        {"metric": "log_loss", "rope": None},
+        {"metric": "rmse", "y": NAMED},
+        {"metric": "wer"},
         {"metric": "mean"},
         {"metric": 3},
         {"metric": lambda c: c[..., 0, 0]},

@@ -12,7 +12,13 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from outperform.crossval.cross import check_estimator, check_jobs, predict_folds, size_of, take
+from outperform.comparison.estimators import (
+    check_estimator,
+    check_jobs,
+    predict_folds,
+    size_of,
+    take,
+)
 from outperform.errors import DataError, MissingExtra, UsageError
 
 X = np.arange(8.0)[:, None]

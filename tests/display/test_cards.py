@@ -91,11 +91,11 @@ def test_an_element_escapes_all_but_markup(payload):
     assert re.fullmatch(r"<p title=\"[^\"<>]*\">.*</p>", made, flags=re.DOTALL)
 
 
-def test_findings_are_folded_to_a_line_and_serious_ones_are_open(facts):
+def test_notes_are_folded_to_a_line_and_warnings_are_open(facts):
     serious = {"name": "grave", "level": "serious", "message": "Do not trust this."}
     text = shown({**facts, "findings": [*facts["findings"], serious]})
     folds = re.findall(r'<details class="op-finding op-(\w+)"( open)?>', text)
-    assert folds == [("serious", " open"), ("warning", ""), ("note", "")]
+    assert folds == [("serious", " open"), ("warning", " open"), ("note", "")]
 
 
 def test_the_parts_of_the_picture_end_at_the_rope(facts):

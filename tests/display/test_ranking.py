@@ -82,7 +82,7 @@ def make(*models, **more):
         (
             [model("gpt", p_best=0.6), model("a", "EQUIVALENT"), model("b", "LEANING_WORSE"),
              model("c", "WORSE")],
-            "gpt is probably best in macro-averaged F1 (P 60.0%), practically tied with a; not "
+            "gpt looks best in macro-averaged F1 (P 60.0%), practically tied with a; not "
             "shown to be worse: b (<); one is worse.",
         ),
     ],

@@ -10,6 +10,7 @@ import json
 import random
 import sqlite3
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import outperform as op
+from outperform.io import count, engine
 
 NAMES = ("y", "m", "k")
 LABELS = (
@@ -231,3 +233,42 @@ def test_random_tables_have_the_same_counts(start):
 @pytest.mark.parametrize("reader", READERS)
 def test_a_thousand_random_tables_have_the_same_counts_through_every_reader(reader):
     assert differences(range(1_000), lambda seed: [reader]) == []
+
+
+# Few combinations come from the engine as they are, many as codes
+
+
+VALUES = {
+    "text": ["a", "b", "a", "", "é", "a", "b", "NA"],
+    "whole": [1, 2, 1, -5, 7, 1, 2, 2**62],
+    "unsigned": [1, 2, 1, 5, 7, 1, 2, 2**64 - 1],
+    "huge": [1, 2, 1, 5, 2**70, 1, 2, 2**70 + 1],
+    "bools": [True, False, True, True, False, True, False, True],
+    "days": [date(2026, 11, day) for day in (1, 2, 1, 3, 3, 1, 2, 2)],
+    "moments": [1, 2, 1, 3, 3, 1, 2, 2],
+}
+TYPES = {
+    "text": "VARCHAR", "whole": "BIGINT", "unsigned": "UBIGINT", "huge": "HUGEINT",
+    "bools": "BOOLEAN", "days": "DATE", "moments": "TIMESTAMP_NS",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("name", VALUES)
+def test_few_and_many_combinations_are_fetched_alike(name, missing, monkeypatch):
+    values = [*VALUES[name], *([None] if missing else [])]
+    cast = "make_timestamp_ns(?)" if name == "moments" else f"?::VARCHAR::{TYPES[name]}"
+    found = []
+    with engine.workspace() as folder, engine.start([], folder=folder) as started:
+        started.fetch(f"CREATE TABLE t (v {TYPES[name]})")
+        for one in values:
+            started.fetch(f"INSERT INTO t VALUES ({cast})", [one])
+        for few in (count._FEW, 0):
+            monkeypatch.setattr(count, "_FEW", few)
+            grouped = count.group("t", (), keys=["v"], number="count(*)", engine=started)
+            (column,) = grouped.columns
+            plain = [column.values[code] for code in column.codes.tolist()]
+            found.append(dict(zip(map(repr, plain), grouped.counts.tolist(), strict=True)))
+    assert found[0] == found[1]
+    if name != "moments":
+        assert found[0] == dict(Counter(map(repr, values)))

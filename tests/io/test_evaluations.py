@@ -93,6 +93,12 @@ def test_a_log_with_several_filters_asks_for_one():
         lm_eval(where={"task": "tiny_gen"})
 
 
+def test_tasks_with_other_filters_keep_theirs():
+    hint = r"one for each task, e\.g\. where=\{'filter': \['first', 'none'\]\}"
+    with pytest.raises(UsageError, match=hint):
+        lm_eval()
+
+
 def test_several_scores_of_right_and_wrong_ask_for_one():
     with pytest.raises(UsageError, match="'acc', 'acc_norm'; name one with score="):
         lm_eval(where={"task": "tiny_mc"})

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import outperform as op
+from outperform.data.pool import SlicedRows
 from outperform.errors import ResourceError, UsageError
 from outperform.posterior import slices
 from outperform.posterior.base import Prior
@@ -18,7 +19,6 @@ from outperform.posterior.pooling import (
     LIKE_WHOLE,
     Centre,
     Shrinkage,
-    SlicedRows,
     learn_weights,
     log_likelihoods,
     lump,

@@ -40,12 +40,12 @@ def test_a_repetition_does_not_depend_on_those_before_it():
 
 def test_what_covers_too_rarely_or_is_too_wide_fails():
     def found(share, width=0.02):
-        held = [place < share * 100 for place in range(100)]
+        held = [place < share * 2_000 for place in range(2_000)]
         return {WORLDS[0]: [Held(one, width, True, 0.04, False) for one in held]}
 
     assert disagreement_tables.failures(found(0.95)) == []
-    assert "92.0% covered" in disagreement_tables.failures(found(0.92))[0]
-    assert "98.0% covered" in disagreement_tables.failures(found(0.98))[0]
+    assert "90.0% covered" in disagreement_tables.failures(found(0.90))[0]
+    assert "99.0% covered" in disagreement_tables.failures(found(0.99))[0]
     assert "worth 1.92 times" in disagreement_tables.failures(found(0.95, width=0.05))[0]
     assert "| 12.0 |" in disagreement_tables.table(found(0.95))
 

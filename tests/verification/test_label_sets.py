@@ -51,16 +51,16 @@ def test_there_are_enough_settings_and_what_is_gated_has_ten_of_everything():
 
 def test_what_covers_too_rarely_or_too_often_fails():
     def found(share):
-        held = [place < share * 100 for place in range(100)]
+        held = [place < share * 2_000 for place in range(2_000)]
         size = len(METRICS)
         return {
             WORLDS[0]: [Held((one,) * size, (0.1,) * size, (one,) * len(APART), 50) for one in held]
         }
 
     assert label_set_tables.failures(found(0.95)) == []
-    assert len(label_set_tables.failures(found(0.92))) == len(METRICS)
-    assert "99.0% covered" in label_set_tables.failures(found(0.99))[0]
-    assert "| 95.0 ± 2.2 |" in label_set_tables.table(found(0.95))
+    assert len(label_set_tables.failures(found(0.90))) == len(METRICS)
+    assert "99.5% covered" in label_set_tables.failures(found(0.995))[0]
+    assert "| 95.0 ± 0.5 |" in label_set_tables.table(found(0.95))
 
 
 def test_a_repetition_does_not_depend_on_those_before_it():

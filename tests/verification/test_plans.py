@@ -52,12 +52,12 @@ def test_a_project_does_not_depend_on_those_before_it():
 
 def test_what_does_not_hold_is_named():
     def found(share):
-        made = [Project(100, place < 100 * share, 0.8) for place in range(100)]
+        made = [Project(100, place < 2_000 * share, 0.8) for place in range(2_000)]
         return {WORLDS[0]: [*made, Project(None, False, 0.4)]}
 
     assert plans.failures(found(0.8)) == []
     assert "0.700 reached" in plans.failures(found(0.7))[0]
-    assert "| 101 | 1% | 100 | 80.0 ± 4.0 | 77 to 83 |" in plans.table(found(0.8))
+    assert "| 2,001 | 0% | 100 | 80.0 ± 0.9 | 77 to 83 |" in plans.table(found(0.8))
 
 
 def test_bins_of_what_was_predicted():
@@ -116,7 +116,7 @@ def test_what_was_not_predicted_is_named(tmp_path):
         ]  # fmt: skip
 
     assert more_data.failures(found(52)) == []
-    assert len(more_data.failures(found(70))) == 2
+    assert len(more_data.failures(found(80))) == 2
     assert "| printed | 100 | 50% | 52.0 ± 5.0 |" in more_data.table(found(52))
     (tmp_path / "stored.json").write_text(more_data.stored(found(52)), encoding="utf-8")
     assert '"printed"' in (tmp_path / "stored.json").read_text(encoding="utf-8")

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from verification import __main__ as command
 from verification import records
 from verification.__main__ import main
-from verification.programme import PARTS
+from verification.programme import NOT_QUICK, PARTS
 
 README = (records.ROOT / "README.md").read_text(encoding="utf-8")
 CLAIMS = records.claims()
@@ -107,3 +108,13 @@ def test_the_summary_of_the_repository_names_every_part(capsys):
     assert main(["--summary"]) in (0, 1)
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == list(PARTS)
+
+
+def test_quick_runs_every_part_but_those_that_it_names(monkeypatch, capsys):
+    run = []
+    monkeypatch.setattr(command, "_run", lambda name, *_: run.append(name) or [])
+    assert main(["--all", "--quick"]) == 0
+    assert set(run) == set(PARTS) - set(NOT_QUICK)
+    assert "engines: left out; its chains need PyMC" in capsys.readouterr().out
+    assert main(["engines", "--quick"]) == 0
+    assert run[-1] == "engines"

@@ -51,13 +51,13 @@ def test_there_are_enough_settings_of_auc_and_all_are_gated():
 
 def test_what_covers_too_rarely_or_too_often_fails():
     def found(share):
-        held = [place < share * 100 for place in range(100)]
+        held = [place < share * 2_000 for place in range(2_000)]
         return {WORLDS[0]: [Interval(one, 0.1, True, 1.0) for one in held]}
 
     assert score_tables.failures(found(0.95)) == []
-    assert "92.0% covered" in score_tables.failures(found(0.92))[0]
-    assert "99.0% covered" in score_tables.failures(found(0.99))[0]
-    assert "| 95.0 ± 2.2 |" in score_tables.table(found(0.95))
+    assert "90.0% covered" in score_tables.failures(found(0.90))[0]
+    assert "99.5% covered" in score_tables.failures(found(0.995))[0]
+    assert "| 95.0 ± 0.5 |" in score_tables.table(found(0.95))
 
 
 def test_a_repetition_does_not_depend_on_those_before_it():

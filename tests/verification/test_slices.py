@@ -51,10 +51,10 @@ def test_most_of_the_planted_are_found():
 
 def test_what_does_not_hold_is_said():
     rest = {"expected": 0.01, "named": 0.92}
-    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, equivalent=0.02, wrong=0.1, **rest)
+    bad = slices.Judged(false=0.02, found=0.5, covered=0.9, equivalent=0.05, wrong=0.1, **rest)
     good = slices.Judged(false=0.0, found=0.9, covered=0.95, equivalent=0.0, wrong=0.0, **rest)
-    assert len(failures({PLANTED[0]: (bad, good)})) == 3
-    assert failures({PLANTED[0]: (good, bad), EQUAL[0]: (good, bad)}) == []
+    assert len(failures({PLANTED[0]: (bad, good)}, 10_000)) == 3
+    assert failures({PLANTED[0]: (good, bad), EQUAL[0]: (good, bad)}, 10_000) == []
     text = table({PLANTED[0]: (good, bad)}, 1_000)
     assert "| 0.00 | 90.0 | 95.0 | 92.0 | 0.0 | 2.00 | 50.0 | 90.0 | 0.00 | 1.00 |" in text
 

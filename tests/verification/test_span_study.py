@@ -90,10 +90,10 @@ def test_a_repetition_does_not_depend_on_those_before_it():
 
 def test_what_covers_too_rarely_or_too_often_fails():
     def found(share, world=WORLDS[0]):
-        return {world: [Interval(place < share * 100, 0.1, True, 0.1) for place in range(100)]}
+        return {world: [Interval(place < share * 2_000, 0.1, True, 0.1) for place in range(2_000)]}
 
     assert spans.failures(found(0.95)) == []
-    assert "92.0% covered" in spans.failures(found(0.92))[0]
-    assert "99.0% covered" in spans.failures(found(0.99))[0]
+    assert "90.0% covered" in spans.failures(found(0.90))[0]
+    assert "99.5% covered" in spans.failures(found(0.995))[0]
     assert spans.failures(found(0.5, WORLDS[-1])) == []  # sparse: measured, not promised
-    assert "| 95.0 ± 2.2 |" in spans.table(found(0.95))
+    assert "| 95.0 ± 0.5 |" in spans.table(found(0.95))

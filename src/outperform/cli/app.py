@@ -257,6 +257,7 @@ def _explained(word: str) -> tuple[str, str, str]:
     import re
     from difflib import get_close_matches
 
+    from outperform import metrics
     from outperform.display.cards import glossary
     from outperform.findings import TEMPLATES
 
@@ -264,6 +265,9 @@ def _explained(word: str) -> tuple[str, str, str]:
     known = dict(terms)
     known |= {other: term for term in terms.values() for other in term.get("also", ())}
     asked = word.strip().lower()
+    if asked == "metrics":
+        every = (*metrics.names(), *metrics.set_names(), *metrics.score_names())
+        return "metrics", f"{', '.join(dict.fromkeys(every))}.", "reference/metrics"
     term = known.get(asked.replace(" ", "_").replace("-", "_")) or known.get(asked)
     if term is not None:
         return term["name"], term["text"], term["page"]

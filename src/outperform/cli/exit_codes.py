@@ -133,6 +133,8 @@ def option(name: str, values: tuple[object, ...] = ()) -> str:
     ('--hdi-prob', "--pos-label ham or 'not spam'")
     >>> option("models", (["bert", "gpt"],)), option("where", ({"country": "DE"},))
     ('--of bert --of gpt', '--where country=DE')
+    >>> option("where", ({"filter": ["first", "none"]},))
+    '--where filter=first --where filter=none'
     >>> option("dialect", ({"encoding": "latin-1"},)), option("paired", (False,))
     ('--encoding latin-1', '--unpaired')
     """
@@ -149,7 +151,9 @@ def option(name: str, values: tuple[object, ...] = ()) -> str:
         case "dialect", (dict() as pairs,):
             return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())
         case _, (dict() as pairs,):
-            return " ".join(f"{word} {shlex.quote(f'{key}={one}')}" for key, one in pairs.items())
+            each = {key: one if isinstance(one, list) else [one] for key, one in pairs.items()}
+            texts = (f"{key}={one}" for key, some in each.items() for one in some)
+            return " ".join(f"{word} {shlex.quote(text)}" for text in texts)
         case _, ([*several],):
             return " ".join(f"{word} {shlex.quote(str(one))}" for one in several)
     return f"{word} {' or '.join(shlex.quote(str(one)) for one in values)}"

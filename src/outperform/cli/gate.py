@@ -413,7 +413,7 @@ def stop_of(text: str | None) -> Any:
         ) from None
 
 
-def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes:
+def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
     """Wait for the first batch, and say why there is none."""
     said = ""
     while not once and not monitor.n_batches:
@@ -427,8 +427,12 @@ def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes:
     return monitor.outcomes
 
 
-def _with_named(seen: Outcomes, asking: g.Asking) -> Outcomes:
+def _with_named(seen: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
     """Add classes that were named and have not occurred, and say so: it may be a slip."""
+    from outperform.data.scores import Scores
+
+    if isinstance(seen, Scores):
+        return seen
     named = [*(asking.labels or "").split(","), asking.pos_label or ""]
     known = [str(label) for label in seen.labels]
     missing = {text: _like(seen.labels[0], text) for text in named if text and text not in known}

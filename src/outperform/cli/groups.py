@@ -11,7 +11,9 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 import outperform as op
 from outperform._files import write_atomically
@@ -28,7 +30,7 @@ from outperform.cli.inputs import (
     where_of,
 )
 from outperform.cli.options import Format, Missing
-from outperform.errors import ResourceError, UsageError
+from outperform.errors import DataError, ResourceError, UsageError
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
@@ -129,6 +131,10 @@ class Joined(OneTable):
         """Where all items of a pool are, for commands that take one."""
         return None
 
+    def with_people(self, seen: Outcomes) -> Outcomes:
+        """Return what was seen, for commands that know no judge."""
+        return seen
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Joined):
@@ -142,6 +148,34 @@ class ReadingTwo(Reading):
     """The same, of two models whose labelled items may have been chosen from a pool."""
 
     pool: o.PoolFile = None
+    human: Annotated[
+        str | None,
+        typer.Option(
+            help="A judge's verdicts are in FILE; what people said of some of these items is here.",
+            metavar="FILE",
+            rich_help_panel="Data",
+        ),
+    ] = None
+
+    def with_people(self, seen: Outcomes) -> Outcomes:
+        """Return what a judge says of all items together with what people say of some."""
+        from outperform.data.judged import of_items
+        from outperform.io.log_samples import is_right
+        from outperform.io.read import read_rows
+
+        if self.human is None:
+            return seen
+        columns = seen.models if seen.kind == "correct" else (str(self.truth),)
+        key = self.id or "id"
+        rows = read_rows(self.human, [key, *columns])
+        said: dict[str, list[object]] = {}
+        for name in columns:
+            try:
+                bits = seen.kind == "correct"
+                said[name] = [is_right(one) if bits else one or None for one in rows[name]]
+            except ValueError as error:
+                raise DataError(f"{self.human}, column {name!r}: {error}") from None
+        return op.Outcomes.from_judged(**of_items(seen, rows[key], said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ Models = Sequence[str | None] | None
 
 def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
-    seen = split_labels(_read(sources, models, reading), reading)
+    seen = reading.with_people(split_labels(_read(sources, models, reading), reading))
     return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
 
 

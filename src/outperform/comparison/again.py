@@ -85,7 +85,7 @@ def with_metric(own: Comparison, metric: MetricLike, *, rope: RopeLike | None = 
     """Ask the same outcomes in another metric; by default with the same ROPE, unless of costs."""
     if isinstance(own.details, ScoreDetails):
         raise UsageError(
-            "these are scores of one metric; call compare_scores() with those of the other one"
+            f"these are scores of one metric; call {verb_of(own.details)}() with the other one"
         )
     spec = make_spec(
         own.spec.data,

@@ -51,14 +51,15 @@ class Band(NamedTuple):
     ----------
     observed
         The curve of the data.
-    mean
-        The posterior mean at each point.
+    mean, mcse
+        The posterior mean at each point, and its Monte Carlo error.
     lower, upper
         The band.
     """
 
     observed: FloatArray
     mean: FloatArray
+    mcse: FloatArray
     lower: FloatArray
     upper: FloatArray
 
@@ -140,10 +141,13 @@ class Curve(Tabular):
             return f"The curves are not told apart: {of_band} holds 0 at every {x}."
         parts = []
         band = self.difference
-        for word, where in (("above", band.lower > 0), ("below", band.upper < 0)):
-            ends: list[float] = self.grid[where].tolist()
+        for word, apart in (("above", band.lower > 0), ("below", band.upper < 0)):
+            ends: list[float] = self.grid[apart].tolist()
             if ends:
-                parts.append(f"{word} 0 at {len(ends)} points from {ends[0]:g} to {ends[-1]:g}")
+                where = f"at {ends[0]:g}"
+                if len(ends) > 1:
+                    where = f"at {len(ends)} points between {ends[0]:g} and {ends[-1]:g}"
+                parts.append(f"{word} 0 {where}")
         return (
             f"The {y} differs: {of_band} lies {' and '.join(parts)} ({x}, {len(self.grid)} points)."
         )
@@ -169,9 +173,11 @@ class Curve(Tabular):
         return Table(tuple(columns), tuple(rows), title=title)
 
     def _few(self) -> Table:
+        """Return some rows, without the bands of A and of B: what a line of 80 columns holds."""
         full = self.table()
         step = -(-len(full.rows) // _MOST_ROWS)
-        return Table(full.columns, full.rows[:: max(step, 1)], title=full.title)
+        columns = tuple(one for one in full.columns if one.key[:2] not in ("a_", "b_"))
+        return Table(columns, full.rows[:: max(step, 1)], title=full.title)
 
     def _lines(self, page: Page) -> list[Line]:
         table = self._few()
@@ -216,6 +222,7 @@ def _band_facts(band: Band) -> BandFacts:
     return {
         "observed": band.observed.tolist(),
         "mean": band.mean.tolist(),
+        "mcse": band.mcse.tolist(),
         "lower": band.lower.tolist(),
         "upper": band.upper.tolist(),
     }
@@ -324,7 +331,13 @@ def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
     extreme = np.minimum(ranks, n_draws + 1 - ranks).min(axis=0, initial=n_draws // 2)
     k = max(1, int(np.quantile(extreme, 1 - prob, method="lower")))
     ordered = np.sort(values, axis=1)
-    return Band(observed, values.mean(axis=1), ordered[:, k - 1], ordered[:, n_draws - k])
+    return Band(
+        observed=observed,
+        mean=values.mean(axis=1),
+        mcse=values.std(axis=1, ddof=1) / np.sqrt(n_draws),
+        lower=ordered[:, k - 1],
+        upper=ordered[:, n_draws - k],
+    )
 
 
 class _Steps(NamedTuple):

@@ -10,25 +10,17 @@ import numpy as np
 
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.comparison.again import ComparisonTable
-from outperform.comparison.ratio import LONGEST, Ratio, is_serious, per_cent, shown
+from outperform.comparison.ratio import LONGEST, Ratio, per_cent, shown
 from outperform.comparison.scorecard import drawn_with
-from outperform.decision.rope import (
-    Decision,
-    probability_error,
-)
+from outperform.decision.rope import Decision, probability_error
 from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_joint
-from outperform.display.formats import (
-    Column,
-    latex_label,
-    probability_column,
-    text_column,
-)
+from outperform.display.formats import Column, latex_label, probability_column, text_column
 from outperform.display.layout import Line, Page
 from outperform.display.numbers import for_text, probability
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
-from outperform.findings import Finding
+from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.engine import weighs_units
 from outperform.inference.items import draw_scores

@@ -29,7 +29,7 @@ from outperform.display.pictures import Span, tone
 from outperform.display.sentences import answer
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
-from outperform.findings import Finding
+from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
 from outperform.inference.summary import (
@@ -47,11 +47,12 @@ if TYPE_CHECKING:
     from outperform.results.suite_schemas import RatioFacts
 
 LONGEST = 30
+_SAID = {"metric", "sd", "decision"}  # the sentence has them, or the interval
 # What is said of the interval of a difference and of its ROPE.
-_OF_DIFFERENCE = (
+_OF_DIFFERENCE = {
     "default_rope", "zero_width_rope", "monte_carlo_too_coarse", "few_disagreements",
     "hdi_and_equal_tails_disagree",
-)  # fmt: skip
+}  # fmt: skip
 
 
 class _Told(Protocol):
@@ -226,7 +227,10 @@ class Ratio(Tabular):
         return Table(columns, (row,), title=f"{a} / {b} (ROPE {rope})")
 
     def _lines(self, page: Page) -> list[Line]:
-        return shown(self._sentence(), self.table(), self, page, labels=["metric"])
+        table = self.table()
+        columns = tuple(one for one in table.columns if one.key not in _SAID)
+        few = Table(columns, table.rows, title=table.title)
+        return shown(self._sentence(), few, self, page, labels=[])
 
     def _card(self) -> Card:
         span = Span(
@@ -251,7 +255,7 @@ class Ratio(Tabular):
         return latex_label(*self.names, self.metric, "ratio")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the posterior of the change, A / B − 1, with HDI and ROPE.
+        """Draw the posterior of the change, A / B − 1 in per cent, with HDI and ROPE.
 
         Parameters
         ----------
@@ -262,12 +266,14 @@ class Ratio(Tabular):
         """
         facts: dict[str, Any] = {
             **self.to_dict(),
-            "mean": self.mean - 1,
-            "observed": self.observed - 1,
-            "hdi": interval_facts(_from_one(self.hdi)),
-            "rope": rope_facts(_from_one(self.rope)),
+            "mean": 100 * (self.mean - 1),
+            "sd": 100 * self.sd,
+            "observed": 100 * (self.observed - 1),
+            "hdi": interval_facts(_from_one(self.hdi, per=100)),
+            "rope": rope_facts(_from_one(self.rope, per=100)),
         }
-        return draw_ratio(self.draws - 1, facts=facts, title=self._sentence(), ax=ax, size=size)
+        draws = 100 * (self.draws - 1)
+        return draw_ratio(draws, facts=facts, title=self._sentence(), ax=ax, size=size)
 
     def __repr__(self) -> str:
         return f"Ratio({self.decision.symbol} {self._sentence()})"
@@ -328,20 +334,15 @@ def _around_one(rope: RopeLike) -> Rope:
     return given
 
 
-def _from_one(region: Any) -> Any:
-    """Return an interval or a ROPE of ratios as one of changes."""
-    return replace(region, low=region.low - 1, high=region.high - 1)
+def _from_one(region: Any, *, per: float = 1) -> Any:
+    """Return an interval or a ROPE of ratios as one of changes, per 100 if in per cent."""
+    return replace(region, low=per * (region.low - 1), high=per * (region.high - 1))
 
 
 def per_cent(rope: Rope) -> str:
     """Return a ROPE of ratios in words."""
     low, high = (100 * (end - 1) for end in (rope.low, rope.high))
     return f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
-
-
-def is_serious(findings: tuple[Finding, ...]) -> bool:
-    """Return whether a finding withholds the decision."""
-    return any(one.level == "serious" for one in findings)
 
 
 def shown(

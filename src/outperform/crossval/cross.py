@@ -1,129 +1,71 @@
-"""``cross_compare``: two estimators by blocked cross-validation."""
+"""``cross_compare``: two estimators by cross-validation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import reduce
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from outperform import metrics
 from outperform._typing import (
     ColumnLike,
+    FloatArray,
     IntArray,
     Label,
     LabelsLike,
     MatrixLike,
-    Progress,
     Seed,
     SupportsFitPredict,
     SupportsSplit,
     TagsLike,
 )
 from outperform.comparison.api import answer_spec, check_names
+from outperform.comparison.estimators import (
+    check_estimator,
+    check_jobs,
+    class_names,
+    methods_for,
+    predict_folds,
+    size_of,
+    take,
+)
 from outperform.crossval.api import Correlation, CorrelationLike, blocked, compare_counts
-from outperform.crossval.folds import Folds, check_blocked, folds_of_outcomes
+from outperform.crossval.folds import (
+    FEWEST_FOLDS,
+    Folds,
+    check_blocked,
+    folds_of_outcomes,
+    share_tested,
+)
+from outperform.crossval.scores import compare_scores, summarize_scores
 from outperform.crossval.splitter import BlockedTwoFold
 from outperform.data.outcomes import Outcomes
+from outperform.data.score_columns import read_truth
 from outperform.data.tag_schemes import SchemeLike
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import DataError, UsageError, require
+from outperform.errors import DataError, OutperformError, UsageError, param, require
 from outperform.inference import engine
-from outperform.inference.spec import LabelSpec, counted, make_label_spec, rope_for
+from outperform.inference.items import observed_scores
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import (
+    LabelSpec,
+    counted,
+    data_of,
+    make_label_spec,
+    make_spec,
+    rope_for,
+)
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
-from outperform.posterior.rng import child, n_workers, seed_sequence
+from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
-from outperform.results.base import CrossDetails
+from outperform.results.base import CrossDetails, ScoreDetails
 from outperform.results.comparison import Comparison
-
-
-class Task(NamedTuple):
-    """One training: which estimator, on which fold."""
-
-    model: int
-    fold: int
-
-
-def predict_folds(
-    estimators: Sequence[object],
-    x: object,
-    y: object,
-    splits: Sequence[tuple[IntArray, IntArray]],
-    *,
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> list[list[Any]]:
-    """Return the predictions of each estimator on the test half of each fold."""
-    joblib = require("joblib", extra="sklearn", purpose="training on several cores")
-    clone = require("sklearn.base", extra="sklearn", purpose="copying estimators").clone
-    tasks = [Task(model, fold) for fold in range(len(splits)) for model in range(len(estimators))]
-    jobs = (
-        joblib.delayed(_train)(
-            task,
-            clone(estimators[task.model], safe=False),
-            take(x, splits[task.fold][0]),
-            take(y, splits[task.fold][0]),
-            take(x, splits[task.fold][1]),
-        )
-        for task in tasks
-    )
-    parallel = joblib.Parallel(n_jobs=n_workers(n_jobs), return_as="generator_unordered")
-    found: list[list[Any]] = [[None] * len(splits) for _ in estimators]
-    for done, (task, predicted) in enumerate(parallel(jobs), start=1):
-        found[task.model][task.fold] = predicted
-        if progress is not None:
-            progress(done, len(tasks))
-    return found
-
-
-def _train(task: Task, estimator: Any, x_train: Any, y_train: Any, x_test: Any) -> tuple[Task, Any]:
-    estimator.fit(x_train, y_train)
-    return task, estimator.predict(x_test)
-
-
-def check_estimator(estimator: object, name: str) -> None:
-    """Refuse what cannot be trained."""
-    if isinstance(estimator, type):
-        raise UsageError(
-            f"{name} must be an estimator, not the class {estimator.__name__}; "
-            f"e.g. {estimator.__name__}()"
-        )
-    for method in ("fit", "predict"):
-        if not callable(getattr(estimator, method, None)):
-            kind = type(estimator).__name__
-            raise UsageError(f"{name} must have fit and predict; {kind} has no {method}")
-
-
-def size_of(data: object, name: str) -> int:
-    """Return how many items there are."""
-    shape = getattr(data, "shape", None)
-    if shape:
-        return int(shape[0])
-    if shape == () or isinstance(data, (str, bytes, dict)) or not hasattr(data, "__len__"):
-        raise DataError(f"{name} must be a list, an array or a frame of items")
-    return len(data)
-
-
-def check_jobs(n_jobs: int | None) -> None:
-    """Refuse, before anything is trained, what would fail in the midst of it."""
-    n_workers(n_jobs)
-
-
-def take(data: Any, places: IntArray) -> object:
-    """Return the items at some places, as the kind of container that they came in."""
-    if hasattr(data, "iloc"):
-        return data.iloc[places]
-    if hasattr(data, "tocsr"):
-        data = data.tocsr()  # not every sparse format can be indexed
-    if hasattr(data, "shape"):
-        return data[places]
-    return [data[place] for place in np.asarray(places).tolist()]
-
 
 _SPLIT_STREAM = 2**31 + 1
 
@@ -134,7 +76,7 @@ def cross_compare(
     X: MatrixLike | Sequence[object],
     y: LabelsLike | TagsLike,
     *,
-    cv: SupportsSplit | None = None,
+    cv: SupportsSplit | int | None = None,
     metric: MetricLike = "f1",
     scheme: SchemeLike | None = None,
     correlation: CorrelationLike = "averaged",
@@ -149,35 +91,42 @@ def cross_compare(
     names: tuple[str, str] | None = None,
     groups: ColumnLike | None = None,
 ) -> Comparison:
-    """Compare two estimators, or taggers, by m×2 blocked cross-validation.
+    """Compare two estimators, or taggers, by cross-validation.
 
-    Clones of both are trained on each half and tested on the other. What both
-    predicted for the same items makes one paired table; every item was
+    Clones of both are trained and tested on the same folds. For a metric of labels these are m×2
+    blocked ones: what both predicted for the same items makes one paired table; every item was
     counted m times, so the table is scaled by w. ``details.unpaired`` holds the paper's
-    comparison of the same folds. Every argument is checked before the first training.
+    comparison of the same folds.
+
+    For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value a model,
+    and these are compared as by :func:`compare_scores`, which knows that folds overlap.
+
+    Every argument is checked before the first training.
 
     Parameters
     ----------
     estimator_a, estimator_b
-        Anything with ``fit`` and ``predict``; they are cloned and stay as they are.
+        Anything with ``fit`` and ``predict``, for ROC AUC and the like ``decision_function`` or
+        ``predict_proba``; they are cloned and stay as they are.
     X
         The items: an array, a frame or a list.
     y
-        The true label of each item, or its list of tags (with ``scheme``).
+        The true label of each item, or its number, its text or its list of tags (with ``scheme``).
     cv
-        A splitter of m×2 blocked folds; ``BlockedTwoFold(3)`` by default.
+        A splitter of m×2 blocked folds; ``BlockedTwoFold(3)`` by default. For a metric of scores
+        any splitter whose folds differ by chance, or a number of folds, as scikit-learn takes it.
     metric
         As for :func:`compare`; of tags precision, recall, F1 and their averages over types.
     scheme
         Of tags: ``"IOB2"`` and so on, see :mod:`outperform.data.spans`.
     correlation
-        Of the folds, as for :func:`bcv_compare`.
+        Of folds of labels, as for :func:`bcv_compare`.
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
         The mass of the interval.
     prior
-        Of the paired comparison, as for :func:`compare`.
+        Of the paired comparison of labels, as for :func:`compare`.
     n_draws
         How many draws; 20,000 by default.
     random_state
@@ -195,7 +144,7 @@ def cross_compare(
         ``"A"`` and ``"B"`` where these are the same.
     groups
         Which items belong together: they stay in one half, and each group rather than each
-        item gets one weight.
+        item gets one weight. For a metric of scores the splitter must keep them together.
 
     Examples
     --------
@@ -210,21 +159,34 @@ def cross_compare(
     >>> c.details.folds.m, c.sd < c.details.unpaired.sd
     (3, True)
     """
+    methods, scored = methods_for(metric), None
     if metrics.is_of_scores(metric):
-        raise UsageError(
-            "cross_compare counts predicted labels, and this is a metric of scores; give the "
-            "scores of the folds, e.g. from cross_val_score, to compare_scores"
-        )
+        scored = metrics.get_score(metric)
+        other = None if correlation == "averaged" else correlation
+        _refuse_scored(scored, scheme=scheme, prior=prior, labels=labels, correlation=other)
     chosen = ("A", "B") if names is None else check_names(names)
     for name, estimator in zip(chosen, (estimator_a, estimator_b), strict=True):
-        check_estimator(estimator, name)
+        check_estimator(estimator, name, methods)
     if names is None:
         chosen = class_names(estimator_a, estimator_b)
     check_jobs(n_jobs)
     n, seed = _size(X, y), seed_sequence(random_state)
     treatment = Correlation.from_param(correlation)
-    splitter = BlockedTwoFold(3, random_state=child(seed, _SPLIT_STREAM)) if cv is None else cv
+    splitter = _splitter(cv, y, scored, child(seed, _SPLIT_STREAM))
     splits = _splits(splitter, X, y, groups)
+    if scored is not None:
+        asking = _ScoredFolds(metric=scored, y=y, splits=splits, names=chosen, pos_label=pos_label)
+        design: dict[str, Any] = {
+            "test_share": share_tested(splits, n, groups),
+            "rope": asking.rehearse(rope),
+            "hdi_prob": check_prob(hdi_prob),
+            "n_draws": engine.check_draws(n_draws),
+            "random_state": seed,
+        }
+        with in_steps() as progress:
+            told: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "methods": methods}
+            said = predict_folds((estimator_a, estimator_b), X, y, splits, **told)
+        return asking.compare(said, **design)
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
     asked: dict[str, object] = {
         "metric": metric,
@@ -258,16 +220,131 @@ def cross_compare(
         return beside_unpaired(blocked(plain, folds, treatment), folds, treatment, outcomes)
 
 
-def class_names(a: object, b: object) -> tuple[str, str]:
-    """Return what two estimators are called after their classes."""
-    names = [type(_last_step(one)).__name__ for one in (a, b)]
-    return ("A", "B") if names[0] == names[1] else (names[0], names[1])
+def _refuse_scored(metric: metrics.ScoreMetric, **given: object) -> None:
+    """Refuse metrics of which nobody knows what they read, and what is for counted labels."""
+    if not methods_for(metric):
+        raise UsageError(
+            f"cross_compare does not know what {metric.name!r} reads of an estimator; give its "
+            "value in each fold, e.g. from cross_val_score, to compare_scores"
+        )
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"{param(f'{name}=')} is for counted labels, and {metric.name!r} is a metric of "
+                "scores; leave it out"
+            )
 
 
-def _last_step(estimator: object) -> object:
-    """Return the last step of a pipeline; any other estimator as it is."""
-    steps = getattr(estimator, "steps", None)
-    return steps[-1][-1] if isinstance(steps, list) and steps else estimator
+@dataclass(frozen=True, kw_only=True)
+class _ScoredFolds:
+    """Folds, each of which a metric of scores is asked of."""
+
+    metric: metrics.ScoreMetric
+    y: object
+    splits: Sequence[tuple[IntArray, IntArray]]
+    names: tuple[str, str]
+    pos_label: Label | None
+
+    @cached_property
+    def truth(self) -> tuple[IntArray, tuple[Label, ...]] | None:
+        """The code of each item's class, and the classes; None where the truth is no class."""
+        if self.metric.reads == "statistics":
+            return None
+        return read_truth(_unindexed(self.y), None)[:2]
+
+    @cached_property
+    def whole(self) -> ScoreSpec:
+        """What is asked, of all items."""
+        return self._ask_knowing(np.arange(size_of(self.y, "y")))
+
+    def rehearse(self, rope: RopeLike | None) -> Rope:
+        """Ask as if both models knew the truth, to see before hours of training what is wrong."""
+        region = Rope.from_param(rope, bounds=self.whole.metric.bounds)
+        for fold, (train, test) in enumerate(self.splits, start=1):
+            if self.truth is not None:
+                codes, _ = self.truth
+                if self.whole.positive is not None:
+                    codes = np.equal(codes, self.whole.positive).astype(np.int64)
+                if np.unique(codes[train]).size < np.unique(codes).size:
+                    raise DataError(
+                        f"fold {fold} trains on items of fewer classes than there are; stratify "
+                        "the folds, e.g. by StratifiedKFold"
+                    )
+            try:
+                values = _values(self._ask_knowing(test))
+            except OutperformError as error:
+                raise DataError(f"fold {fold}: {error}; or stratify the folds") from error
+            if not np.isfinite(values).all():
+                raise DataError(
+                    f"{self.metric.name} of the {len(test)} test items of fold {fold} is not "
+                    "defined; make larger folds"
+                )
+        return region
+
+    def compare(self, said: Sequence[Sequence[object]], **design: Any) -> Comparison:
+        """Compare the values that the folds have given what two models said of their items."""
+        a, b = np.transpose(
+            [
+                _values(self._ask(test, [self._column(one[fold]) for one in said]))
+                for fold, (_, test) in enumerate(self.splits)
+            ]
+        )
+        mean = "mean" if self.metric.greater_is_better else "mean_cost"
+        found = compare_scores(a, b, metric=mean, names=self.names, **design)
+        assert isinstance(found.details, ScoreDetails)
+        assert isinstance(found.spec, ScoreSpec)
+        asked = self.whole.metric
+        metric = replace(found.spec.metric, name=asked.name, label=asked.label, bounds=asked.bounds)
+        return summarize_scores(
+            replace(found.spec, metric=metric),
+            found.details.drawn._replace(verb="cross_compare"),
+            rope=found.rope,
+            prob=found.hdi.prob,
+            seed=found.seed,
+            findings=found.details.noticed,
+        )
+
+    def _ask(self, test: IntArray, said: Sequence[object]) -> ScoreSpec:
+        data = data_of(
+            _unindexed(take(self.y, test)),
+            dict(zip(self.names, said, strict=True)),
+            metric=self.metric,
+            labels=None if self.truth is None else self.truth[1],
+            sample_weight=None,
+            groups=None,
+        )
+        given: dict[str, Any] = {"prior": None, "paired": True, "labels": None}
+        spec = make_spec(data, metric=self.metric, pos_label=self.pos_label, **given)
+        assert isinstance(spec, ScoreSpec)
+        return spec
+
+    def _ask_knowing(self, test: IntArray) -> ScoreSpec:
+        known: object = _unindexed(take(self.y, test))
+        if self.truth is not None:
+            codes, labels = self.truth
+            ranks = self.metric.reads == "ranking"
+            known = codes[test].astype(np.float64) if ranks else np.eye(len(labels))[codes[test]]
+        return self._ask(test, [known, known])
+
+    def _column(self, said: object) -> object:
+        """Return what the metric reads of what an estimator said."""
+        if self.truth is None or not isinstance(said, Mapping):
+            return _unindexed(said)
+        labels, positive = self.truth[1], self.whole.positive
+        ranks = self.metric.reads == "ranking"
+        wanted = [labels[positive]] if ranks and positive is not None else labels
+        lacking = [label for label in wanted if label not in said]
+        if lacking:
+            raise DataError(
+                f"an estimator's classes_ must be those of y; {lacking[0]!r} is none of {[*said]}"
+            )
+        columns: list[FloatArray] = [said[label] for label in wanted]
+        return columns[0] if ranks else np.stack(columns, axis=1)
+
+
+def _values(spec: ScoreSpec) -> tuple[float, ...]:
+    with np.errstate(invalid="ignore", divide="ignore"):  # few items may leave it undefined
+        return observed_scores(spec)
 
 
 def _ask(
@@ -302,12 +379,33 @@ def _size(x: object, y: object) -> int:
     return n
 
 
+def _splitter(
+    cv: object, y: object, scored: metrics.ScoreMetric | None, seed: np.random.SeedSequence
+) -> object:
+    """Return what makes the folds; a number of them only for a metric of scores."""
+    of_classes = scored is None or scored.reads != "statistics"
+    if cv is None:
+        return BlockedTwoFold(3, stratify=of_classes, random_state=seed)
+    if scored is None or isinstance(cv, bool) or not isinstance(cv, (int, np.integer)):
+        return cv
+    if cv < FEWEST_FOLDS:
+        raise UsageError(f"cv must be {FEWEST_FOLDS} folds or more, or a splitter; got {cv}")
+    selection = require("sklearn.model_selection", extra="sklearn", purpose="making folds")
+    found: object = selection.check_cv(int(cv), y, classifier=of_classes)
+    return found
+
+
 def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list[tuple[Any, Any]]:
     if isinstance(cv, (str, bytes, type)) or not hasattr(cv, "split"):
         brief = isinstance(cv, (int, np.integer, str, type))
         came = repr(cv) if brief else f"a {type(cv).__name__}"
         raise UsageError(f"cv must be a splitter such as op.BlockedTwoFold(3); got {came}")
-    return list(cv.split(x, y, groups))
+    try:
+        return list(cv.split(x, y, groups))
+    except ValueError as error:
+        if isinstance(error, OutperformError):
+            raise
+        raise DataError(f"cv cannot split these items: {error}") from error
 
 
 def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import isqrt
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.data.views import code_of
@@ -294,7 +294,92 @@ def _bordered(q: int, left: int) -> IntArray:
 
 Mask = NDArray[np.bool_]
 
-_MEND = "make the folds with op.BlockedTwoFold"
+
+class _Design(NamedTuple):
+    """A kind of cross-validation, and how to come by its folds."""
+
+    name: str
+    mend: str
+
+
+_BLOCKED = _Design("blocked cross-validation", "make the folds with op.BlockedTwoFold")
+_RANDOM = _Design(
+    "the corrected t of cross-validation",
+    "make the folds with cv=5, a shuffled or stratified splitter of scikit-learn, or "
+    "op.BlockedTwoFold",
+)
+FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
+# The largest training set over the smallest, above which folds do not train alike.
+_MOST_UNEQUAL = 2
+
+
+def share_tested(
+    splits: Sequence[tuple[object, object]], n: int, groups: ColumnLike | None = None
+) -> float:
+    """Return the share of its items that a fold tests, or refuse folds that none corrects.
+
+    The correction of Nadeau and Bengio is for folds that differ by chance: their training sets
+    are about as large, and two of them test as many items in common as chance has it, or none.
+
+    Parameters
+    ----------
+    splits
+        Training and test indices of each fold.
+    n
+        The number of items.
+    groups
+        Which items belong together.
+
+    Examples
+    --------
+    >>> everything = np.arange(8)
+    >>> share_tested([(np.delete(everything, [i, i + 1]), [i, i + 1]) for i in (0, 2, 4, 6)], 8)
+    0.25
+    """
+    if len(splits) < FEWEST_FOLDS:
+        _refuse(f"at least {FEWEST_FOLDS} folds", f"got {len(splits)}", _RANDOM)
+    codes: IntArray | None = None
+    if groups is not None:
+        codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if codes is not None and len(codes) != n:
+        raise DataError(f"groups must have one entry for each of the {n} items; got {len(codes)}")
+    train: Mask = np.zeros((len(splits), n), dtype=np.bool_)
+    test = np.zeros_like(train)
+    held: IntArray = np.arange(n) if codes is None else codes
+    for index, (learnt, tested) in enumerate(splits):
+        name = f"fold {index + 1}"
+        train[index], test[index] = _mask(learnt, n, name, _RANDOM), _mask(tested, n, name, _RANDOM)
+        shared = np.intersect1d(held[train[index]], held[test[index]]).size
+        if shared:
+            what = "items" if codes is None else "groups, as GroupKFold has them"
+            came = f"those of {name} share {shared}"
+            _refuse(f"training and test sets without common {what}", came, _RANDOM)
+    _check_chance(train, test)
+    sizes: FloatArray = test.sum(axis=1, dtype=np.float64)
+    both: FloatArray = (train | test).sum(axis=1, dtype=np.float64)
+    return float(np.mean(sizes / both))
+
+
+def _check_chance(train: Mask, test: Mask) -> None:
+    """Refuse folds ``(n_folds, n_items)`` that follow an order, or test the same items."""
+    learnt: IntArray = train.sum(axis=1)
+    tested: IntArray = test.sum(axis=1)
+    smallest, least, most = int(tested.min()), int(learnt.min()), int(learnt.max())
+    if smallest < 2:  # many a metric of one item is another one, or none
+        came = f"fold {int(tested.argmin()) + 1} tests {smallest}"
+        _refuse("two test items or more in every fold", came, _RANDOM)
+    last: IntArray = train.shape[1] - 1 - train[:, ::-1].argmax(axis=1)
+    if bool((last < test.argmax(axis=1)).all()):
+        came = "these train on what comes before their test items, as folds of a time series do"
+        _refuse("folds that differ by chance", came, _RANDOM)
+    if most > _MOST_UNEQUAL * least:
+        _refuse("training sets of about one size", f"these have {least} to {most} items", _RANDOM)
+    times: FloatArray = test.sum(axis=0, dtype=np.float64)
+    # How much of what one fold tests another one tests too.
+    common = float(times @ (times - 1)) / (len(test) - 1) / float(times.sum())
+    if common > (1 + float(tested.mean()) / float((tested + learnt).mean())) / 2:
+        came = f"two of these have {common:.0%} of them in common"
+        _refuse("folds that test other items", came, _RANDOM)
 
 
 def check_blocked(
@@ -331,8 +416,8 @@ def check_blocked(
     return m
 
 
-def _refuse(must: str, came: str) -> NoReturn:
-    raise DataError(f"blocked cross-validation needs {must}; {came}. To mend it, {_MEND}")
+def _refuse(must: str, came: str, design: _Design = _BLOCKED) -> NoReturn:
+    raise DataError(f"{design.name} needs {must}; {came}. To mend it, {design.mend}")
 
 
 def _half(first: tuple[object, object], second: tuple[object, object], n: int, index: int) -> Mask:
@@ -358,18 +443,18 @@ def _half(first: tuple[object, object], second: tuple[object, object], n: int, i
     return train
 
 
-def _mask(indices: object, n: int, name: str) -> Mask:
+def _mask(indices: object, n: int, name: str, design: _Design = _BLOCKED) -> Mask:
     array: IntArray = np.asarray(indices)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}")
+        _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}", design)
     if array.size and not (array.min() >= 0 and array.max() < n):
         wrong = array[(array < 0) | (array >= n)][0]
-        _refuse(f"indices from 0 to {n - 1}", f"{name} holds {wrong}")
+        _refuse(f"indices from 0 to {n - 1}", f"{name} holds {wrong}", design)
     mask = np.zeros(n, dtype=np.bool_)
     mask[array.astype(np.int64)] = True
     twice = array.size - np.count_nonzero(mask)
     if twice:
-        _refuse("each item once in a half", f"{name} repeats {twice}")
+        _refuse("each item once in a half", f"{name} repeats {twice}", design)
     return mask
 
 

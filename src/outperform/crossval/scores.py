@@ -11,6 +11,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, Distribution, FloatArray, ModelsLike, Seed
 from outperform.comparison.api import check_names
+from outperform.crossval.folds import FEWEST_FOLDS
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -53,7 +54,6 @@ FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArra
 """Scores: a vector of folds, a row for each data set, or a mapping from data sets."""
 
 _METRICS = ("mean", "mean_cost")
-_FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
 _FEW_DATASETS = 5
 # Few people make so many folds, and many repeat ten of them.
 _MANY_FOLDS = 20
@@ -86,6 +86,7 @@ class Drawn(NamedTuple):
     means: FloatArray  # (2, n_draws): of A and of B over these data sets
     hierarchy: HierarchicalDraws | None = None  # of several data sets
     ranks: RankWeights | None = None  # of one score a data set
+    verb: str = "compare_scores"
 
     @property
     def folds(self) -> tuple[FoldScores, ...]:
@@ -229,10 +230,10 @@ def _read(
     if alone:
         design.refuse_folds()
         of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))
-        if len(of_a) < _FEWEST_FOLDS:
+        if len(of_a) < FEWEST_FOLDS:
             raise DataError(
                 f"one score on each of {counted(len(of_a), 'data sets')} is too little, at least "
-                f"{_FEWEST_FOLDS} data sets are needed; give the scores of all folds"
+                f"{FEWEST_FOLDS} data sets are needed; give the scores of all folds"
             )
     for key in of_a:
         where = "" if len(of_a) == 1 else f"data set {key!r}: "
@@ -244,9 +245,9 @@ def _read(
         if alone:
             found[key] = FoldScores(np.stack(pair.values), float("nan"))
             continue
-        if pair.n < _FEWEST_FOLDS:
+        if pair.n < FEWEST_FOLDS:
             raise DataError(
-                f"{where}{counted(pair.n, 'scores')} are too few, at least {_FEWEST_FOLDS} are "
+                f"{where}{counted(pair.n, 'scores')} are too few, at least {FEWEST_FOLDS} are "
                 "needed; repeat the cross-validation and give runs"
             )
         found[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
@@ -348,7 +349,7 @@ def summarize_scores(
     if lost or any(one.level == "serious" for one in findings):
         decision = Decision.UNDECIDED
     signed = sign(
-        "compare_scores", spec, rope=str(rope), prob=prob, n_draws=draws.size, seed=seed_name(seed)
+        drawn.verb, spec, rope=str(rope), prob=prob, n_draws=draws.size, seed=seed_name(seed)
     )
     signature = f"{signed} | datasets={len(folds)}"
     if drawn.ranks is None:

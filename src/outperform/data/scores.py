@@ -19,7 +19,7 @@ from outperform._typing import (
 )
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
-from outperform.data.labels import align, align_rows, only_column
+from outperform.data.labels import Rows, align, align_rows, only_column
 from outperform.data.score_columns import (
     VOTES,
     in_class_order,
@@ -201,14 +201,7 @@ class Scores:
                 raise DataError(
                     f"values of {name!r} must be one number an item; got shape {array.shape}"
                 )
-        made = cls(
-            models=tuple(arrays),
-            labels=(),
-            truth=None,
-            values=tuple(arrays.values()),
-            findings=rows.findings,
-        )
-        return made._weighed(**rows.beside)
+        return cls._of_rows(arrays, rows)
 
     @classmethod
     def from_targets(
@@ -302,15 +295,7 @@ class Scores:
         """
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         arrays, names, rows = read_statistics(named(statistics), columns, beside)
-        made = cls(
-            models=tuple(arrays),
-            labels=(),
-            truth=None,
-            values=tuple(arrays.values()),
-            columns=names,
-            findings=rows.findings,
-        )
-        return made._weighed(**rows.beside)
+        return cls._of_rows(arrays, rows, columns=names)
 
     @classmethod
     def from_votes(
@@ -370,6 +355,20 @@ class Scores:
         found = made._weighed(*(rows[name] for name in beside))
         refuse_unconnected(found.values[0], models)
         return found
+
+    @classmethod
+    def _of_rows(
+        cls, arrays: Mapping[str, FloatArray], rows: Rows, *, columns: tuple[str, ...] | None = None
+    ) -> Scores:
+        made = cls(
+            models=tuple(arrays),
+            labels=(),
+            truth=None,
+            values=tuple(arrays.values()),
+            columns=columns,
+            findings=rows.findings,
+        )
+        return made._weighed(**rows.beside)
 
     def _weighed(
         self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None

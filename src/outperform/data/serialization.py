@@ -1,4 +1,4 @@
-"""Outcomes to plain values and back, with a schema version and a checksum."""
+"""Outcomes and scores to plain values and back, with a schema version and a checksum."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from outperform.findings import Finding, Level, restored
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
     from outperform.results.feature_schemas import (
         CountFacts,
         GroupFacts,
@@ -154,6 +155,106 @@ _OUTCOMES = read.record(
         ),
     },
 )
+
+
+def _values(value: Any, at: str) -> AnyArray:
+    """Take one number a row, or rows of as many, as an array of float64."""
+    rows = read.as_list(value, at)
+    nested = set(map(type, rows)) == {list}
+    flat = list(chain.from_iterable(rows)) if nested else rows
+    bad = [one for one in flat if type(one) not in (float, int)]
+    if bad or (nested and len(set(map(len, rows))) > 1):
+        raise read.refuse(at, "one number a row, or rows of as many numbers", *(bad or [rows])[:1])
+    return np.array(rows, dtype=np.float64)
+
+
+SCORES: Final = "outperform/scores"
+_SCORES = read.record(
+    {
+        "format": read.one_of(SCORES),
+        "schema": read.whole(1, 1),
+        "models": read.list_of(read.text),
+        "labels": read.list_of(_label),
+        "values": read.list_of(_values),
+        "findings": read.list_of(_finding),
+        "sha256": read.digest,
+    },
+    {
+        "truth": _wholes(),
+        "counts": _COUNTS,
+        "weights": _fractions,
+        "ids": read.list_of(_label),
+        "columns": read.list_of(read.text),
+    },
+)
+
+
+def scores_to_json(scores: Scores) -> str:
+    """Return scores as JSON with a checksum; every number comes back as it was."""
+    if scores.group is not None:
+        raise UsageError(
+            "scores with groups cannot be stored in parts, as a group may go on in the next one; "
+            "keep the columns, and make Scores of all rows"
+        )
+    plain: dict[str, object] = {
+        "format": SCORES,
+        "schema": 1,
+        "models": list(scores.models),
+        "labels": list(scores.labels),
+        "values": [one.tolist() for one in scores.values],
+        "findings": [[one.name, one.level, one.message] for one in scores.findings],
+    }
+    for name in ("truth", "counts", "weights", "ids"):
+        column: AnyArray | None = getattr(scores, name)
+        if column is not None:
+            plain[name] = column.tolist()
+    if scores.columns is not None:
+        plain["columns"] = list(scores.columns)
+    return read.signed_text(plain)[0]
+
+
+def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
+    """Return the fields of scores from what :func:`scores_to_json` gave, checked."""
+    try:
+        found = _SCORES(data, "")
+        if not read.is_signed(data):
+            raise DataError("their content does not fit their checksum, so they were changed")
+        _fit(**found)
+    except DataError as error:
+        raise DataError(f"these scores are damaged: {error}") from error
+    ids = found.get("ids")
+    return {
+        "models": tuple(found["models"]),
+        "labels": tuple(found["labels"]),
+        "truth": found.get("truth"),
+        "values": tuple(found["values"]),
+        "counts": found.get("counts"),
+        "weights": found.get("weights"),
+        "findings": tuple(found["findings"]),
+        "ids": None if ids is None else np.array(ids),
+        "columns": tuple(found["columns"]) if "columns" in found else None,
+    }
+
+
+def _fit(
+    *,
+    models: list[str],
+    labels: list[Label],
+    values: list[AnyArray],
+    columns: list[str] | None = None,
+    truth: IntArray | None = None,
+    **others: Any,
+) -> None:
+    """See that the fields of scores fit each other."""
+    _check_names(models, labels)
+    beside = (truth, *(others.get(one) for one in ("counts", "weights", "ids")))
+    rows = {len(one) for one in (*values, *beside) if one is not None}
+    if len(values) != len(models) or len(rows) != 1 or rows == {0}:
+        raise DataError("every row needs a value of each model, and all columns are as long")
+    if truth is not None and truth.max() >= len(labels):
+        raise DataError("a row names a class that is not in labels")
+    if columns and any(one.shape[1:] != (len(columns),) for one in values):
+        raise DataError("every statistic needs one name")
 
 
 def content(outcomes: Outcomes) -> OutcomesContent:

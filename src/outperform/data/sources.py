@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._typing import AnyArray
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
-from outperform.data.table import CHANCE, Table, row_findings
+from outperform.data.table import CHANCE, row_findings
 from outperform.data.views import check_labels, n_codes, sharing_sets
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, counted, finding, listed
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
+    from outperform.data.scores import Scores
     from outperform.results.feature_schemas import SourceFacts
 
 
@@ -89,7 +91,7 @@ def source_of(outcomes: Outcomes, name: str = "") -> Source:
         found.update(f"\n{cells.shape}\n".encode("ascii"))
         found.update(cells.tobytes())
         found.update(json.dumps(table.counts.tolist()).encode("ascii"))
-    telling = max(map(_log_chance, tables)) < math.log(CHANCE)
+    telling = max(_log_chance(table.counts) for table in tables) < math.log(CHANCE)
     return Source(name, outcomes.n, found.hexdigest(), telling)
 
 
@@ -109,15 +111,22 @@ def _label(outcomes: Outcomes, code: int) -> Any:
     return outcomes.labels[code] if code < len(outcomes.labels) else None  # None: no span
 
 
-def _log_chance(table: Table) -> float:
+def scores_source(scores: Scores, name: str, sha256: str) -> Source:
+    """Return scores as one source; rows that are alike tell as little as items of one cell."""
+    rows = np.column_stack([one.reshape(scores.n_rows, -1) for one in scores.values])
+    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    return Source("", scores.n, sha256, _log_chance(counts) < math.log(CHANCE), name)
+
+
+def _log_chance(counts: AnyArray) -> float:
     """Return the log of the chance that other data of the same kind have the same counts.
 
     Two samples of one multinomial distribution agree in all cells with a probability of about
     √(4πn) / ∏ √(4πc), c the count of a cell.
     """
-    counts = table.counts.astype(np.float64)
     if not counts.any():
         return 0.0
+    counts = counts.astype(np.float64)
     logs = np.log(4 * np.pi * counts)
     return float(np.log(4 * np.pi * counts.sum()) - logs.sum()) / 2
 

@@ -350,7 +350,7 @@ def finding_item(level: str, message: str, name: str) -> Html:
 
 
 def _folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
-    """Return each finding on one line, which opens."""
+    """Return each finding; a note takes one line, which opens."""
     if not findings:
         return None
     lines = [
@@ -358,7 +358,7 @@ def _folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
             "details",
             element("summary", element("strong", level), f" {message} ", element("code", name)),
             class_=f"op-finding op-{level}",
-            open=level == "serious",
+            open=level != "note",
         )
         for level, message, name in findings
     ]

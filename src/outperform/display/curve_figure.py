@@ -33,7 +33,7 @@ def draw_ratio(
     Parameters
     ----------
     draws
-        Draws of A / B − 1.
+        Draws of A / B − 1, in per cent.
     facts
         The facts of the ratio, its numbers as changes.
     title
@@ -47,11 +47,10 @@ def draw_ratio(
     with figure_style.styled(purpose="plot()", scale=figure_style.inches(size)[1]):
         figure_style.write_title(ax, title.partition(" (")[0], above=2.6 * figure_style.text_size())
         ax.set_xlabel(_axis(facts), family=figure_style.family(ax), **figure_style.SMALL)
-        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.3g}%" if value else "0")
     return ax
 
 
-def _axis(facts: Facts, *, change: str = " − 1") -> str:
+def _axis(facts: Facts, *, change: str = " − 1 in per cent") -> str:
     a, b = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)
     way = "better" if facts.get("greater_is_better", True) else "worse"
     metric = figure_style.name(facts["metric_label"], limit=40)
@@ -187,23 +186,23 @@ def draw_curve(
     size
         How wide a new figure is.
     """
-    grid, names = facts["grid"], figure_style.names(facts["names"])
-    shown = [("difference", " − ".join(names), OPEN)]
-    if not difference:
-        shown = [("a", names[0], "better"), ("b", names[1], "worse")]
+    keys = ["difference"] if difference else ["a", "b"]
+    binned = facts["curve"] == "calibration"
     with figure_style.canvas(ax, purpose="plot()", height=3.8, size=size) as ax:
-        for key, name, word in shown:
-            band, shade = facts[key], colour(ax, word)
-            ax.fill_between(grid, band["lower"], band["upper"], fc=shade, alpha=0.22, lw=0)
-            ax.plot(grid, band["mean"], color=shade, lw=1.6, label=name)
+        for place, key in enumerate(keys):
+            draw = _draw_bins if binned else _draw_band
+            draw(ax, facts["grid"], facts[key], dashed=place == 1)
         quiet: dict[str, Any] = {"color": ink(ax), "lw": 0.8, "ls": ":", "zorder": 1}
         if difference or facts["curve"] == "net_benefit":
             ax.axhline(0.0, alpha=figure_style.FAINT, **quiet)
         elif facts["curve"] in ("roc", "calibration"):
             ax.plot([0, 1], [0, 1], alpha=figure_style.FAINT, **quiet)
-        ax.legend(frameon=False, prop={"size": figure_style.text_size()})
-        note = f"posterior mean and simultaneous {100 * facts['prob']:g}% band"
+        if facts["curve"] == "net_benefit" and not difference:
+            # Far below zero lie thresholds at which nobody would act by the model.
+            top = max(float(np.max(facts[key]["upper"])) for key in keys)
+            ax.set_ylim(bottom=max(ax.get_ylim()[0], -0.5 * top), top=1.05 * top)
         margin = figure_style.beside_numbers()
+        note = _curve_key(facts, difference=difference)
         figure_style.write_title(ax, title.partition(":")[0], note=note, margin=margin)
         ax.set_xlabel(facts["x"], **figure_style.SMALL)
         ax.set_ylabel(facts["y"] + (", A − B" if difference else ""), **figure_style.SMALL)
@@ -211,3 +210,33 @@ def draw_curve(
         ax.tick_params(axis="y", labelsize=figure_style.text_size())
         figure_style.bare(ax, sides=("top", "right"))
     return ax
+
+
+def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
+    """Draw the mean in its band, and thinly what was observed."""
+    shade = ink(ax)
+    ax.fill_between(grid, band["lower"], band["upper"], fc=shade, alpha=0.14, lw=0)
+    ax.plot(grid, band["mean"], color=shade, lw=1.6, ls="--" if dashed else "-")
+    ax.plot(grid, band["observed"], color=shade, lw=0.6, alpha=figure_style.QUIET)
+
+
+def _draw_bins(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
+    """Draw an interval for each bin, between which nothing is known."""
+    at: FloatArray = np.asarray(grid) + (0.012 if dashed else -0.012)
+    look: dict[str, Any] = {"color": ink(ax), "ls": ""}
+    bars = ax.vlines(at, band["lower"], band["upper"], color=ink(ax), lw=1.2)
+    bars.set_linestyle("--" if dashed else "-")
+    ax.plot(at, band["mean"], marker="o", ms=5, mfc="none" if dashed else ink(ax), **look)
+    ax.plot(at, band["observed"], marker="D", ms=7, mfc="none", mew=0.6, **look)
+
+
+def _curve_key(facts: Facts, *, difference: bool) -> str:
+    a, b = figure_style.names(facts["names"])
+    band = f"simultaneous {100 * facts['prob']:g}% band"
+    binned = facts["curve"] == "calibration"
+    if difference:
+        said = f"{a} − {b}"
+    else:
+        marks = ("● solid", "○ dashed") if binned else ("solid", "dashed")
+        said = f"{a} {marks[0]}, {b} {marks[1]}"
+    return f"{said}: posterior mean and {band}; {'◇' if binned else 'thin'} observed"

@@ -35,6 +35,7 @@ _OPEN = {
     "LEANING_WORSE": "Undecided, leaning towards {b}",
     "UNDECIDED": "Undecided between {a} and {b}",
 }
+_SURE, _PROBABLE = 0.95, 0.75
 _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
@@ -58,10 +59,28 @@ def answer(facts: Facts, *, limit: int | None = None) -> str:
     --------
     >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_WORSE"}})
     'Undecided, leaning towards gpt'
+    >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_WORSE"},
+    ...         "p_equivalent": 0.8})
+    'Undecided, bert and gpt are probably equivalent'
     """
     a, b = read.names(facts, limit=limit)
     name = facts["decision"]["name"]
+    if name.startswith("LEANING") and facts.get("p_equivalent", 0.0) >= _PROBABLE:
+        return f"Undecided, {a} and {b} are probably equivalent"
     return _OPEN.get(name, _DECISIONS[name]).format(a=a, b=b)
+
+
+def best_words(p_best: float) -> str:
+    """Return how sure it is that the leader is the best.
+
+    Examples
+    --------
+    >>> best_words(0.97), best_words(0.8), best_words(0.5)
+    ('is best', 'is probably best', 'looks best')
+    """
+    if p_best >= _SURE:
+        return "is best"
+    return "is probably best" if p_best >= _PROBABLE else "looks best"
 
 
 def headline(facts: Facts, *, limit: int | None = None) -> str:

@@ -33,6 +33,7 @@ from outperform.inference.views import (
     chosen_metric,
     look,
     place,
+    refuse_names,
     refuse_unseen,
     true_codes,
 )
@@ -335,6 +336,7 @@ def data_of(
     groups: ColumnLike | None,
 ) -> Data:
     """Count labels, or keep scores, as the metric reads them."""
+    refuse_names(y_true, *columns.values())
     rows: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight}
     if metric is None or not metrics.is_of_scores(metric):
         if y_true is None:

@@ -133,11 +133,9 @@ class Suite:
             key: Scores.from_values({name: one[keys == key] for name, one in columns.items()})
             for key in dict.fromkeys(keys.tolist())
         }
-        found, design = (
-            ScoreSuite(tasks, metrics=metric, ropes=rope),
-            {"metric": metric, "rope": rope},
-        )
-        object.__setattr__(found, "design", {**design, "runs": runs, "test_share": test_share})
+        found = ScoreSuite(tasks, metrics=metric, ropes=rope)
+        design = {"metric": metric, "rope": rope, "runs": runs, "test_share": test_share}
+        object.__setattr__(found, "design", design)
         return found
 
     @property

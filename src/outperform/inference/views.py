@@ -358,6 +358,15 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     return whole, ViewPrevalence(prevalence, codes)
 
 
+def refuse_names(*columns: object) -> None:
+    """Say how to read a file or a frame where its name, or that of a column, is given."""
+    if any(isinstance(one, str) for one in columns):
+        raise UsageError(
+            "names stand where arrays are needed; read the file or the frame with op.read, and "
+            "compare what it returns"
+        )
+
+
 def refuse_unseen(
     table: Outcomes, prior: PriorModel, view_prevalence: ViewPrevalence | None
 ) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+
+from outperform._typing import AnyArray
 from outperform.data.groups import RepeatedId
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import as_counts
 from outperform.errors import DataError, OutperformError, param
 from outperform.io import group_by
 from outperform.io.columnar import Column, Scan, names_an_owner
 from outperform.io.engine import Engine
-from outperform.io.group_by import Coded, Grouped, TableQuery, group
+from outperform.io.group_by import Coded, Grouped, TableQuery, coded
 from outperform.io.tables import Table, Where, check_family, numbered
 
 
@@ -154,6 +159,64 @@ def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
         findings=table.findings,
         first=lambda name, fault: _first_place(table, query, name, fault, engine),
     )
+
+
+_FEW = 20_000  # combinations that are fetched as they are, which is quicker than by codes
+_PLAIN = {bool, int, str, type(None)}
+
+
+def group(
+    source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
+) -> Grouped:
+    """Count equal rows of a FROM clause inside the engine; many come as codes instead of values."""
+    named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
+    engine.scan(
+        f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {named}, {number} AS n FROM {source} "
+        f"GROUP BY {', '.join(keys)} LIMIT {group_by.MOST_CELLS + 1}",
+        parameters,
+    )
+    return _few_groups(engine) or _coded_groups(len(keys), engine)
+
+
+def _few_groups(engine: Engine) -> Grouped | None:
+    """Return what was counted; None if it is much, or other values in NumPy than in Python."""
+    ((number,),) = engine.fetch("SELECT count(*) FROM grouped")
+    if number > _FEW:
+        return None
+    *columns, counts = engine.fetch_arrays("SELECT * FROM grouped").values()
+    values = [column.tolist() for column in columns if column.dtype.kind in "biuO"]
+    if counts.dtype != np.int64 or len(values) < len(columns):
+        return None
+    if not {*map(type, chain.from_iterable(values))} <= _PLAIN:
+        return None
+    return Grouped([coded(one) for one in values], as_counts(counts))
+
+
+def _coded_groups(n_keys: int, engine: Engine) -> Grouped:
+    values, joins = [], []
+    for place in range(n_keys):
+        engine.fetch(
+            f"CREATE OR REPLACE TEMP TABLE v{place} AS SELECT value, row_number() OVER () - 1 AS "
+            f"code FROM (SELECT DISTINCT g{place} AS value FROM grouped)"
+        )
+        values.append([one for (one,) in engine.fetch(f"SELECT value FROM v{place} ORDER BY code")])
+        joins.append(f"JOIN v{place} ON g{place} IS NOT DISTINCT FROM v{place}.value")
+    codes = ", ".join(f"v{place}.code AS c{place}" for place in range(n_keys))
+    # Sums of weights are wider than any type of numpy, so they come as text.
+    arrays = engine.fetch_arrays(
+        f"SELECT {codes}, CASE WHEN n < {2**62} THEN CAST(n AS BIGINT) END AS n, "
+        f"CASE WHEN n >= {2**62} THEN CAST(n AS VARCHAR) END AS wide FROM grouped {' '.join(joins)}"
+    )
+    columns = [Coded(one, arrays[f"c{place}"]) for place, one in enumerate(values)]
+    return Grouped(columns, _counts(arrays["n"], arrays["wide"]))
+
+
+def _counts(narrow: AnyArray, wide: AnyArray) -> AnyArray:
+    if not np.ma.is_masked(narrow):
+        return as_counts(np.asarray(narrow))
+    texts = [None if one is np.ma.masked else one for one in wide]
+    pairs = zip(narrow.tolist(), texts, strict=True)
+    return as_counts([one if text is None else int(text) for one, text in pairs])
 
 
 def _first_place(

@@ -17,11 +17,11 @@ from outperform.data.items import MOST_ITEMS
 from outperform.data.labels import Column, read_column
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
-from outperform.data.table import as_counts, total
+from outperform.data.table import total
 from outperform.data.views import compare_values
 from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.findings import Finding, finding, quoted
-from outperform.io.engine import Engine, EngineFault
+from outperform.io.engine import EngineFault
 from outperform.io.tables import Where
 
 MOST_CELLS = 5_000_000
@@ -57,42 +57,6 @@ def coded(values: Sequence[object]) -> Coded:
     place = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.fromiter(map(place.__getitem__, values), dtype=np.int64, count=len(values))
     return Coded(list(place), codes)
-
-
-def group(
-    source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
-) -> Grouped:
-    """Count equal rows of a FROM clause inside the engine, and fetch codes instead of values."""
-    named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
-    engine.scan(
-        f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {named}, {number} AS n FROM {source} "
-        f"GROUP BY {', '.join(keys)} LIMIT {MOST_CELLS + 1}",
-        parameters,
-    )
-    values, joins = [], []
-    for place in range(len(keys)):
-        engine.fetch(
-            f"CREATE OR REPLACE TEMP TABLE v{place} AS SELECT value, row_number() OVER () - 1 AS "
-            f"code FROM (SELECT DISTINCT g{place} AS value FROM grouped)"
-        )
-        values.append([one for (one,) in engine.fetch(f"SELECT value FROM v{place} ORDER BY code")])
-        joins.append(f"JOIN v{place} ON g{place} IS NOT DISTINCT FROM v{place}.value")
-    codes = ", ".join(f"v{place}.code AS c{place}" for place in range(len(keys)))
-    # Sums of weights are wider than any type of numpy, so they come as text.
-    arrays = engine.fetch_arrays(
-        f"SELECT {codes}, CASE WHEN n < {2**62} THEN CAST(n AS BIGINT) END AS n, "
-        f"CASE WHEN n >= {2**62} THEN CAST(n AS VARCHAR) END AS wide FROM grouped {' '.join(joins)}"
-    )
-    columns = [Coded(one, arrays[f"c{place}"]) for place, one in enumerate(values)]
-    return Grouped(columns, _counts(arrays["n"], arrays["wide"]))
-
-
-def _counts(narrow: AnyArray, wide: AnyArray) -> AnyArray:
-    if not np.ma.is_masked(narrow):
-        return as_counts(np.asarray(narrow))
-    texts = [None if one is np.ma.masked else one for one in wide]
-    pairs = zip(narrow.tolist(), texts, strict=True)
-    return as_counts([one if text is None else int(text) for one, text in pairs])
 
 
 def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:

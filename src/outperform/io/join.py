@@ -13,9 +13,9 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
 from outperform.io import group_by
 from outperform.io.columnar import Column
-from outperform.io.count import is_missing, is_strange, repeated_ids
+from outperform.io.count import group, is_missing, is_strange, repeated_ids
 from outperform.io.engine import Engine
-from outperform.io.group_by import Coded, Grouped, OnNull, group, refuse_too_many
+from outperform.io.group_by import Coded, Grouped, OnNull, refuse_too_many
 from outperform.io.tables import Table, check_family
 
 OnMissing = Literal["raise", "drop"]

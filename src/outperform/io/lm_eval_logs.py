@@ -141,12 +141,16 @@ def _lines_of(
 def _refuse_other_filters(found: Sequence[tuple[Log, _Lines]]) -> None:
     """Refuse logs with lines of several filters, and logs of one task with different ones."""
     known: dict[str, tuple[str, str]] = {}
-    for log, lines in found:
-        names = lines.filters or ["none"]
+    every = [lines.filters or ["none"] for _, lines in found]
+    for (log, _), names in zip(found, every, strict=True):
         if len(names) > 1:
+            # Tasks without this filter would lose all their lines.
+            others = {one[0]: None for one in every if names[0] not in one}
+            keep = [names[0], *others] if others else names[0]
             raise UsageError(
                 f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
-                f"name one, e.g. {param('where=', {'filter': names[0]})}"
+                f"name one{' for each task' if others else ''}, "
+                f"e.g. {param('where=', {'filter': keep})}"
             )
         first, before = known.setdefault(log.task, (names[0], log.name))
         if first != names[0]:

@@ -322,16 +322,18 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         fitting = [one for one in fitting if not _is_of_truth(every, one)] or fitting
     if len(fitting) == 1:
         return fitting[0]
+    tasks = sorted({item.task for samples in every for item in samples.items})
+    each = param("score=", dict.fromkeys(tasks[:2], (*fitting, "acc")[0]))
     if fitting:
-        shown = ", ".join(map(repr, fitting))
-        raise UsageError(f"several scores {kind.says}: {shown}; name one with {param('score=')}")
+        own = either(f", or one for each task with {each}", "") if len(tasks) > 1 else ""
+        shown = ", ".join(map(repr, fitting)) + f"; name one with {param('score=')}{own}"
+        raise UsageError(f"several scores {kind.says}: {shown}")
     if len(shared) == 1:
         for samples in every:
             _refuse_others(samples, shared[0], kind)
     known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
-    tasks = {item.task for samples in every for item in samples.items}
     own = either(
-        f"name that of each task, {param('score=', dict.fromkeys(sorted(tasks)[:2], 'acc'))}",
+        f"name that of each task, {each}",
         f"take each task by its own score with {param('by=', 'task')}",
     )
     which = f"{param('score=')} to see why it does not fit"

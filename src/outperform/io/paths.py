@@ -344,7 +344,8 @@ def _no_file(path: str, name: str) -> str:
         beside = os.listdir(os.path.dirname(path) or ".")
     except OSError:
         beside = []
-    close = get_close_matches(os.path.basename(path), beside, n=1)
+    # The ending is alike in most names, so that half of a short one may be right by chance.
+    close = get_close_matches(os.path.basename(path), beside, n=1, cutoff=0.75)
     return f"no file {masked(name)!r}" + (f"; did you mean {close[0]!r}?" if close else "")
 
 

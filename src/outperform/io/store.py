@@ -43,7 +43,7 @@ _FIELDS = _files.record(
         "sha256": _files.digest,
     }
 )
-_BLOCK = 1 << 20
+_BLOCK = 8 << 20  # one request of a store, most of whose time is the way there and back
 _AHEAD = 2  # partitions that are hashed, or copied here, while another one is counted
 _LEVEL = 1  # of compression; more takes longer than the rest and saves a fifth
 

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, Literal, cast
 
 from outperform._typing import CostsLike, Label
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, either, unknown_name
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
 from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal, as_bounds, name_of
 from outperform.metrics.metric import Metric, Share
@@ -157,7 +157,9 @@ def check_name(
 
 
 def _unknown(name: str, known: Sequence[str]) -> UsageError:
-    every = "op.metrics.names(), set_names() and score_names()"
+    every = either(
+        "op.metrics.names(), set_names() and score_names()", "`outperform explain metrics`"
+    )
     return UsageError(unknown_name("metric", name, known, everything=every))
 
 

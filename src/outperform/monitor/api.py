@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
+from outperform import metrics
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
-from outperform.data.sources import TWINS
+from outperform.data.sources import TWINS, twin_findings
+from outperform.data.views import named
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
@@ -21,11 +23,11 @@ from outperform.display.layout import Line, Page
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding, listed
-from outperform.inference.spec import OfTwo
+from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
 from outperform.metrics.score_metric import MetricLike
-from outperform.monitor.batches import History, check_key
+from outperform.monitor.batches import History, Seen, check_key
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (
     looks_table,
@@ -110,9 +112,9 @@ class _Asked(OfTwo, total=False):
 class Monitor(Tabular):
     """A comparison of two models that is watched while labels come in.
 
-    The folder is all there is: one file of counted outcomes for each batch, and the order in
-    which they arrived. Any number of processes may add to it, each batch under a key of its
-    own; what is added again under its key is counted once. Every property reads what has
+    The folder is all there is: one file of counted outcomes or of scores for each batch, and the
+    order in which they arrived. Any number of processes may add to it, each batch under a key of
+    its own; what is added again under its key is counted once. Every property reads what has
     arrived since, and a look once made never changes.
 
     Parameters
@@ -122,7 +124,7 @@ class Monitor(Tabular):
     a, b
         The names of the two models in the batches.
     metric
-        As for :func:`compare`, but not a metric of scores; the default is that of the first batch.
+        As for :func:`compare`; the default is that of the first batch.
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     stop
@@ -208,14 +210,16 @@ class Monitor(Tabular):
     # What comes in
 
     @overload
-    def add(self, y_true: Outcomes, *, key: str | int) -> None: ...
+    def add(self, y_true: Seen, *, key: str | int) -> None: ...
 
     @overload
-    def add(self, y_true: LabelsLike, predictions: ModelsLike, *, key: str | int) -> None: ...
+    def add(
+        self, y_true: LabelsLike | None, predictions: ModelsLike, *, key: str | int
+    ) -> None: ...
 
     def add(
         self,
-        y_true: Outcomes | LabelsLike,
+        y_true: Seen | LabelsLike | None,
         predictions: ModelsLike | None = None,
         *,
         key: str | int,
@@ -228,9 +232,10 @@ class Monitor(Tabular):
         Parameters
         ----------
         y_true
-            :class:`Outcomes`, or the true labels.
+            :class:`Outcomes`, :class:`Scores`, or the true labels; None for graded answers.
         predictions
-            With true labels, each model's predicted labels, by name or as a frame.
+            With true labels, each model's predicted labels or scores, as the metric reads them,
+            by name or as a frame.
         key
             What names this batch and no other: a date, a range of rows, the name of a file.
 
@@ -246,12 +251,17 @@ class Monitor(Tabular):
         2
         >>> folder.cleanup()
         """
-        outcomes = _counted(y_true, predictions)
-        if outcomes.prevalence is not None:
+        outcomes = self._read(y_true, predictions)
+        if isinstance(outcomes, Scores):
+            if self._prevalence is not None:
+                raise UsageError(
+                    f"scores have no table of classes; leave {param('prevalence=')} out"
+                )
+        elif outcomes.prevalence is not None:
             raise UsageError(
                 f"a monitor has its own {param('prevalence=')}; add the batch at_prevalence(None)"
             )
-        if outcomes.pool is not None:
+        elif outcomes.pool is not None:
             raise UsageError(
                 "a monitor adds batches up, and labels of one pool do not add up; give all of them "
                 "that there are to Outcomes.from_pool, and compare"
@@ -261,8 +271,30 @@ class Monitor(Tabular):
 
     # What it says
 
+    def _read(self, y_true: Seen | LabelsLike | None, predictions: ModelsLike | None) -> Seen:
+        if isinstance(y_true, (Outcomes, Scores)):
+            if predictions is not None:
+                raise UsageError("outcomes hold the predictions already; leave predictions= out")
+            return y_true
+        if not isinstance(predictions, Mapping) and not is_frame(predictions):
+            raise UsageError(
+                "a batch must be outcomes or scores, or true labels and each model's predictions "
+                f"by its name, e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"
+            )
+        metric = self._asked["metric"]
+        if metric is None or not metrics.is_of_scores(metric):
+            return Outcomes.from_labels(cast(LabelsLike, y_true), cast(ModelsLike, predictions))
+        return data_of(
+            y_true,
+            named(cast(ModelsLike, predictions)),
+            metric=metric,
+            labels=self._asked["labels"],
+            sample_weight=None,
+            groups=None,
+        )
+
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> Seen:
         """The sum of all batches; a DataError before the first."""
         return self._sum(self.n_batches)
 
@@ -335,21 +367,25 @@ class Monitor(Tabular):
         return (
             *folder_findings(self._history.left_out, self._history.unfinished),
             *(one for one in counted if one.name == TWINS),
+            *twin_findings(self._history.sources),
             *look_findings(self._looks, self._unanswered, self.stop, ends),
             *(one for one in shown if one.name != TWINS),
         )
 
     def _compare(self, number: int) -> Comparison:
-        seen, asked = self._with_classes(self._sum(number)), self._asked.copy()
-        if asked["metric"] is None:
+        seen, asked = self._sum(number), self._asked.copy()
+        asked["random_state"] = child(self._seed, number)
+        if isinstance(seen, Scores):
+            return compare(seen, self.a, self.b, **asked)
+        seen, first = self._with_classes(seen), self._sum(1)
+        if asked["metric"] is None and isinstance(first, Outcomes):
             asked["metric"] = chosen_metric(
-                self._with_classes(self._sum(1)),
+                self._with_classes(first),
                 None,
                 labels=asked["labels"],
                 pos_label=asked["pos_label"],
             )
         seen = seen.at_prevalence(self._prevalence, pos_label=asked["pos_label"])
-        asked["random_state"] = child(self._seed, number)
         return compare(seen, self.a, self.b, **asked)
 
     def _with_classes(self, seen: Outcomes) -> Outcomes:
@@ -358,7 +394,7 @@ class Monitor(Tabular):
         named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
         return seen.with_labels(named) if named and seen.kind != "correct" else seen
 
-    def _sum(self, number: int) -> Outcomes:
+    def _sum(self, number: int) -> Seen:
         known = len(self._history.batches)
         if not known:
             raise DataError(self._nothing_yet())
@@ -428,21 +464,3 @@ class Monitor(Tabular):
 
     def _lines(self, page: Page) -> list[Line]:
         return monitor_lines(self.to_dict(), page)
-
-
-def _counted(y_true: Outcomes | Scores | LabelsLike, predictions: ModelsLike | None) -> Outcomes:
-    if isinstance(y_true, Outcomes):
-        if predictions is not None:
-            raise UsageError("outcomes hold the predictions already; leave predictions= out")
-        return y_true
-    if isinstance(y_true, Scores):
-        raise UsageError(
-            "a monitor stores batches as counted labels, and scores are not counted; add up the "
-            "scores of all batches, monday + tuesday, and compare them"
-        )
-    if not isinstance(predictions, Mapping) and not is_frame(predictions):
-        raise UsageError(
-            "a batch must be outcomes, or true labels and each model's predictions by its name, "
-            f"e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"
-        )
-    return Outcomes.from_labels(y_true, cast(ModelsLike, predictions))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from outperform._files import (
     PART,
@@ -22,7 +22,9 @@ from outperform._files import (
     text,
 )
 from outperform.data.outcomes import Outcomes
-from outperform.data.sources import read_from
+from outperform.data.scores import Scores
+from outperform.data.serialization import SCORES, scores_from_dict, scores_to_json
+from outperform.data.sources import Source, read_from, scores_source
 from outperform.errors import DataError, OutperformError, UsageError
 
 SUFFIX = ".json"
@@ -32,11 +34,14 @@ _PORTS = {f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10
 _DEVICES = {"CON", "PRN", "AUX", "NUL"} | _PORTS
 
 
+Seen: TypeAlias = Outcomes | Scores
+
+
 class Batch(NamedTuple):
-    """Counted outcomes, the key that names them, and what their bytes hash to."""
+    """Counted outcomes or scores, the key that names them, and what their bytes hash to."""
 
     key: str
-    outcomes: Outcomes
+    outcomes: Seen
     digest: str
 
 
@@ -71,13 +76,14 @@ def check_key(key: object) -> str:
     return text
 
 
-def store_batch(folder: Path, key: str, outcomes: Outcomes) -> tuple[Batch, bool]:
+def store_batch(folder: Path, key: str, outcomes: Seen) -> tuple[Batch, bool]:
     """Write a batch, or see that the one of this key is the same; say whether it is new."""
-    data, path = outcomes.to_json().encode("utf-8"), folder / f"{key}{SUFFIX}"
+    plain = scores_to_json(outcomes) if isinstance(outcomes, Scores) else outcomes.to_json()
+    data, path = plain.encode("utf-8"), folder / f"{key}{SUFFIX}"
     if not path.exists() and create_atomically(path, data):
         return Batch(key, outcomes, _digest(data)), True
     stored = load_batch(folder, key)
-    if stored.outcomes != outcomes:
+    if stored.digest != _digest(data) and stored.outcomes != outcomes:
         raise DataError(
             f"the batch {key!r} is in {folder} already, with other outcomes ({stored.outcomes.n} "
             f"items, now {outcomes.n}); give what is new a key of its own"
@@ -91,13 +97,22 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, read_from(Outcomes.from_json(data), path.name), _digest(data))
+        return Batch(key, _parsed(data, path.name), _digest(data))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def _parsed(data: bytes, name: str) -> Seen:
+    plain = None
+    with suppress(DataError):  # outcomes say what is wrong
+        plain = parse(data)
+    if isinstance(plain, dict) and plain.get("format") == SCORES:
+        return Scores(**scores_from_dict(plain))
+    return read_from(Outcomes.from_json(data), name)
 
 
 def list_batches(folder: Path) -> Listing:
@@ -222,18 +237,19 @@ class History:
         self.folder = folder
         self.models = models
         self.batches: list[Batch] = []
-        self.total: Outcomes | None = None
+        self.total: Seen | None = None
+        self.sources: list[Source] = []  # of scores; outcomes know their own
         self.left_out: dict[str, str] = {}  # file names, each with a reason
         self.unfinished = 0
         self._keys: set[str] = set()
         self._unfit: dict[str, str] = {}  # as left_out, of what has a number
         self._damaged: dict[str, str] = {}  # as left_out, of the order itself
-        self._upto: tuple[int, Outcomes] | None = None
+        self._upto: tuple[int, Seen] | None = None
         self._first: Batch | None = None  # what others must add up with
         self._number = 0  # of the last arrival that was read
         self._tail = 0  # of the last arrival when a batch was stored
 
-    def store(self, key: str, outcomes: Outcomes) -> None:
+    def store(self, key: str, outcomes: Seen) -> None:
         """Write a batch and take a number for it; nothing happens if that was done before."""
         make_folder(self.folder)
         self._refuse_unfit(key, outcomes)
@@ -261,12 +277,12 @@ class History:
                 self._follow()
         self.left_out = strange | self._unfit | self._damaged
 
-    def upto(self, number: int) -> Outcomes:
+    def upto(self, number: int) -> Seen:
         """Return the sum of the first batches; asked in order, each is added once."""
         if self._upto is None or self._upto[0] > number:
             self._upto = 1, self.batches[0].outcomes
         for place in range(self._upto[0], number):
-            self._upto = place + 1, self._upto[1] + self.batches[place].outcomes
+            self._upto = place + 1, _sum(self._upto[1], self.batches[place].outcomes)
         return self._upto[1]
 
     def _follow(self) -> None:
@@ -294,7 +310,7 @@ class History:
             f"remove the folder {ARRIVALS} to begin the history anew"
         )
 
-    def _refuse_unfit(self, key: str, outcomes: Outcomes) -> None:
+    def _refuse_unfit(self, key: str, outcomes: Seen) -> None:
         """Refuse a batch that does not add up with the first; nobody would ever count it."""
         with suppress(OutperformError):  # such as of other models; who reads it says so
             arrivals = () if self._first else read_arrivals(self.folder)
@@ -305,7 +321,7 @@ class History:
         if self._first is None or self._first.key == key:
             return
         try:
-            _ = self._first.outcomes + outcomes.select(self.models)
+            _sum(self._first.outcomes, outcomes.select(self.models))
         except OutperformError as error:
             raise DataError(
                 f"the batch {key!r} does not fit {self._first.key!r}, the first in {self.folder}: "
@@ -321,14 +337,25 @@ class History:
             self._unfit[f"{batch.key}{SUFFIX}"] = str(error)
         else:
             self.batches.append(batch._replace(outcomes=self._selected(batch)))
+            if isinstance(batch.outcomes, Scores):
+                file = f"{batch.key}{SUFFIX}"
+                self.sources.append(scores_source(batch.outcomes, file, batch.digest))
 
-    def _plus(self, batch: Batch) -> Outcomes:
+    def _plus(self, batch: Batch) -> Seen:
         """Return all outcomes with those of one more batch, or say why they do not add up."""
         chosen = self._selected(batch)
         try:
-            return chosen if self.total is None else self.total + chosen
+            return chosen if self.total is None else _sum(self.total, chosen)
         except OutperformError as error:
             raise DataError(f"it does not fit the batches before it: {error}") from error
 
-    def _selected(self, batch: Batch) -> Outcomes:
+    def _selected(self, batch: Batch) -> Seen:
         return batch.outcomes.select(self.models)
+
+
+def _sum(one: Seen, two: Seen) -> Seen:
+    if isinstance(one, Scores) and isinstance(two, Scores):
+        return one + two
+    if isinstance(one, Scores) or isinstance(two, Scores):
+        raise DataError("scores and counted labels do not add up")
+    return one + two

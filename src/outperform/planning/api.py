@@ -74,6 +74,7 @@ class Analysis:
     labels: Sequence[Label] | None
     pos_label: Label | None
     n_draws: int | None
+    verb: str = "plan"
 
     @property
     def prob(self) -> float:
@@ -120,13 +121,13 @@ class Analysis:
                 )
 
 
-def _check_pilot(pilot: object) -> Outcomes | Scores:
+def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
     """Return data from which new ones can be drawn, or say how to mend them."""
     if not isinstance(pilot, (Outcomes, Scores)):
         raise UsageError(
             f"pilot must be op.Outcomes, op.Scores or op.Suite; got {type(pilot).__name__}"
         )
-    refuse_prevalence(pilot, "plan")
+    refuse_prevalence(pilot, verb)
     if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
             f"a pilot must be drawn as the new items will be, and these {pilot.pool.CHOSEN}; give "
@@ -151,8 +152,8 @@ def pilot_world(
     """Return the world that a pilot's posterior draws anew for every project."""
     if isinstance(pilot, Suite):
         return suite_world(pilot, _check_two(pilot, a, b), analysis)
-    checked = _check_pilot(pilot)
-    seen = selected(checked, _check_two(checked, a, b), verb="plan")
+    checked = _check_pilot(pilot, analysis.verb)
+    seen = selected(checked, _check_two(checked, a, b), verb=analysis.verb)
     if isinstance(seen, Scores):
         asked = analysis.ask_scores(seen)
         return _score_world(asked, analysis), rope_for(asked, analysis.rope)
@@ -173,7 +174,7 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
     """Return the world of a suite's tasks, each drawn from its own posterior."""
 
     def ask(data: object, **asked: Any) -> LabelSpec:
-        seen = _check_pilot(data)
+        seen = _check_pilot(data, analysis.verb)
         if isinstance(seen, Scores):
             raise UsageError("a suite with tasks of scores cannot be planned; plan them one by one")
         return make_label_spec(seen, defaults=("unit", "unit"), **asked)
@@ -297,7 +298,7 @@ def rates_world(
 ) -> tuple[RatesWorld, Rope]:
     """Return the world of the papers' outcome probabilities."""
     analysis.refuse("labels", "pos_label", what="outcome probabilities")
-    measured = binary_metric("f1" if analysis.metric is None else analysis.metric, "this world")
+    measured = binary_metric("f1" if analysis.metric is None else analysis.metric)
     if theta_pos is None or theta_neg is None or prevalence is None:
         raise UsageError(
             f"give all three of {param('theta_pos')}, {param('theta_neg')} and "
@@ -422,7 +423,9 @@ def plan(
         pos_label=pos_label,
         n_draws=n_draws,
     )
-    there, region = _the_world({"pilot": pilot, "a": a, "b": b}, _given(world), analysis)
+    said = _given(world)
+    accuracies, rates = ({name: said.get(name) for name in part} for part in (_ACCURACIES, _RATES))
+    there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
     search = Search(
         goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
         target=check_target(target),
@@ -454,27 +457,26 @@ def _given(world: Accuracies | Rates | None) -> dict[str, Any]:
     return {name: value for name, value in world.items() if value is not None}
 
 
-def _the_world(
-    pilot: dict[str, Any], world: dict[str, Any], analysis: Analysis
+def the_world(
+    pilot: dict[str, Any],
+    accuracies: dict[str, Any] | None,
+    rates: dict[str, Any],
+    analysis: Analysis,
 ) -> tuple[World, Rope]:
-    """Return the one world that was given."""
-    accuracies, rates = ({name: world.get(name) for name in part} for part in (_ACCURACIES, _RATES))
-    given = [any(one is not None for one in part.values()) for part in (pilot, accuracies, rates)]
-    if sum(given) != 1:
-        parts = [
-            word
-            for word, there in zip(("a pilot", "accuracies", "theta"), given, strict=True)
-            if there
-        ]
+    """Return the one world that was given; accuracies are None where a verb takes none."""
+    parts = {"a pilot": pilot, "accuracies": accuracies or {}, "theta": rates}
+    given = [name for name, part in parts.items() if any(one is not None for one in part.values())]
+    if len(given) != 1:
+        ways = either("pilot=, or ", "the file of a pilot, or ")
+        if accuracies is not None:
+            ways += either("world= with ", "") + f"{param('accuracies')} and {param('agreement')}"
+            ways += either(", or with ", ", or ")
         raise UsageError(
-            "give exactly one world: "
-            + either("pilot=, or world= with", "the file of a pilot, or")
-            + f" {param('accuracies')} and {param('agreement')}, or {either('with ', '')}"
-            f"{param('theta_pos')}, {param('theta_neg')} and {param('prevalence')}; got "
-            f"{' and '.join(parts) or 'none'}"
+            f"give exactly one world: {ways}{param('theta_pos')}, {param('theta_neg')} and "
+            f"{param('prevalence')}; got {' and '.join(given) or 'none'}"
         )
-    if given[0]:
-        return pilot_world(**pilot, analysis=analysis)
-    if given[1]:
+    if accuracies is not None and given == ["accuracies"]:
         return accuracies_world(**accuracies, analysis=analysis)
-    return rates_world(**rates, analysis=analysis)
+    if given == ["theta"]:
+        return rates_world(**rates, analysis=analysis)
+    return pilot_world(**pilot, analysis=analysis)

@@ -372,16 +372,18 @@ def prior_worth(spec: LabelSpec) -> float:
 _OUTCOMES = ("11", "10", "01", "00")
 
 
-def binary_metric(metric: MetricLike, verb: str) -> metrics.Metric:
+def binary_metric(metric: MetricLike) -> metrics.Metric:
     """Return a metric of one class, or say that outcome probabilities know no other."""
     if metrics.is_of_scores(metric):
         raise UsageError(
-            f"{verb} draws labels of two classes from their probabilities; for a metric of scores "
-            "give plan a pilot"
+            "outcome probabilities tell labels of two classes; for a metric of scores give a pilot"
         )
     measured = metrics.get(metric)
     if measured.average != "binary":
-        raise UsageError(f"{verb} takes a metric of one class such as 'f1'; got {measured.name!r}")
+        raise UsageError(
+            "outcome probabilities of two classes tell a metric of one class such as 'f1'; for "
+            f"{measured.name!r} give a pilot"
+        )
     return measured
 
 

@@ -11,27 +11,29 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import Axes, FigureSize, FloatArray, Seed
-from outperform.decision.intervals import check_prob
+from outperform._typing import Axes, FigureSize, FloatArray, Label, Seed
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
 from outperform.display.cards import Card
 from outperform.display.formats import count_column, number_column
 from outperform.display.pictures import curve
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
+from outperform.findings import is_serious
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, seed_name
 from outperform.metrics.score_metric import MetricLike
+from outperform.planning.api import Analysis, the_world
 from outperform.planning.goals import (
     Goal,
     Outlook,
+    World,
     any_decision,
-    binary_metric,
-    check_probability,
-    check_theta,
     firm_goal,
     first_size,
     prior_worth,
@@ -39,8 +41,8 @@ from outperform.planning.goals import (
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import Curve, Search, check_most, check_target
 from outperform.planning.text import plot_power
-from outperform.planning.worlds import RatesWorld, ScoreWorld, TableWorld, posterior_world
-from outperform.posterior.registry import PriorLike, dirichlet_shapes
+from outperform.planning.worlds import ScoreWorld, TableWorld, posterior_world
+from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
 from outperform.results.base import Tabular
@@ -140,54 +142,66 @@ class Power(Tabular):
 
 
 def power(
+    pilot: Outcomes | Scores | Suite | None = None,
+    a: str | None = None,
+    b: str | None = None,
     *,
-    theta_pos: Mapping[str, float],
-    theta_neg: Mapping[str, float],
-    prevalence: float,
+    theta_pos: Mapping[str, float] | None = None,
+    theta_neg: Mapping[str, float] | None = None,
+    prevalence: float | None = None,
     sizes: Sequence[int],
     goal: str | Decision = "decided",
-    metric: MetricLike = "f1",
+    metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     paired: bool = True,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
+    labels: Sequence[Label] | None = None,
+    pos_label: Label | None = None,
     n_simulations: int = 2_000,
-    n_draws: int = 4_000,
+    n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Power:
     """Simulate test sets and count how often the decision is the wanted one.
 
-    Each data set draws the number of positive items, then the outcome
-    pairs of either class; the same data are compared by the paired or the
-    unpaired comparison.
+    The world is a pilot's, or outcome probabilities of two classes. With a pilot every data set
+    draws its world from the pilot's posterior first, as for :func:`plan`; probabilities are taken
+    as they are: each data set draws the number of positive items, then the outcome pairs of
+    either class.
 
     Parameters
     ----------
+    pilot
+        Outcomes or scores of items like those to come, or a :class:`Suite`, as for :func:`plan`.
+    a, b
+        The names of two models in the pilot; may be left out if it has two.
     theta_pos, theta_neg
-        In positive and in negative items, the probability that A and B
+        Instead of a pilot: in positive and in negative items, the probability that A and B
         predict positive: keys ``"11"``, ``"10"``, ``"01"``, ``"00"`` are (A, B).
     prevalence
-        The probability that an item is positive.
+        With them, the probability that an item is positive.
     sizes
         Numbers of items.
     goal
         The wanted decision: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
         a :class:`Decision`, or ``"decided"`` for any of the three firm ones.
     metric
-        A binary metric.
+        As for :func:`compare`; of outcome probabilities one of one class, F1 by default.
     rope
         The region of practical equivalence.
     paired
         Whether the comparison uses that the items are the same.
     hdi_prob
         The mass of the interval.
-    prior
-        ``"uniform"``, the default, ``"jeffreys"``, an array or a :class:`Prior`.
+    prior, labels, pos_label
+        As for :func:`compare`: how the pilot is read, and how the new items will be. Of outcome
+        probabilities the prior is ``"uniform"``, the default, ``"jeffreys"``, an array or a
+        :class:`Prior`.
     n_simulations
         Data sets a size.
     n_draws
-        Draws a data set.
+        Draws a data set: 4,000 by default, of the outcomes of a pilot 1,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
@@ -204,18 +218,20 @@ def power(
     >>> print(found.power)
     [1.]
     """
-    measured = binary_metric(metric, "power")
-    region = Rope.from_param(rope, bounds=measured.bounds)
-    wanted = any_decision(goal, region, greater_is_better=measured.greater_is_better)
-    world = RatesWorld(
-        theta=check_theta(theta_pos, theta_neg),
-        prevalence=check_probability(prevalence),
-        prior=dirichlet_shapes(prior),
+    analysis = Analysis(
+        metric=metric,
+        rope=rope,
         paired=paired,
-        metric=measured,
-        n_draws=check_draws(n_draws),
-        prob=check_prob(hdi_prob),
+        hdi_prob=hdi_prob,
+        prior=prior,
+        labels=labels,
+        pos_label=pos_label,
+        n_draws=n_draws,
+        verb="power",
     )
+    rates = {"theta_pos": theta_pos, "theta_neg": theta_neg, "prevalence": prevalence}
+    world, region = the_world({"pilot": pilot, "a": a, "b": b}, None, rates, analysis)
+    wanted = any_decision(goal, region, greater_is_better=world.metric.greater_is_better)
     if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
         raise UsageError(f"{param('sizes')} must be a list of numbers of items; got {sizes!r}")
     n_simulations = check_draws(n_simulations, name="n_simulations")
@@ -240,7 +256,7 @@ def power(
 
 
 def _signature(
-    world: RatesWorld,
+    world: World,
     sizes: Sequence[int],
     goal: str | Decision,
     rope: Rope,
@@ -333,7 +349,7 @@ def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) 
     target
         The wanted probability.
     """
-    if _is_withheld(comparison) or not _is_of_items(comparison):
+    if is_serious(comparison.findings) or not _is_of_items(comparison):
         return None
     most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
@@ -360,10 +376,6 @@ def needed_to_decide(comparison: Comparison) -> Needed | None:
     better = comparison.spec.metric.greater_is_better
     goal = firm_goal("decided", comparison.rope, greater_is_better=better)
     return items_needed(comparison, goal)
-
-
-def _is_withheld(comparison: Comparison) -> bool:
-    return any(one.level == "serious" for one in comparison.findings)
 
 
 def _is_of_items(comparison: Comparison) -> bool:
@@ -441,7 +453,7 @@ def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
 
 def _is_reached(comparison: Comparison, goal: Goal) -> bool:
     ends = np.array([[comparison.hdi.low], [comparison.hdi.high]])
-    return bool(goal.reached(ends)[0]) and not _is_withheld(comparison)
+    return bool(goal.reached(ends)[0]) and not is_serious(comparison.findings)
 
 
 def _decided(

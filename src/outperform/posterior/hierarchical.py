@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma
 
-from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, SeedSequence
 from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError, param
 from outperform.posterior.dirichlet import SparseWeights
@@ -465,3 +465,34 @@ def _centres(
     misfit = np.einsum("gi,gij,gj->g", off, inverse, off)
     evidence = (np.log(centre_variance) - np.linalg.slogdet(whole)[1] - misfit) / 2
     return evidence, centre, centre_variance
+
+
+_FEWEST_POOLED = 3
+_TYPICAL_SPREAD = 1 / 8  # of the sd of what one item says
+
+
+def pool_normal(own: FloatArray, n: IntArray, seed: SeedSequence) -> tuple[FloatArray, FloatArray]:
+    """Return pooled draws of independent slices, and how probably each is like the whole.
+
+    Their true values are normal about a centre with a spread that all slices teach; a few may
+    stand apart. What one item tells scales the spread that is expected beforehand. Fewer than
+    three slices teach no spread and stay as they are.
+
+    Parameters
+    ----------
+    own
+        Draws as the items of each slice alone give them, ``(n_slices, n_draws)``.
+    n
+        How many items each has.
+    seed
+        Of the prior's part of the draws.
+    """
+    if len(own) < _FEWEST_POOLED:
+        return own, np.ones(len(own))
+    variances = np.maximum(own.var(axis=1), np.finfo(np.float64).tiny)
+    covariance = np.diag(variances)
+    item = float(np.sqrt(np.median(n * variances)))
+    spread = learn_spread(own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item)
+    pooled = spread.pool(own, covariance, np.random.default_rng(seed))
+    # Alike is what the slice's own items cannot tell from it.
+    return pooled, np.asarray(spread.weights @ (spread.variances < variances / 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -9,109 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from outperform._typing import FloatArray, IntArray
-
-
-def sum_by(codes: IntArray, values: FloatArray, *, size: int) -> FloatArray:
-    """Return the sum of the values of each code.
-
-    Examples
-    --------
-    >>> sum_by(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), size=3).tolist()
-    [1.0, 0.0, 5.0]
-    """
-    return np.asarray(np.bincount(codes, values, minlength=size), dtype=np.float64)
-
-
-def add_up(
-    place: IntArray, cell: IntArray, count: FloatArray, *, n_cells: int
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return slices, cells and counts in order, what is the same cell of a slice added up."""
-    keys, inverse = np.unique(place * n_cells + cell, return_inverse=True)
-    return keys // n_cells, keys % n_cells, sum_by(inverse.ravel(), count, size=len(keys))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SlicedRows:
-    """One or more Dirichlet rows, each counted in every slice.
-
-    The class proportions of all slices are one row whose cells are the classes;
-    what two models answer is one row for each true class, whose cells are pairs
-    of answers.
-
-    Parameters
-    ----------
-    n_slices
-        How many slices there are.
-    row
-        The row that each cell belongs to, ``(n_cells,)``, in order; every row from 0 on has a cell.
-    prior
-        The base model's prior shape of each cell, ``(n_cells,)``.
-    place, cell, count
-        Slice, cell and number of items of everything that occurred.
-    """
-
-    n_slices: int
-    row: IntArray
-    prior: FloatArray
-    place: IntArray
-    cell: IntArray
-    count: FloatArray
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells all rows have together."""
-        return len(self.row)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self.row.max()) + 1
-
-    @cached_property
-    def row_starts(self) -> IntArray:
-        """The first cell of each row; cells come in the order of their rows."""
-        return np.searchsorted(self.row, np.arange(self.n_rows))
-
-    @cached_property
-    def row_prior(self) -> FloatArray:
-        """The prior mass of each row."""
-        return sum_by(self.row, self.prior, size=self.n_rows)
-
-    @cached_property
-    def _row_keys(self) -> tuple[IntArray, IntArray]:
-        keys = self.place * self.n_rows + self.row[self.cell]
-        found, inverse = np.unique(keys, return_inverse=True)
-        return found, inverse.ravel()
-
-    @property
-    def entry_row(self) -> IntArray:
-        """For everything that occurred, which of the rows that occurred it is in."""
-        return self._row_keys[1]
-
-    @cached_property
-    def row_place(self) -> IntArray:
-        """The slice of each row that occurred."""
-        return self._row_keys[0] // self.n_rows
-
-    @cached_property
-    def row_row(self) -> IntArray:
-        """The row of each row that occurred."""
-        return self._row_keys[0] % self.n_rows
-
-    @cached_property
-    def row_count(self) -> FloatArray:
-        """The number of items of each row that occurred."""
-        return sum_by(self.entry_row, self.count, size=len(self.row_place))
-
-    def dense(self, places: slice) -> FloatArray:
-        """Return the counts of neighbouring slices in full, ``(n_slices, n_cells)``."""
-        first, stop = np.searchsorted(self.place, [places.start, places.stop])
-        counts = np.zeros((places.stop - places.start, self.n_cells))
-        inside = slice(first, stop)
-        counts[self.place[inside] - places.start, self.cell[inside]] = self.count[inside]
-        return counts
-
+from outperform._typing import BoolArray, FloatArray, IntArray
+from outperform.data.pool import SlicedRows, add_up, sum_by
+from outperform.posterior.sums import PairSums
 
 # Each four times the one before: rates scatter half as much.
 KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
@@ -349,10 +250,98 @@ class Shrinkage:
         shapes: FloatArray = self.rows.prior + self.centres[0].pooled
         return shapes
 
+    @cached_property
+    def pooled(self) -> FloatArray:
+        """The counts of each centre, ``(n_centres, n_cells)``."""
+        return np.stack([centre.pooled for centre in self.centres])
+
+    def kept(self, pooled: FloatArray) -> FloatArray:
+        """Return what such counts are worth as a prior, ``(n_centres · n_kappas, n_rows)``."""
+        totals = np.maximum(np.add.reduceat(pooled, self.rows.row_starts, axis=1), 0.0)
+        return np.concatenate([share_kept(KAPPAS[:, None], one) for one in totals])
+
     def shapes(self, places: slice) -> FloatArray:
         """Return Dirichlet shapes of neighbouring slices under each centre and κ."""
         found = [posterior_shapes(self.rows, centre, places) for centre in self.centres]
         return np.concatenate(found, axis=1)
+
+
+# What a slice may add to a row by its mean, not by draws. The sd of a rate is then off by about
+# half of that, which 4,000 draws cannot tell.
+SMALL_ADDITION = 0.01
+# How many times as much the others may weigh in a slice as in the draws that slices share. Means
+# and variances are right whatever it is; at this the skewness of that part is off by a twentieth.
+_MOST_GROWTH = 1.1
+
+
+class SharedDraws(NamedTuple):
+    """What slices share: gammas of the prior, and of each centre at each κ.
+
+    At κ = ∞ the prior is in the centre. ``pooled`` are no draws but the counts of each centre,
+    and ``kept`` is what they are worth, ``(n_grid, n_rows)``.
+    """
+
+    classes: FloatArray
+    prior: PairSums
+    grid: list[PairSums]
+    pooled: list[PairSums]
+    kept: FloatArray
+
+    def take(
+        self, on_grid: int, inside: slice, growth: FloatArray
+    ) -> Iterator[tuple[FloatArray, PairSums]]:
+        """Yield gammas for some draws, and what to multiply them by in each row.
+
+        Where the others weigh g times as much as here, a gamma x of shape a becomes
+        ``√g · x + (g − √g) · a``, which has the mean and the variance of one of shape ga. Of rows
+        that do not grow at all, by 0, nothing is taken.
+        """
+        centre, kappa = divmod(on_grid, len(KAPPAS))
+        if kappa != LIKE_WHOLE:
+            yield np.sign(growth), self.prior.cut(inside)
+        if kappa != 0:
+            root = np.sqrt(growth)
+            yield root, self.grid[on_grid].cut(slice(0, inside.stop - inside.start))
+            if (growth > root).any():
+                yield (growth - root) * self.kept[on_grid], self.pooled[centre]
+
+
+class OwnPart(NamedTuple):
+    """What one slice draws itself, for each place on the grid that it uses."""
+
+    cells: IntArray  # (n_own,)
+    shapes: FloatArray  # (n_used, n_own)
+    known: BoolArray  # (n_used, n_rows) where the means of so small shapes will do
+    growth: FloatArray  # (n_used, n_rows) how many times as much the others weigh
+    apart: BoolArray  # (n_rows,) where nothing is shared
+
+
+def own_part(learned: Shrinkage, place: int, used: Sequence[int], kept: FloatArray) -> OwnPart:
+    """Return how the shapes of a slice differ from those that are shared.
+
+    They are ``α + k'(m − wc) + c``, the shared ones ``α + km``. Since ``k' ≥ k``, m grows by
+    ``k'/k``, and ``(1 − k'w)c`` is left to draw. Where the slice is so much of a row that this
+    is far from 1, it draws the row in full.
+    """
+    rows, pooled = learned.rows, learned.pooled
+    counts = rows.dense(slice(place, place + 1))[0]
+    inside = slice(*np.searchsorted(rows.row_place, [place, place + 1]))
+    worth = np.zeros((len(pooled), rows.n_rows))
+    worth[:, rows.row_row[inside]] = [centre.worth[inside] for centre in learned.centres]
+    left = worth[:, rows.row] * counts
+    here, there = learned.kept(pooled - left)[used], kept[used]
+    growth = np.divide(here, there, out=np.ones_like(here), where=there > 0)
+    apart: BoolArray = np.asarray((growth > _MOST_GROWTH).any(axis=0))
+    full = apart[rows.row]
+    cells = np.flatnonzero(full | (counts > 0))
+    centre = np.floor_divide(used, len(KAPPAS))
+    others = (full * pooled - left)[:, cells][centre]
+    shapes = (counts + full * rows.prior)[cells] + here[:, rows.row[cells]] * others
+    np.maximum(shapes, 0.0, out=shapes)
+    own = np.stack([sum_by(rows.row[cells], one, size=rows.n_rows) for one in shapes])
+    totals = np.add.reduceat(pooled, rows.row_starts, axis=1)[centre]
+    known = ~apart & (own <= SMALL_ADDITION * (rows.row_prior + there * totals))
+    return OwnPart(cells, shapes, known, growth, apart)
 
 
 def shrink(rows: SlicedRows) -> Shrinkage:
@@ -448,9 +437,9 @@ def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
 
 def lump(rows: SlicedRows, cells: IntArray) -> SlicedRows:
     """Add up the rare cells of each true class by who is right."""
-    truth, a, b = cells.T
-    common = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
-    right = 2 * (a == truth) + (b == truth)
+    truth: IntArray = cells[:, 0]
+    common: BoolArray = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
+    right: IntArray = (cells[:, 1:] == truth[:, None]) @ np.array([2, 1])
     keys = np.stack([truth, common, np.where(common, np.arange(len(cells)), right)], axis=1)
     kept, lumps = np.unique(keys, axis=0, return_inverse=True)
     lumps = lumps.ravel()

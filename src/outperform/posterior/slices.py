@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
-from outperform.data.pool import Slices
+from outperform.data.pool import SlicedRows, Slices, add_up
 from outperform.errors import ResourceError, UsageError, param
 from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.dirichlet import unit_rows
-from outperform.posterior.hierarchical import learn_spread
 from outperform.posterior.pooling import (
+    KAPPAS,
     LIKE_WHOLE,
+    SMALL_ADDITION,
+    SharedDraws,
     Shrinkage,
-    SlicedRows,
-    add_up,
+    own_part,
     shrink,
     shrink_answers,
 )
 from outperform.posterior.registry import get_prior
-from outperform.posterior.rng import child
+from outperform.posterior.rng import Blocks, child, spread_blocks
+from outperform.posterior.sums import PairSums
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]
 """Draw neighbouring slices so many times: one :class:`Drawn` per model."""
 
+# With so few cells every slice draws all of them.
+_FEW_CELLS = 128
 # A block of this many numbers stays near the cache.
 _BLOCK = 1 << 18
 _LONGEST = 1 << 23
+_MOST_SHARED = 1 << 25
 _MOST_CONFUSION_CELLS = 1 << 14
 _SMALLEST_MASS = 0.1
 _SHARED_STREAM = 2**31
-# What a slice may add to the whole and still share its draws: the sd is then off by half of
-# that at most, which 4,000 draws cannot tell.
-_SMALL_ADDITION = 0.01
 
 
 class SlicesPosterior:
@@ -86,22 +89,39 @@ class SlicesPosterior:
         """How many gammas one draw of one slice takes."""
         return len(self.cells) + self.n_classes
 
+    @property
+    def shares(self) -> bool:
+        """Whether slices share draws of the others, and add what they have themselves.
+
+        Few cells are drawn anew in every slice; of very many classes there is no room to share.
+        """
+        return len(self.cells) > _FEW_CELLS and self.n_classes**2 <= _MOST_CONFUSION_CELLS
+
     def block_length(self, n_draws: int) -> int:
         """Return how many slices make a block; it does not depend on threads."""
+        if self.shares:
+            return 1
         return max(1, min(64, _BLOCK // (self.n_gammas * n_draws)))
 
     def pieces(self, n_draws: int, needs: Needs) -> list[int]:
-        """Return the lengths that a block's draws are made in, so that they fit in memory."""
+        """Return the lengths that draws are made in, so that they fit in memory."""
         if needs == "confusion" and self.n_classes**2 > _MOST_CONFUSION_CELLS:
             raise ResourceError(
                 f"a function of the whole confusion matrix needs {self.n_classes**2:,} cells a "
                 "draw; use one of the named metrics, which need three numbers a class"
             )
-        size = self.n_gammas + (2 * self.n_classes**2 if needs == "confusion" else 0)
-        most = max(100, _LONGEST // size)
-        n_pieces = -(-n_draws // most)
+        confusions = 2 * self.n_classes**2
+        most = _LONGEST // (self.n_gammas + (confusions if needs == "confusion" else 0))
+        if self.shares:
+            n_shared = 1 + self.answers.weights.max(axis=0).sum()
+            most = min(_LONGEST // self._longest_row, int(_MOST_SHARED / (n_shared * confusions)))
+        n_pieces = -(-n_draws // max(100, most))
         return [(place + 1) * n_draws // n_pieces - place * n_draws // n_pieces
                 for place in range(n_pieces)]  # fmt: skip
+
+    @property
+    def _longest_row(self) -> int:
+        return int(np.bincount(self.cells[:, 0]).max())
 
     def draw_whole(self, seed: np.random.SeedSequence, n_draws: int) -> FloatArray:
         """Draw what the models answer on the whole, once, as gammas ``(n_cells, n_draws)``.
@@ -109,8 +129,137 @@ class SlicesPosterior:
         Slices that are like the whole have these rates and no others, so they share the draws
         as long as they add next to nothing to what is known of it.
         """
-        generator = np.random.Generator(np.random.SFC64(child(seed, _SHARED_STREAM)))
-        return generator.standard_gamma(self.answers.whole[:, None], (len(self.cells), n_draws))
+        return _draw_whole(self.answers, seed, n_draws)
+
+    def sharing(
+        self,
+        needs: Needs,
+        seed: np.random.SeedSequence,
+        n_draws: int,
+        *,
+        places: IntArray,
+        n_jobs: int | None = None,
+    ) -> Callable[[], Worker]:
+        """Draw what these slices share, and return what makes a worker that takes it."""
+        if self.shares:
+            shared = self.draw_shared(seed, n_draws, places=places, n_jobs=n_jobs)
+            return lambda: self.adding_worker(needs, shared)
+        whole = self.draw_whole(seed, n_draws)
+        return lambda: self.worker(needs, whole)
+
+    def draw_shared(
+        self,
+        seed: np.random.SeedSequence,
+        n_draws: int,
+        *,
+        places: IntArray,
+        n_jobs: int | None = None,
+    ) -> SharedDraws:
+        """Draw once what these slices take of the prior and of each centre and κ.
+
+        A gamma of shape a + b is one of a plus one of b. So a slice takes the gammas of the others
+        and adds those of its own items. It takes each draw once at most, so its draws are
+        independent; two slices may take the same, since nothing is said of two together.
+        """
+        learned, rows, size = self.answers, self.answers.rows, self.n_classes
+        kept = learned.kept(learned.pooled)
+        shapes = kept[:, rows.row] * np.repeat(learned.pooled, len(KAPPAS), axis=0)
+        shapes[LIKE_WHOLE :: len(KAPPAS)] += rows.prior
+        most = learned.weights[places].max(axis=0)
+        lengths = np.where(most > 0, np.minimum(most * n_draws + 2, n_draws), 0).astype(np.int64)
+        answers = [np.empty((n, size, 2 * size)) for n in (n_draws, *lengths.tolist())]
+        tasks = [
+            (row, of_cells, out)
+            for of_cells, out in zip([rows.prior, *shapes], answers, strict=True)
+            for row in range(size if len(out) else 0)
+        ]
+
+        def work(blocks: Blocks) -> None:
+            for generator, block in blocks:
+                row, of_cells, out = tasks[block]
+                inside = self.cells[:, 0] == row
+                sums, gammas = np.zeros((2 * size, len(out))), np.empty(len(out))
+                pairs: list[list[int]] = (self.cells[inside, 1:] + [0, size]).tolist()
+                row_shapes: list[float] = of_cells[inside].tolist()
+                for shape, (a, b) in zip(row_shapes, pairs, strict=True):
+                    generator.standard_gamma(shape, out=gammas)
+                    sums[a] += gammas
+                    sums[b] += gammas
+                out[:, row] = sums.T
+
+        spread_blocks(
+            work,
+            n_blocks=len(tasks),
+            n_gammas=len(self.cells) * (n_draws + int(lengths.sum())),
+            seed=child(seed, _SHARED_STREAM),
+            n_jobs=n_jobs,
+        )
+        prior, *grid = map(PairSums.of, answers)
+        pooled = [PairSums.of_cells(self.cells, one, n_classes=size) for one in learned.pooled]
+        classes = _draw_whole(self.prevalence, seed, n_draws)
+        return SharedDraws(classes, prior, grid, pooled, kept)
+
+    def adding_worker(self, needs: Needs, shared: SharedDraws) -> Worker:
+        """Return a function like that of :meth:`worker`, which adds one slice to what is shared."""
+        read, add = (
+            (_margins, PairSums.add_margins)
+            if needs == "margins"
+            else (_confusion, PairSums.add_confusion)
+        )
+        buffers: dict[int, _Buffers] = {}
+
+        def draw(generator: np.random.Generator, places: slice, n_draws: int) -> list[Drawn]:
+            if n_draws not in buffers:
+                size = (1, n_draws)
+                buffers[n_draws] = _Buffers.of(self._longest_row, self.n_classes, size, needs)
+            weights, classes, scale, sums = buffers[n_draws]
+            _fill_classes(generator, self.prevalence, places, classes, scale, shared.classes)
+            scale[...] = sums[...] = 0.0
+            stops: list[int] = _allot(generator, self.answers.weights[places], n_draws)[0].tolist()
+            parts = [
+                (on_grid, slice(*ends))
+                for on_grid, ends in enumerate(pairwise([0, *stops]))
+                if ends[0] < ends[1]
+            ]
+            own = own_part(self.answers, places.start, [one for one, _ in parts], shared.kept)
+            taken = [
+                (inside, factors[:, None], gammas)
+                for (on_grid, inside), growth in zip(parts, own.growth, strict=True)
+                for factors, gammas in shared.take(on_grid, inside, growth * ~own.apart)
+            ]
+            for inside, factors, gammas in taken:
+                scale[:, 0, inside] += factors * gammas.rows
+            adds = [
+                inside.stop
+                for (_, inside), shapes in zip(parts, own.shapes, strict=True)
+                if shapes.any()
+            ]
+            until = slice(0, max(adds, default=0))
+            truth: IntArray = self.cells[own.cells, 0]
+            edges: list[int] = np.searchsorted(truth, np.arange(self.n_classes + 1)).tolist()
+            for row, ends in enumerate(pairwise(edges)):
+                cells: IntArray = own.cells[slice(*ends)]
+                drawn: FloatArray = weights[: ends[1] - ends[0], :, until]
+                for part, (_, inside) in enumerate(parts):
+                    if inside.start >= until.stop:
+                        break
+                    own_shapes: list[float] = own.shapes[part, slice(*ends)].tolist()
+                    _fill_row(generator, own_shapes, drawn[:, 0, inside], own.known[part, row])
+                scale[row, :, until] += drawn.sum(axis=0)
+                np.divide(classes[row], scale[row], out=scale[row])
+                drawn *= scale[row, :, until]
+                for model in range(2):
+                    read(
+                        self.cells[cells][:, [0, 1 + model]],
+                        drawn,
+                        classes,
+                        sums[model][..., until],
+                    )
+            for inside, factors, gammas in taken:
+                add(gammas, factors * scale[:, 0, inside], sums[:, :, :, 0, inside])
+            return [read(self.cells[:0], weights[:0], classes, sums[model]) for model in range(2)]
+
+        return draw
 
     def worker(self, needs: Needs, whole: FloatArray | None = None) -> Worker:
         """Return a function with buffers of its own that draws neighbouring slices.
@@ -129,11 +278,7 @@ class SlicesPosterior:
                 buffers[size] = _Buffers.of(len(truth), self.n_classes, size, needs)
             weights, classes, scale, sums = buffers[size]
             _fill_gammas(generator, self.answers, places, weights, whole)
-            # Draws come in the order of κ; which κ of the one meets which of the other is chance.
-            _fill_gammas(generator, self.prevalence, places, scale)
-            order = generator.permutation(n_draws)
-            np.take(scale, order, axis=2, out=classes)
-            classes /= classes.sum(axis=0)
+            _fill_classes(generator, self.prevalence, places, classes, scale)
             scale[...] = 0.0
             for row, gammas in zip(truth, weights, strict=True):
                 scale[row] += gammas
@@ -176,6 +321,11 @@ def _check_mass(rows: SlicedRows) -> None:
         )
 
 
+def _draw_whole(learned: Shrinkage, seed: np.random.SeedSequence, n_draws: int) -> FloatArray:
+    generator = np.random.Generator(np.random.SFC64(child(seed, _SHARED_STREAM)))
+    return generator.standard_gamma(learned.whole[:, None], (learned.rows.n_cells, n_draws))
+
+
 def _fill_gammas(
     generator: np.random.Generator,
     learned: Shrinkage,
@@ -201,6 +351,22 @@ def _fill_gammas(
             start = stop
 
 
+def _fill_classes(
+    generator: np.random.Generator,
+    prevalence: Shrinkage,
+    places: slice,
+    classes: FloatArray,
+    buffer: FloatArray,
+    whole: FloatArray | None = None,
+) -> None:
+    """Fill ``(n_classes, n_slices, n_draws)`` with shares of the classes."""
+    # Draws come in the order of κ; which κ of the one meets which of the other is chance.
+    _fill_gammas(generator, prevalence, places, buffer, whole)
+    order = generator.permutation(classes.shape[2])
+    np.take(buffer, order, axis=2, out=classes)
+    classes /= classes.sum(axis=0)
+
+
 def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyArray]:
     """Return what each slice adds to the whole, ``(n_slices, n_cells, 1)``, and if that is small.
 
@@ -208,7 +374,7 @@ def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyA
     """
     base, starts = learned.whole, learned.rows.row_starts
     added: FloatArray = np.maximum(shapes[:, LIKE_WHOLE] - base, 0.0)
-    most = _SMALL_ADDITION * np.add.reduceat(base, starts)
+    most = SMALL_ADDITION * np.add.reduceat(base, starts)
     too_much = np.add.reduceat(added, starts, axis=1) > most
     return added[:, :, None], ~np.asarray(too_much.any(axis=1))
 
@@ -218,7 +384,7 @@ def _allot(generator: np.random.Generator, weights: FloatArray, n_draws: int) ->
     edges = np.cumsum(weights, axis=1)
     edges *= n_draws / edges[:, -1:]
     stops = np.floor(edges + generator.random((len(weights), 1))).astype(np.int64)
-    stops[:, -1] = n_draws
+    stops[edges >= edges[:, -1:]] = n_draws
     return np.minimum(stops, n_draws)
 
 
@@ -239,8 +405,14 @@ def _confusion(
     return sums
 
 
-# With so few cells every one of them is drawn; with more, those that occurred anywhere.
-_FEW_CELLS = 128
+def _fill_row(
+    generator: np.random.Generator, shapes: list[float], out: FloatArray, known: bool
+) -> None:
+    for shape, gammas in zip(shapes, out, strict=True):
+        if known or shape == 0:
+            gammas[...] = shape
+        else:
+            generator.standard_gamma(shape, out=gammas)
 
 
 def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
@@ -314,36 +486,3 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
     return SlicedRows(
         n_slices=len(slices), row=row, prior=prior, place=place, cell=cell, count=count
     )
-
-
-_FEWEST_POOLED = 3
-_TYPICAL_SPREAD = 1 / 8  # of the sd of what one item says
-
-
-def pool_normal(
-    own: FloatArray, n: IntArray, seed: np.random.SeedSequence
-) -> tuple[FloatArray, FloatArray]:
-    """Return pooled draws of independent slices, and how probably each is like the whole.
-
-    Their true values are normal about a centre with a spread that all slices teach; a few may
-    stand apart. What one item tells scales the spread that is expected beforehand. Fewer than
-    three slices teach no spread and stay as they are.
-
-    Parameters
-    ----------
-    own
-        Draws as the items of each slice alone give them, ``(n_slices, n_draws)``.
-    n
-        How many items each has.
-    seed
-        Of the prior's part of the draws.
-    """
-    if len(own) < _FEWEST_POOLED:
-        return own, np.ones(len(own))
-    variances = np.maximum(own.var(axis=1), np.finfo(np.float64).tiny)
-    covariance = np.diag(variances)
-    item = float(np.sqrt(np.median(n * variances)))
-    spread = learn_spread(own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item)
-    pooled = spread.pool(own, covariance, np.random.default_rng(seed))
-    # Alike is what the slice's own items cannot tell from it.
-    return pooled, np.asarray(spread.weights @ (spread.variances < variances / 4))

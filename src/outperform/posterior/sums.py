@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -421,3 +421,46 @@ def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
         (times, (groups.cell, groups.pattern)),
         shape=(len(outcomes.tables[0].cells), len(groups.repeats)),
     )
+
+
+class PairSums(NamedTuple):
+    """Weights of the cells of two models, added up by truth and answer."""
+
+    answers: FloatArray  # (n_draws, n_classes, 2 · n_classes), A's answers before B's
+    hits: FloatArray  # (2, n_classes, n_draws)
+    rows: FloatArray  # (n_classes, n_draws)
+
+    @classmethod
+    def of(cls, answers: FloatArray) -> PairSums:
+        """Add up the rows."""
+        size = answers.shape[1]
+        apart = answers.reshape(-1, size, 2, size)
+        hits = np.ascontiguousarray(np.einsum("dtmt->mtd", apart))
+        return cls(answers, hits, np.ascontiguousarray(apart[:, :, 0].sum(axis=2).T))
+
+    @classmethod
+    def of_cells(cls, cells: IntArray, values: FloatArray, *, n_classes: int) -> PairSums:
+        """Add up one value for each cell, as if they were one draw."""
+        answers = np.zeros((1, n_classes, 2 * n_classes))
+        for model in range(2):
+            np.add.at(answers[0], (cells[:, 0], model * n_classes + cells[:, 1 + model]), values)
+        return cls.of(answers)
+
+    def cut(self, draws: slice) -> PairSums:
+        """Return some of the draws."""
+        return PairSums(self.answers[draws], self.hits[..., draws], self.rows[:, draws])
+
+    def add_margins(self, factors: FloatArray, out: FloatArray) -> None:
+        """Add rows times factors ``(n_classes, n_draws)`` to both models' hits and predicted."""
+        out[:, 0] += factors * self.hits
+        weights = np.ascontiguousarray(factors.T)
+        if len(self.answers) == 1:
+            predicted = weights @ self.answers[0]
+        else:
+            predicted = (weights[:, None] @ self.answers)[:, 0]
+        out[:, 1] += predicted.T.reshape(out[:, 1].shape)
+
+    def add_confusion(self, factors: FloatArray, out: FloatArray) -> None:
+        """Add rows times factors ``(n_classes, n_draws)`` to both models' confusion arrays."""
+        size = len(factors)
+        out += factors[:, None] * self.answers.reshape(-1, size, 2, size).transpose(2, 1, 3, 0)

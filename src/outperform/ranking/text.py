@@ -20,6 +20,7 @@ from outperform.display.formats import (
 from outperform.display.layout import Line, Page, joined_hdi, stacked, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
+from outperform.display.sentences import best_words
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 
@@ -50,7 +51,6 @@ _FIRST = (
     "expected_rank",
 )  # fmt: skip
 _PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
-_SURE, _PROBABLE = 0.95, 0.5
 
 
 # One row a model
@@ -188,10 +188,31 @@ def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
     >>> ranking_headline(facts)
     'gpt is probably best in f1 (P 83.0%), practically tied with bert.'
     """
+    others = facts["models"][1:]
+    worse = sum(not one["tied"] for one in others)
+    line = _leader(facts, limit)
+    return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
+
+
+def ranking_title(facts: RankingFacts, *, limit: int | None = None) -> str:
+    r"""Return who is best and who is tied with it, over a figure.
+
+    Examples
+    --------
+    >>> tied = {"name": "bert", "tied": True, "decision": {"name": "EQUIVALENT", "symbol": "≈"}}
+    >>> facts = {"metric": "f1", "n_draws": 1000,
+    ...          "models": [{"name": "gpt", "tied": True, "p_best": 0.53}, tied]}
+    >>> ranking_title(facts)
+    'gpt looks best in f1 (P\xa053.0%), practically tied with bert'
+    """
+    return _leader(facts, limit).replace("(P ", "(P\N{NO-BREAK SPACE}")
+
+
+def _leader(facts: RankingFacts, limit: int | None) -> str:
     leader, *others = facts["models"]
     name = for_text(leader["name"], limit=limit)
     chance = numbers.probability(leader["p_best"], n_draws=facts["n_draws"])
-    line = f"{name} {_surely(leader['p_best'])} in {read.metric(facts)} (P {chance})"
+    line = f"{name} {best_words(leader['p_best'])} in {read.metric(facts)} (P {chance})"
     tied = [one for one in others if one["tied"]]
     same = [one for one in tied if _equivalent(one)]
     open_ = [one for one in tied if not _equivalent(one)]
@@ -199,36 +220,13 @@ def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
         line += f", practically tied with {_listed(same, limit)}"
     if open_:
         line += f"; not shown to be worse: {_listed(open_, limit, symbols=True)}"
-    worse = len(others) - len(tied)
-    return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
-
-
-def ranking_title(facts: RankingFacts, *, limit: int | None = None) -> str:
-    """Return who is best or tied for it, over a figure.
-
-    Examples
-    --------
-    >>> gpt, bert = ({"name": name, "tied": True, "p_best": 0.5} for name in ("gpt", "bert"))
-    >>> ranking_title({"metric": "f1", "n_draws": 1000, "models": [gpt, bert]})
-    'gpt and bert are tied for best in f1'
-    """
-    tied = [one for one in facts["models"] if one["tied"]]
-    if len(tied) > 1:
-        return f"{_listed(tied, limit)} are tied for best in {read.metric(facts)}"
-    said = ranking_headline(facts, limit=limit).partition(";")[0]
-    return said.rstrip(".").replace("(P ", "(P\N{NO-BREAK SPACE}")
+    return line
 
 
 def _worse(worse: int, others: int) -> str:
     if worse < others:
         return "one is" if worse == 1 else f"{numbers.count(worse)} are"
     return "the other is" if others == 1 else "all others are"
-
-
-def _surely(p_best: float) -> str:
-    if p_best >= _SURE:
-        return "is best"
-    return "is probably best" if p_best >= _PROBABLE else "looks best"
 
 
 def _regret(value: float) -> str:

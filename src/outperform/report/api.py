@@ -227,7 +227,7 @@ def _card_section(card: Card, level: str) -> Html:
         element(level, "Findings"),
         element("ul", *(finding_item(*one) for one in card.findings), class_="op-findings")
         if card.findings
-        else element("p", "None: nothing about these numbers calls for a warning."),
+        else element("p", "No warnings."),
         element(level, "Method"),
         element("p", f"{card.method}.", class_="method") if card.method else None,
         details_html(card.details) if card.details else None,

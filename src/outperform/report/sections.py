@@ -383,7 +383,7 @@ def comparison_part(
         ),
         element(
             "p",
-            "None: nothing about these numbers calls for a warning.",
+            "No warnings.",
             data_part="no-findings",
             hidden=bool(found),
         ),

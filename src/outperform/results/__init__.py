@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
     from outperform.comparison.curves import Band, Curve
+    from outperform.comparison.estimators import ComparisonDisplay
     from outperform.comparison.items import ItemRow, ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.comparison.sklearn_display import ComparisonDisplay
     from outperform.crossval.api import Correlation
     from outperform.decision.bayes_factor import BayesFactor
     from outperform.decision.intervals import Interval
@@ -55,7 +55,7 @@ _HOMES = {
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
     "Check": "gates.api",
-    "ComparisonDisplay": "comparison.sklearn_display",
+    "ComparisonDisplay": "comparison.estimators",
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
     "CrossDetails": "results.base",

@@ -336,7 +336,7 @@ class NextDataset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
-    """The data sets on which ``compare_scores`` compared two models.
+    """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def verb_of(details: ComparisonDetails | None) -> str:
         case RunDetails():
             return "compare_runs"
         case ScoreDetails():
-            return "compare_scores"
+            return details.drawn.verb
         case CrossDetails():
             return "cross_compare"
         case FoldDetails():

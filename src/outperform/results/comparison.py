@@ -37,7 +37,7 @@ from outperform.display.sentences import (
 )
 from outperform.display.table import Table
 from outperform.errors import UndefinedBayesFactor, UsageError
-from outperform.findings import Finding
+from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.spec import Spec, counted
 from outperform.inference.summary import interval_factor, n_effective, point_factor
@@ -210,8 +210,7 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
             a, b = (side.places for side in self.details.sides)
             return disagreements.allow_runs(self.spec, decision, self.hdi, self.rope, (a, b))[0]
         if isinstance(self.details, ScoreDetails):
-            serious = any(one.level == "serious" for one in self.details.noticed)
-            return Decision.UNDECIDED if serious else decision
+            return Decision.UNDECIDED if is_serious(self.details.noticed) else decision
         allowed, _ = disagreements.allow(self.spec, decision, self.hdi, self.rope)
         return withhold(allowed, self.findings)
 
@@ -417,7 +416,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
 
     def __repr__(self) -> str:
-        return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
+        facts = {**headline_facts(self), "p_equivalent": self.p_equivalent}
+        return f"Comparison({self.decision.symbol} {headline(facts)})"
 
     def _lines(self, page: Page) -> list[Line]:
         return comparison_lines(self.to_dict(), page, self.draws)

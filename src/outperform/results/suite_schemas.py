@@ -206,6 +206,7 @@ class BandFacts(TypedDict):
 
     observed: list[float]
     mean: list[float]
+    mcse: list[float]
     lower: list[float]
     upper: list[float]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +22,9 @@ from outperform.inference.disagreements import never_match
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
+from outperform.posterior.hierarchical import pool_normal
 from outperform.posterior.rng import Blocks, child, spread_blocks
-from outperform.posterior.slices import SlicesPosterior, pool_normal
+from outperform.posterior.slices import SlicesPosterior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,24 +140,70 @@ def draw_numbers(
     only: IntArray | None = None,
 ) -> Numbers:
     """Draw every slice, or these only, and keep the numbers; the draws are not kept."""
-    length = posterior.block_length(n_draws) if only is None else 1
     places = np.arange(posterior.n_slices) if only is None else only
+    length = posterior.block_length(n_draws) if only is None else 1
     columns = np.empty((11, len(places)))
+
+    def conclude(inside: slice, differences: FloatArray) -> None:
+        differences.sort(axis=1)
+        columns[:, inside] = [
+            *spreads_rows(differences),
+            *narrowest_rows(differences, prob),
+            *masses_rows(differences, rope),
+        ]
+
     pieces = posterior.pieces(n_draws, spec.measured.needs)
-    whole = posterior.draw_whole(seed, n_draws) if len(pieces) == 1 else None
+    draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
+    if len(pieces) == 1:
+        draw(conclude, places, n_draws, seed)
+        pieces = []
+    # Draws that come in pieces wait for the last of them.
+    step = length * max(1, _WAITING // (length * n_draws))
+    for first in range(0, len(places) if pieces else 0, step):
+        some = places[first : first + step]
+        waiting = np.empty((len(some), n_draws))
+        for number, (start, stop) in enumerate(pairwise(np.cumsum([0, *pieces]).tolist())):
+            put = partial(_put, waiting[:, start:stop])
+            draw(put, some, stop - start, child(child(seed, first), number))
+        conclude(slice(first, first + len(some)), waiting)
+    _refuse_undefined(spec, columns[0])
+    return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
+
+
+_WAITING = 1 << 24
+
+
+def _put(waiting: FloatArray, inside: slice, differences: FloatArray) -> None:
+    waiting[inside] = differences
+
+
+def _draw_blocks(
+    posterior: SlicesPosterior,
+    spec: LabelSpec,
+    use: Callable[[slice, FloatArray], None],
+    places: IntArray,
+    n_draws: int,
+    seed: SeedSequence,
+    *,
+    length: int,
+    n_jobs: int | None,
+) -> None:
+    """Draw A − B of these slices, and use the draws ``(n_slices, n_draws)`` block by block."""
+    metric, classes = spec.measured, spec.classes
+    make_worker = posterior.sharing(metric.needs, seed, n_draws, places=places, n_jobs=n_jobs)
 
     def work(blocks: Blocks) -> None:
-        draw = _differences(posterior, spec, pieces, whole)
+        worker = make_worker()
         for generator, block in blocks:
             inside = slice(block * length, min((block + 1) * length, len(places)))
             first, last = places[inside][[0, -1]].tolist()
-            differences = draw(generator, slice(first, last + 1))
-            differences.sort(axis=1)
-            columns[:, inside] = [
-                *spreads_rows(differences),
-                *narrowest_rows(differences, prob),
-                *masses_rows(differences, rope),
-            ]
+            a, b = (
+                metric.evaluate(
+                    Margins(**drawn._asdict()) if isinstance(drawn, Sums) else drawn, classes
+                )
+                for drawn in worker(generator, slice(first, last + 1), n_draws)
+            )
+            use(inside, a - b)
 
     spread_blocks(
         work,
@@ -163,8 +212,6 @@ def draw_numbers(
         seed=seed,
         n_jobs=n_jobs,
     )
-    _refuse_undefined(spec, columns[0])
-    return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
 
 
 _FEWEST_OWN = 1_000
@@ -214,33 +261,6 @@ def draw_slices(
     # A slice's own interval is there to be compared; a quarter of the draws will do for that.
     few = min(n_draws, max(_FEWEST_OWN, n_draws // 4))
     return SliceNumbers(pooled, draw(posterior.alone(), 2, few), p_wrong)
-
-
-def _differences(
-    posterior: SlicesPosterior,
-    spec: LabelSpec,
-    pieces: Sequence[int],
-    whole: FloatArray | None,
-) -> Callable[[Any, slice], FloatArray]:
-    """Return a function that draws A − B of neighbouring slices, ``(n_slices, n_draws)``."""
-    metric, classes = spec.measured, spec.classes
-    worker = posterior.worker(metric.needs, whole)
-
-    def draw(generator: Any, places: slice) -> FloatArray:
-        found = np.empty((places.stop - places.start, sum(pieces)))
-        start = 0
-        for length in pieces:
-            a, b = (
-                metric.evaluate(
-                    Margins(**drawn._asdict()) if isinstance(drawn, Sums) else drawn, classes
-                )
-                for drawn in worker(generator, places, length)
-            )
-            np.subtract(a, b, out=found[:, start : start + length])
-            start += length
-        return found
-
-    return draw
 
 
 def _refuse_undefined(spec: LabelSpec, means: FloatArray) -> None:

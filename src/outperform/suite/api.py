@@ -34,7 +34,7 @@ from outperform.decision.rope import (
     sd_error,
 )
 from outperform.errors import UsageError
-from outperform.findings import Finding, clauses, counted, finding, listed
+from outperform.findings import Finding, clauses, counted, finding, is_serious, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
 from outperform.inference.spec import make_spec
@@ -100,7 +100,7 @@ def compare_suite(
     draws_of_mean = how.mean([task.draws for task in tasks.values()])
     whole = of_draws(draws_of_mean, how, prob)
     findings = tuple(_findings(asked_of, tasks, whole, how))
-    if any(one.level == "serious" for one in findings):
+    if is_serious(findings):
         whole = replace(whole, decision=Decision.UNDECIDED)
     return SuiteComparison(
         **{one.name: getattr(whole, one.name) for one in fields(whole)},
@@ -452,7 +452,7 @@ def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
         for one in findings:
             if one.level != "note" and one.name != _COARSE:
                 names.setdefault(one.name, []).append(task)
-    grave = all(any(one.level == "serious" for one in findings) for findings in found.values())
+    grave = all(is_serious(findings) for findings in found.values())
     if names:
         told = [f"{name} in {listed(tasks, most=3)}" for name, tasks in names.items()]
         tasks = {task for some in names.values() for task in some}

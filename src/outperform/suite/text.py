@@ -20,7 +20,7 @@ from outperform.display.formats import (
 from outperform.display.layout import Line, Page, joined_hdi, picture, stacked, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import density, span, tone
-from outperform.display.sentences import headline
+from outperform.display.sentences import best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 
@@ -246,9 +246,9 @@ def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
     first, *others = facts["models"]
     name = for_text(first["name"], limit=limit)
     share = numbers.probability(first["p_best"], facts["n_draws"])
-    sure = "is best" if first["p_best"] >= 0.95 else "is probably best"
-    sure = "looks best" if first["p_best"] < 0.5 else sure
-    line = f"{name} {sure} on these {len(facts['tasks'])} tasks (P {share})"
+    sure = best_words(first["p_best"])
+    n = len(facts["tasks"])
+    line = f"{name} {sure} on {'this task' if n == 1 else f'these {n} tasks'} (P {share})"
     tied = [for_text(one["name"], limit=limit) for one in others if one["tied"]]
     if tied:
         line += f"; not shown to be worse: {listed(tied, most=4)}"

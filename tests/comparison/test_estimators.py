@@ -104,5 +104,5 @@ def test_what_cannot_predict_is_refused(trained):
     with pytest.raises(UsageError, match="must be a trained estimator with predict;"):
         ComparisonDisplay.from_estimator(GaussianNB, tree, X, y)
     labels = type("Labels", (), {"predict": lambda self, X: X})()
-    with pytest.raises(UsageError, match="predict_proba or decision_function"):
+    with pytest.raises(UsageError, match="decision_function or predict_proba"):
         ComparisonDisplay.from_estimator(labels, tree, X, y, metric="roc_auc")
