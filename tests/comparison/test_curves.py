@@ -56,6 +56,7 @@ def test_a_band_holds_as_many_whole_draws_as_it_says():
     band = _banded(values, values[:, 0], 0.9)
     inside = (values >= band.lower[:, None]) & (values <= band.upper[:, None])
     assert 0.9 <= inside.all(axis=0).mean() < 0.92
+    assert band.mcse == pytest.approx(values.std(axis=1, ddof=1) / np.sqrt(4_000))
     # Each point alone is held more often, or the band would hold only there.
     assert inside.mean() > 0.97
 
@@ -111,10 +112,10 @@ def test_facts_and_figures(compared):
     facts = found.to_dict()
     assert facts["grid"] == found.grid.tolist()
     assert len(facts["difference"]["lower"]) == 99
-    # The error of a mean is the sd of the draws over the root of their number.
-    width = (found.a.upper - found.a.lower)[50] / 6  # the band is about ± 3 sd
-    assert found.a.mcse[50] == pytest.approx(width / np.sqrt(found.n_draws), rel=0.3)
-    assert found.to_frame()["a"].tolist() == found.a.mean.tolist()
+    frame = found.to_frame()
+    assert frame["a"].tolist() == found.a.mean.tolist()
+    assert frame["b_observed"].tolist() == found.b.observed.tolist()
+    assert max(map(len, str(found).splitlines())) <= 80
     assert found.plot().get_xlabel() == "false positive rate"
     assert "A − B" in found.plot_difference().get_ylabel()
 

@@ -6,7 +6,8 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from difflib import get_close_matches
+from typing import Protocol, cast
 
 from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Ended, leave, say
@@ -15,6 +16,8 @@ _JUDGING = ("gate", "watch")
 _ASKS_FOR_TEXT = {"-h", "--help", "--version"}
 # With less address space numpy and DuckDB do not fail but exit with 1, or never end.
 _LEAST_MEMORY = 1_200_000_000
+# Each command has some of these.
+_MODELS = {"--a", "--b", "--baseline", "--candidate", "--of"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +56,7 @@ def _run(arguments: list[str] | None) -> int:
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():
-            say(usage_message(error))
+            say(usage_message(cast("_Mistake", error)))
         return exit_codes.USAGE
     return code if isinstance(code, int) else exit_codes.DONE
 
@@ -90,13 +93,49 @@ def _unforeseen(error: BaseException) -> str:
     return f"the command line needs {missing or 'a module'}; {mend}"
 
 
-def usage_message(error: Any) -> str:
+class _Parameter(Protocol):
+    opts: list[str]
+
+
+class _Command(Protocol):
+    params: Sequence[_Parameter]
+
+
+class _Context(Protocol):
+    command: _Command
+    command_path: str
+
+
+class _Mistake(Protocol):
+    """An error of typer's in the arguments; one of an unknown option has its name."""
+
+    message: str
+    ctx: _Context | None
+
+    def format_message(self) -> str: ...
+
+
+def usage_message(error: _Mistake) -> str:
     """Say in one line what is wrong with the arguments, and where the right ones are listed."""
-    said = " ".join(error.format_message().split()).replace("Value error, ", "")
+    said = " ".join(_with_hint(error).split()).replace("Value error, ", "")
     if not said.endswith((".", "?", "!")):
         said += "."
     path = error.ctx.command_path if error.ctx is not None else "outperform"
     return f"{said[0].lower()}{said[1:]} See {path} --help"
+
+
+def _with_hint(error: _Mistake) -> str:
+    """Return the message; of an unknown option with the one that may have been meant.
+
+    typer's own hint for ``gate --a`` is ``--human, --label, --table``.
+    """
+    if error.ctx is None or not hasattr(error, "possibilities"):
+        return error.format_message()
+    unknown: str = getattr(error, "option_name", "")
+    known = {name for one in error.ctx.command.params for name in one.opts}
+    near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
+    meant = sorted(known & _MODELS) if unknown in _MODELS else near
+    return f"{error.message}; did you mean {' and '.join(meant)}?" if meant else error.message
 
 
 def entry() -> None:

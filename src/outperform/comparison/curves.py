@@ -34,6 +34,8 @@ _DRAWS = 4_000
 _STREAM = 1 << 30  # beyond the blocks of draws
 _BINS = 10
 _MOST_ROWS = 12
+_LONGEST = 12  # a name in a table that 80 columns hold
+_SHOWN = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
 # A threshold that fewer items reach has a net benefit that rests on a handful.
 _LEAST_ABOVE = 10
 _AXES = {
@@ -154,29 +156,30 @@ class Curve(Tabular):
 
     def table(self) -> Table:
         """Return one row for each point of the grid."""
-        rows = []
-        grid: list[float] = self.grid.tolist()
-        for place, x in enumerate(grid):
-            row = {"x": x}
-            for word, band in (("a", self.a), ("b", self.b), ("difference", self.difference)):
-                row[word] = float(band.mean[place])
-                row[f"{word}_lower"] = float(band.lower[place])
-                row[f"{word}_upper"] = float(band.upper[place])
-            rows.append(row)
-        names = {"a": for_text(self.names[0]), "b": for_text(self.names[1]), "difference": "A − B"}
+        parts = {"a": self.a, "b": self.b, "difference": self.difference}
+        names = dict(zip("ab", (for_text(one, limit=_LONGEST) for one in self.names), strict=True))
+        names["difference"] = " − ".join(names.values())
         columns = [number_column("x", _AXES[self.kind][0], 2)]
-        for word, name in names.items():
-            make = signed_column if word == "difference" else number_column
-            columns += [make(word, name, 3), make(f"{word}_lower", "lower", 3)]
-            columns.append(make(f"{word}_upper", "upper", 3))
-        title = f"{_AXES[self.kind][1]} with simultaneous {100 * self.prob:g}% bands"
+        values: dict[str, list[float]] = {"x": self.grid.tolist()}
+        for part, band in parts.items():
+            make = signed_column if part == "difference" else number_column
+            columns.append(make(part, names[part], 3))
+            values[part] = band.mean.tolist()
+            for field in ("observed", "lower", "upper"):
+                columns.append(make(f"{part}_{field}", field, 3))
+                values[f"{part}_{field}"] = getattr(band, field).tolist()
+        rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+        title = (
+            f"posterior means of the {_AXES[self.kind][1]} with simultaneous "
+            f"{100 * self.prob:g}% bands"
+        )
         return Table(tuple(columns), tuple(rows), title=title)
 
     def _few(self) -> Table:
-        """Return some rows, without the bands of A and of B: what a line of 80 columns holds."""
+        """Return some rows, with the band of the difference only: what 80 columns hold."""
         full = self.table()
         step = -(-len(full.rows) // _MOST_ROWS)
-        columns = tuple(one for one in full.columns if one.key[:2] not in ("a_", "b_"))
+        columns = tuple(one for one in full.columns if one.key in _SHOWN)
         return Table(columns, full.rows[:: max(step, 1)], title=full.title)
 
     def _lines(self, page: Page) -> list[Line]:

@@ -213,12 +213,18 @@ def scores_to_json(scores: Scores) -> str:
     return read.signed_text(plain)[0]
 
 
+def _signed(check: read.Check, data: Mapping[str, object]) -> dict[str, Any]:
+    """Return the checked fields of a file whose checksum fits its content."""
+    found: dict[str, Any] = check(data, "")
+    if not read.is_signed(data):
+        raise DataError("their content does not fit their checksum, so they were changed")
+    return found
+
+
 def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
     """Return the fields of scores from what :func:`scores_to_json` gave, checked."""
     try:
-        found = _SCORES(data, "")
-        if not read.is_signed(data):
-            raise DataError("their content does not fit their checksum, so they were changed")
+        found = _signed(_SCORES, data)
         _fit(**found)
     except DataError as error:
         raise DataError(f"these scores are damaged: {error}") from error
@@ -314,10 +320,7 @@ def from_dict(data: Mapping[str, object]) -> dict[str, Any]:
             "outperform wrote them, update this one, and if an older one did, count again"
         )
     try:
-        found = _OUTCOMES(data, "")
-        if not read.is_signed(data):
-            raise DataError("their content does not fit their checksum, so they were changed")
-        return _fields(**found)
+        return _fields(**_signed(_OUTCOMES, data))
     except DataError as error:
         raise DataError(f"these outcomes are damaged: {error}") from error
 

@@ -156,16 +156,16 @@ def draw_numbers(
     draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
     if len(pieces) == 1:
         draw(conclude, places, n_draws, seed)
-        pieces = []
-    # Draws that come in pieces wait for the last of them.
-    step = length * max(1, _WAITING // (length * n_draws))
-    for first in range(0, len(places) if pieces else 0, step):
-        some = places[first : first + step]
-        waiting = np.empty((len(some), n_draws))
-        for number, (start, stop) in enumerate(pairwise(np.cumsum([0, *pieces]).tolist())):
-            put = partial(_put, waiting[:, start:stop])
-            draw(put, some, stop - start, child(child(seed, first), number))
-        conclude(slice(first, first + len(some)), waiting)
+    else:  # draws that come in pieces wait for the last of them
+        step = length * max(1, _WAITING // (length * n_draws))
+        stops = np.cumsum([0, *pieces]).tolist()
+        for first in range(0, len(places), step):
+            some = places[first : first + step]
+            waiting = np.empty((len(some), n_draws))
+            for number, (start, stop) in enumerate(pairwise(stops)):
+                put = partial(_put, waiting[:, start:stop])
+                draw(put, some, stop - start, child(child(seed, first), number))
+            conclude(slice(first, first + len(some)), waiting)
     _refuse_undefined(spec, columns[0])
     return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
 
