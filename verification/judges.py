@@ -2,9 +2,10 @@
 
 A world is two models, the truth, and a judge: a fair one, one that is lenient to the first model,
 one whose errors grow with a covariate that it likes (longer answers, say), and one that is next to
-random. Of 2,000 judged items people label some at random. The interval of A − B is held against
-the true difference, and beside it stand the labels of people alone, the judge alone and, where the
-metric is a mean, PPI++ with its tuned weight and a normal interval.
+random. It says right or wrong, one of two classes or of five, or a grade from 1 to 10. Of 2,000
+judged items people label some at random. The interval of A − B is held against the true
+difference, and beside it stand the labels of people alone, the judge alone and, where the metric is
+a mean, PPI++ with its tuned weight and a normal interval.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ import outperform as op
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.decision.hdi import narrowest
 from outperform.inference import engine
-from outperform.inference.spec import LabelSpec, counted, make_spec
+from outperform.inference.items import draw_scores
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import counted, make_spec
 from verification import markdown
 from verification.chance import share_is_off
 
@@ -37,10 +40,11 @@ _HARD = 0.64  # correlation of the two models' latent ability over items
 _TWICE = 1.959964
 # Right as often as this; and the share of the positive class where there are classes.
 _SHARES, _RARE = (0.80, 0.76), 0.05
+_CLASSES = np.array([0.35, 0.25, 0.20, 0.12, 0.08])
 _FEW = 10
 
 Kind = Literal["fair", "lenient to A", "likes length", "near random"]
-Task = Literal["accuracy", "f1"]
+Task = Literal["accuracy", "f1", "f1_macro", "mean grade"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,12 @@ class World:
     @property
     def gated(self) -> bool:
         """Whether people are expected to label ten items of every class."""
-        return self.task == "accuracy" or _RARE * self.n_labels >= _FEW
+        rarest = {"f1": _RARE, "f1_macro": float(_CLASSES.min())}.get(self.task, 1.0)
+        return rarest * self.n_labels >= _FEW
 
 
 KINDS: tuple[Kind, ...] = ("fair", "lenient to A", "likes length", "near random")
-TASKS: tuple[Task, ...] = ("accuracy", "f1")
+TASKS: tuple[Task, ...] = ("accuracy", "f1", "f1_macro", "mean grade")
 LABELS = (50, 100, 300, 1_000)
 WORLDS = tuple(
     World(kind=kind, task=task, n_labels=n) for task in TASKS for kind in KINDS for n in LABELS
@@ -73,9 +78,9 @@ WORLDS = tuple(
 class Items(NamedTuple):
     """What each model said, or whether it was right; by people, and by the judge."""
 
-    models: tuple[IntArray, IntArray]  # predictions; of right and wrong the people's verdicts
+    models: tuple[IntArray, IntArray]  # predictions; else the people's verdicts or grades
     truth: IntArray | None
-    judged: tuple[IntArray, IntArray]  # of right and wrong the judge's verdicts
+    judged: tuple[IntArray, IntArray]  # of classes the same predictions
     judge: IntArray | None
 
 
@@ -89,6 +94,12 @@ def draw_items(kind: Kind, task: Task, n: int, rng: np.random.Generator) -> Item
         verdicts = [_verdicts(kind, place, right[place], length, rng) for place in range(2)]
         a, b = right.astype(np.int64)
         return Items((a, b), None, (verdicts[0], verdicts[1]), None)
+    if task == "mean grade":
+        people = [_grade(6.2 - 1.6 * latent[place] + 0.2 * (1 - place)) for place in range(2)]
+        grades = [_grades(kind, place, people[place], length, rng) for place in range(2)]
+        return Items((people[0], people[1]), None, (grades[0], grades[1]), None)
+    if task == "f1_macro":
+        return _of_classes(kind, right, length, rng)
     truth = (rng.random(n) < _RARE).astype(np.int64)
     # Errors on as many of the others would drown a rare class.
     limit = np.where(truth == 1, special.ndtri(0.75), special.ndtri(0.985))
@@ -98,6 +109,47 @@ def draw_items(kind: Kind, task: Task, n: int, rng: np.random.Generator) -> Item
     if kind == "lenient to A":  # it follows the model that it likes
         judge = np.where(rng.random(n) < 0.3, a, judge)
     return Items((a, b), truth, (a, b), judge)
+
+
+def _of_classes(
+    kind: Kind, right: BoolArray, length: FloatArray, rng: np.random.Generator
+) -> Items:
+    """Draw predictions and the judge's classes among five; errors go to classes nearby."""
+    n, n_classes = right.shape[1], len(_CLASSES)
+    truth: IntArray = np.asarray(rng.choice(n_classes, size=n, p=_CLASSES))
+    # Rarer classes are harder, for the models and for the judge.
+    spoilt = rng.random((2, n)) < 0.15 * (truth >= 3)
+    a, b = np.where(right & ~spoilt, truth, _another(truth, rng.choice([1, 2, 4], size=(2, n))))
+    found = _agrees(kind, length, truth, rng) & (rng.random(n) > 0.1 * (truth >= 3))
+    judge = np.where(found, truth, _another(truth, rng.choice([1, 4], size=n)))
+    if kind == "lenient to A":
+        judge = np.where(rng.random(n) < 0.3, a, judge)
+    return Items((a, b), truth, (a, b), judge)
+
+
+def _another(truth: IntArray, steps: IntArray) -> IntArray:
+    found: IntArray = (truth + steps) % len(_CLASSES)
+    return found
+
+
+def _grade(value: FloatArray) -> IntArray:
+    """Return a grade from 1 to 10."""
+    found: IntArray = np.clip(np.round(value), 1, 10).astype(np.int64)
+    return found
+
+
+def _grades(
+    kind: Kind, place: int, people: IntArray, length: FloatArray, rng: np.random.Generator
+) -> IntArray:
+    """Draw the grades that the judge gives a model's answers."""
+    noise = rng.normal(size=len(people))
+    if kind == "fair":
+        return _grade(people + noise)
+    if kind == "lenient to A":  # and the more so, the worse an answer is
+        return _grade(people + (1 - place) * 0.3 * (10 - people) + noise)
+    if kind == "likes length":
+        return _grade(people + 1.5 * length - 0.5 * place + 0.7 * noise)
+    return _grade(5.5 + 0.1 * people + 2.0 * noise)
 
 
 def _verdicts(
@@ -133,42 +185,48 @@ def truth_of(kind: Kind, task: Task) -> float:
     items = draw_items(kind, task, _TRUE_ITEMS, np.random.default_rng([SEED, 7]))
     if items.truth is None:
         return float(items.models[0].mean() - items.models[1].mean())
-    a, b = (2 * (one & items.truth).sum() / (one.sum() + items.truth.sum()) for one in items.models)
+    classes = [1] if task == "f1" else range(len(_CLASSES))
+    a, b = (np.mean([_f1(items.truth, one, code) for code in classes]) for one in items.models)
     return float(a - b)
 
 
-def _people(items: Items, n: int) -> op.Outcomes:
+def _f1(truth: IntArray, predicted: IntArray, code: int) -> float:
+    true, said = truth == code, predicted == code
+    return float(2 * (true & said).sum() / (true.sum() + said.sum()))
+
+
+def _people(items: Items, n: int, task: Task) -> op.Outcomes | op.Scores:
     """Return what people say of the first items, without a judge."""
     models = {"a": items.models[0][:n], "b": items.models[1][:n]}
+    if task == "mean grade":
+        return op.Scores.from_values(models)
     if items.truth is None:
         return op.Outcomes.from_correct(models)
-    return op.Outcomes.from_labels(items.truth[:n], models, labels=[0, 1])
+    labels = range(2 if task == "f1" else len(_CLASSES))
+    return op.Outcomes.from_labels(items.truth[:n], models, labels=[*labels])
 
 
-def _judge_alone(items: Items) -> op.Outcomes:
+def _judge_alone(items: Items, task: Task) -> op.Outcomes | op.Scores:
     models = {"a": items.judged[0], "b": items.judged[1]}
+    if task == "mean grade":
+        return op.Scores.from_values(models)
     if items.judge is None:
         return op.Outcomes.from_correct(models)
     return op.Outcomes.from_labels(items.judge, models)
 
 
-def judged(items: Items, n: int) -> op.Outcomes:
+def judged(items: Items, n: int, task: Task) -> op.Outcomes | op.Scores:
     """Return the judge's verdicts on all items beside people's on the first ones."""
     models = {"a": items.judged[0], "b": items.judged[1]}
     if items.truth is None:
         human = {name: _known(one, n) for name, one in zip("ab", items.models, strict=True)}
-        return op.Outcomes.from_judged(models, human=human)
+        kind = op.Scores if task == "mean grade" else op.Outcomes
+        return kind.from_judged(models, human=human)
     return op.Outcomes.from_judged(models, human=_known(items.truth, n), judge=items.judge)
 
 
 def _known(values: IntArray, n: int) -> list[int | None]:
     return [*values[:n].tolist(), *[None] * (len(values) - n)]
-
-
-def _asked(seen: op.Outcomes, task: Task) -> LabelSpec:
-    positive = 1 if task == "f1" else None
-    spec = make_spec(seen, metric=task, prior=None, paired=True, labels=None, pos_label=positive)
-    return counted(spec)
 
 
 class Ends(NamedTuple):
@@ -178,11 +236,17 @@ class Ends(NamedTuple):
     high: float
 
 
-def interval(seen: op.Outcomes, task: Task, seed: Sequence[int]) -> Ends:
+def interval(seen: op.Outcomes | op.Scores, task: Task, seed: Sequence[int]) -> Ends:
     """Return the 95% HDI of A − B as ``op.compare`` has it, from fewer draws."""
-    spec = _asked(seen, task)
+    metric = None if task == "mean grade" else task
+    positive = 1 if task == "f1" else None
+    spec = make_spec(seen, metric=metric, prior=None, paired=True, labels=None, pos_label=positive)
     stream = np.random.SeedSequence(seed)
-    a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
+    if isinstance(spec, ScoreSpec):
+        a, b = draw_scores([spec], n_draws=_N_DRAWS, seed=stream, n_jobs=1)[0]
+    else:
+        spec = counted(spec)
+        a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
     hdi = narrowest(np.sort(a - b), 0.95)
     return Ends(hdi.low, hdi.high)
 
@@ -223,9 +287,9 @@ def _repeat(world: World, number: int) -> Held:
         world.kind, world.task, N_ITEMS, np.random.default_rng([SEED, place, number])
     )
     true = truth_of(world.kind, world.task)
-    seen = [judged(items, n)]
+    seen = [judged(items, n, world.task)]
     if number < _BESIDE:
-        seen += [_people(items, n), _judge_alone(items)]
+        seen += [_people(items, n, world.task), _judge_alone(items, world.task)]
     ends: list[Ends | None] = [
         interval(one, world.task, [SEED, place, number, which]) for which, one in enumerate(seen)
     ]

@@ -106,7 +106,6 @@ def test_damaged_json(change, match):
         (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
         ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
         (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "leave labels out"),
-        (JUDGED, {"human": [0, 1, None] * 2, "judge": [0, 1, 2] * 2}, "two classes so far"),
     ],
 )
 def test_refusals(judged, how, match):
@@ -148,3 +147,37 @@ def test_gold_labels_are_a_judge_of_whom_some_labels_are_given_again():
         misled.append(plain.hdi.low > true)
     assert sum(held) >= 9
     assert all(misled)
+
+
+GRADED = {"A": [7, 8, 6, 9, 5, 7, 4], "B": [6, 8, 5, 9, 6, 7, 3]}
+GRADES = {"A": [6, 7, 6, 9, 5, NAN, NAN], "B": [6, 8, 4, 9, 5, NAN, NAN]}
+
+
+def test_grades_are_statistics():
+    found = op.Scores.from_judged(GRADED, human=GRADES)
+    assert found.columns == ("judge", "judge of all models", "human", "looked")
+    assert found.values[0][0].tolist() == [7.0, 6.5, 6.0, 1.0]
+    assert found.values[1][6].tolist() == [3.0, 3.5, 0.0, 0.0]
+    frames = op.Scores.from_judged(pd.DataFrame(GRADED), human=pd.DataFrame(GRADES).iloc[::-1])
+    assert all(map(np.array_equal, frames.values, found.values))
+
+
+@pytest.mark.parametrize(
+    ("human", "match"),
+    [
+        ({"A": GRADES["A"]}, "the same models"),
+        ({**GRADES, "A": [NAN, *GRADES["A"][1:]]}, r"1 items for some models only .*row 0"),
+        ({**GRADES, "A": [1.0]}, "one grade for each item"),
+        ({"A": [1.0, *[NAN] * 6], "B": [1.0, *[NAN] * 6]}, "needs 5 at least"),
+        ({**GRADES, "A": [float("inf"), *GRADES["A"][1:]]}, "infinite"),
+        ({**GRADES, "A": ["good"] * 7}, "must be numbers"),
+    ],
+)
+def test_grades_that_are_refused(human, match):
+    with pytest.raises(DataError, match=match):
+        op.Scores.from_judged(GRADED, human=human)
+
+
+def test_grades_given_as_verdicts_name_the_way():
+    with pytest.raises(DataError, match=r"grades .*Scores\.from_judged"):
+        op.Outcomes.from_judged(GRADED, human=GRADES)

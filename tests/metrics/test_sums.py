@@ -336,3 +336,71 @@ def test_a_gap_of_rates_that_no_item_has_is_refused():
         op.compare(truth, said, said, metric=op.metrics.gap("recall", list("aabb")), rope=0.1)
     metric = op.metrics.gap("recall", list("aabb"), pos_label="yes")
     assert op.estimate(truth, said, metric=metric, random_state=1).observed == 0.5
+
+
+# Grades by a judge and by people
+
+
+def graded(n=60, n_known=25, seed=0):
+    rng = np.random.default_rng(seed)
+    people = {name: rng.normal(mean, 2.0, n) for name, mean in (("a", 6.0), ("b", 5.5))}
+    judge = {name: 1 + 0.7 * one + rng.normal(size=n) for name, one in people.items()}
+    human = {name: np.where(np.arange(n) < n_known, one, np.nan) for name, one in people.items()}
+    return judge, human
+
+
+def by_regression(judge, human, model, weights):
+    """Fit people's grades by weighted least squares, and read the plane at the judge's means."""
+    every = np.column_stack([np.ones(len(weights)), *judge.values()])
+    known = np.isfinite(human[model])
+    root = np.sqrt(weights[known])[:, None]
+    slopes = np.linalg.lstsq(root * every[known], root[:, 0] * human[model][known], rcond=None)[0]
+    return weights @ every @ slopes / weights.sum()
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_a_judged_mean_is_a_regression_read_at_all_items(seed):
+    judge, human = graded()
+    weights = np.ones(60) if seed is None else np.random.default_rng(seed).exponential(size=60)
+    seen = op.Scores.from_judged(judge, human=human, sample_weight=weights)
+    for model in ("a", "b"):
+        found = op.estimate(seen, model, random_state=0, n_draws=100).observed
+        assert found == pytest.approx(by_regression(judge, human, model, weights), abs=1e-6)
+    people = op.estimate(seen, "a", metric="people_mean", random_state=0, n_draws=100).observed
+    known = slice(0, 25)
+    assert people == pytest.approx(np.average(human["a"][known], weights=weights[known]))
+
+
+def test_a_judge_that_says_nothing_leaves_the_mean_of_people():
+    judge, human = graded()
+    constant = {name: np.full(60, 5.0) for name in judge}
+    found = op.estimate(op.Scores.from_judged(constant, human=human), "a", random_state=0)
+    assert found.observed == pytest.approx(np.nanmean(human["a"]), abs=1e-6)
+
+
+def test_a_judge_that_is_right_gives_the_mean_of_all():
+    judge, _ = graded(n=400)
+    human = {name: np.where(np.arange(400) < 40, one + 2, np.nan) for name, one in judge.items()}
+    seen = op.Scores.from_judged(judge, human=human)
+    c = op.compare(seen, "a", "b", rope=0.1, random_state=0)
+    plain = op.compare(None, judge["a"], judge["b"], metric="mean", rope=0.1, random_state=0)
+    assert c.a.observed == pytest.approx(judge["a"].mean() + 2)
+    # 40 grades and a plane of 3 numbers leave 37: weights of shape 37/41, and the variance of t.
+    assert c.sd == pytest.approx(plain.sd * np.sqrt(41 / 37 * 37 / 35), rel=0.03)
+    (bias,) = [one for one in c.findings if one.name == "judge_bias"]
+    assert "no bias" in bias.message
+
+
+def test_a_judge_of_grades_that_favours_a_model_is_named():
+    judge, human = graded(n=500, n_known=120)
+    seen = op.Scores.from_judged({**judge, "a": judge["a"] + 2}, human=human)
+    c = op.compare(seen, "a", "b", rope=0.1, random_state=0)
+    (bias,) = [one for one in c.findings if one.name == "judge_bias"]
+    assert bias.message.startswith("The judge favours a")
+    plain = op.compare(
+        op.Scores.from_judged(judge, human=human), "a", "b", rope=0.1, random_state=0
+    )
+    assert c.mean == pytest.approx(plain.mean, abs=1e-6)
+    (worth,) = [one for one in c.findings if one.name == "judged"]
+    assert "drawn at random. Its ratings" in worth.message
+    assert "more items" not in str(c)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.inference.disagreements import worth_of_judge
+from outperform.errors import ResourceError
+from outperform.inference.judges import worth_of_judge
 from outperform.inference.spec import counted
 from outperform.posterior import registry
 
@@ -223,3 +224,93 @@ def test_two_classes_in_closed_form():
     recall = hit / actual
     assert abs(found.mean - recall.mean()) < 5 * np.sqrt(2) * found.mcse
     assert found.sd == pytest.approx(recall.std(), rel=5 / np.sqrt(20_000))
+
+
+# More than two classes: strata learn from those with the same agreements.
+
+SAID = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1], [2, 2, 0], [0, 1, 0], [0, 1, 2]])
+N_SAID = np.array([300.0, 200, 60, 40, 50, 20])
+LABELLED = np.array(
+    [[28.0, 1, 1], [2, 15, 0], [5, 2, 0], [1, 0, 3], [4, 1, 0], [1, 0, 1]]  # by true class
+)
+
+
+def expected_rows(mass):
+    """Return E p(y | stratum) where κ is fixed: (n_y + κ E ρ) / (n + κ), by hand."""
+    overall = np.array([430.5, 200.5, 40.5])  # the judge's counts and half an item each
+    rows = []
+    for said, counts in zip(SAID, LABELLED, strict=True):
+        pattern = [list(said).index(one) for one in said]
+        alike = [
+            s for s in range(len(SAID)) if [list(SAID[s]).index(x) for x in SAID[s]] == pattern
+        ]
+        n_named = len(set(said))
+        size = n_named + (n_named < 3)
+        shapes = np.array([0.75] + [0.25 / (size - 1)] * (size - 1))
+        for s in alike:
+            worth = (1 + mass) / (LABELLED[s].sum() + mass)
+            named = list(dict.fromkeys(SAID[s].tolist()))
+            of_named = [LABELLED[s][code] for code in named]
+            rest = [] if n_named == 3 else [LABELLED[s].sum() - sum(of_named)]
+            shapes = shapes + worth * np.array(of_named + rest)
+        shares, row = shapes / shapes.sum(), np.zeros(3)
+        named = list(dict.fromkeys(said.tolist()))
+        row[named] = shares[:n_named]
+        if n_named < 3:
+            others = np.where(np.isin(range(3), named), 0.0, overall)
+            row += shares[-1] * others / others.sum()
+        rows.append((counts + mass * row) / (counts.sum() + mass))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("mass", [0.5, 6.0, 200.0])
+def test_what_strata_learn_from_each_other(mass):
+    found = registry.alike(SAID, N_SAID, LABELLED)
+    assert [one.strata.tolist() for one in found] == [[0, 1], [2, 3], [4], [5]]
+    generator, shapes = np.random.default_rng(3), np.repeat(LABELLED[:, :, None], 40_000, axis=2)
+    for strata, spread, shares in found:
+        fixed = registry.Shares(shares.counts, mass=mass, shapes=shares.shapes)
+        drawn = fixed.draw(generator, 40_000)
+        shapes[strata] += np.tensordot(spread, drawn, axes=(1, 0))
+    rows = shapes / shapes.sum(axis=1, keepdims=True)
+    errors = rows.std(axis=2) / np.sqrt(40_000)
+    assert (abs(rows.mean(axis=2) - expected_rows(mass)) <= 5 * errors + 1e-12).all()
+
+
+def five_classes(n_known, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, size=2_000, p=[0.4, 0.3, 0.15, 0.1, 0.05])
+    a, b, judge = (
+        np.where(rng.random(2_000) < share, truth, (truth + rng.integers(1, 5, 2_000)) % 5)
+        for share in (0.85, 0.8, 0.93)
+    )
+    human = np.where(np.arange(2_000) < n_known, truth, np.nan)
+    seen = op.Outcomes.from_judged({"A": a, "B": b}, human=human, judge=judge)
+    return truth, a, b, seen
+
+
+def test_with_all_labels_many_classes_are_what_the_labels_say():
+    truth, a, b, seen = five_classes(2_000)
+    asked = {"metric": "f1_macro", "rope": 0.01, "random_state": 0}
+    c, whole = op.compare(seen, "A", "B", **asked), op.compare(truth, a, b, **asked)
+    assert abs(c.mean - whole.mean) < 0.25 * whole.sd  # the priors differ
+    assert c.sd == pytest.approx(whole.sd, rel=0.1)
+
+
+def test_a_judge_of_many_classes_saves_labels():
+    truth, a, b, seen = five_classes(200)
+    asked = {"metric": "f1_macro", "rope": 0.01, "random_state": 0}
+    c = op.compare(seen, "A", "B", **asked)
+    alone = op.compare(truth[:200], a[:200], b[:200], **asked)
+    assert c.hdi.width < 0.75 * alone.hdi.width
+    assert op.Outcomes.from_json(seen.to_json()) == seen
+    assert {"judged", "judge_bias"} <= {one.name for one in c.findings}
+
+
+def test_too_many_strata_are_refused():
+    rng = np.random.default_rng(1)
+    judge, a, b = rng.integers(0, 60, size=(3, 3_000))
+    human = np.where(np.arange(3_000) < 300, judge, np.nan)
+    seen = op.Outcomes.from_judged({"A": a, "B": b}, human=human, judge=judge)
+    with pytest.raises(ResourceError, match="more than 65,536 cells"):
+        op.compare(seen, "A", "B", metric="f1_macro", rope=0.01)

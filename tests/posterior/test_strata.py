@@ -130,7 +130,7 @@ def test_how_alike_the_strata_are_is_learned():
     grid = np.linspace(-12, 25, 4_001)
     weights = np.exp([likelihood(counts, one) for one in grid])
     weights /= weights.sum()
-    found = posterior.mass_posterior
+    found = posterior.shares.mass_posterior
     for at in (-1.0, 0.5, 2.0, 4.0):
         below = found.probabilities[found.axes[0] <= at].sum()
         assert below == pytest.approx(weights[grid <= at].sum(), abs=0.01)
@@ -167,7 +167,7 @@ def test_strata_that_are_alike_are_pulled_together_and_others_are_not():
         alike[place, [a, b]] = 14, 6
         unlike[place, [a, b]] = (20, 0) if place % 2 else (0, 20)
     masses = [
-        np.median(np.exp(one.mass_posterior.draw(rng, 4_000)[0]))
+        np.median(np.exp(one.shares.mass_posterior.draw(rng, 4_000)[0]))
         for one in (StrataWeights(cells, sizes, labelled) for labelled in (alike, unlike))
         for rng in [np.random.default_rng(0)]
     ]

@@ -31,7 +31,7 @@ def test_a_world_that_does_not_hold_is_named():
     assert "| 400 | yes |" in judges.table({world: [held]})
 
 
-@pytest.mark.parametrize("place", [1, 19])
+@pytest.mark.parametrize("place", [1, 19, 34, 49])
 def test_a_few_repetitions(place):
     """Ten intervals hold the truth; a judge lenient to A alone never does."""
     world = judges.WORLDS[place]

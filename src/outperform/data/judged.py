@@ -268,7 +268,9 @@ def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray
 def _bits(values: object, name: str) -> Column:
     column = read_column(values, name=name)
     if not set(column.values) <= {0, 1}:
-        raise DataError(f"{name} must be true/false or 0/1 for each item")
+        raise DataError(
+            f"{name} must be true/false or 0/1 for each item; grades are for Scores.from_judged"
+        )
     bits = np.array([int(value) for value in column.values], dtype=np.int64)[column.codes]
     return Column(name=name, kind="bool", values=(False, True), codes=bits)
 
@@ -287,11 +289,6 @@ def _of_classes(
     if labels is not None:
         known |= set(check_labels(labels, like=known))
     ordered = sort_labels(known)
-    if len(ordered) > 2:
-        raise UsageError(
-            f"a judge can give two classes so far, and these are {len(ordered):,}; say whether "
-            "each model is right, by the judge and by people, and compare accuracy"
-        )
     place = {label: code for code, label in enumerate(ordered)}
     *said, told = [
         np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]

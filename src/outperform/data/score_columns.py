@@ -37,6 +37,19 @@ def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
     return arrays
 
 
+def read_values(columns: Mapping[str, object]) -> dict[str, FloatArray]:
+    """Return one number an item for each model."""
+    arrays = read_scores(
+        {name: only_column(one, name=f"values of {name!r}") for name, one in columns.items()}
+    )
+    for name, array in arrays.items():
+        if array.ndim != 1:
+            raise DataError(
+                f"values of {name!r} must be one number an item; got shape {array.shape}"
+            )
+    return arrays
+
+
 def _read(values: object, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
@@ -187,10 +200,8 @@ VOTES = ("first", "second", "points of the first", "order is known", "model", "m
 _MOST_NUMBERS = 2e8
 
 
-def read_votes(
-    columns: Mapping[str, object], *, tie: str, ordered: bool
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return votes as codes of the two models and points of the first, and the models' names."""
+def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dict[str, FloatArray]:
+    """Return votes for each model: codes of the two and points of the first, and its own code."""
     first, second, winner = (read_column(values, name=name) for name, values in columns.items())
     for column in (first, second, winner):
         if column.kind != "text":
@@ -230,8 +241,71 @@ def read_votes(
             "out models that few voted on"
         )
     points = np.where(won == -1, 0.5, won == one)
-    constant = np.broadcast_to([float(ordered), 0.0, float(len(names))], (len(one), 3))
-    return np.column_stack([one, two, points, constant]).astype(np.float64), names
+    found = {}
+    for code, name in enumerate(names):
+        constant = np.broadcast_to([ordered, code, len(names)], (len(one), 3))
+        found[name] = np.column_stack([one, two, points, constant]).astype(np.float64)
+        found[name].setflags(write=False)
+    return found
+
+
+GRADES = ("judge", "judge of all models", "human", "looked")
+"""The statistics of an item that a judge graded, and people perhaps."""
+_FEWEST = 5  # for a plane
+
+
+def read_grades(judged: Mapping[str, object], human: Mapping[str, object]) -> dict[str, FloatArray]:
+    """Return the grades of each model: by the judge, by people or 0, and whether they looked."""
+    if set(human) != set(judged):
+        raise DataError(
+            f"judge and people must grade the same models; got {list(judged)} and {list(human)}"
+        )
+    grades = read_values(judged)
+    people = {
+        one: _as_floats(only_column(human[one], name=f"human {one!r}"), f"human grades of {one!r}")
+        for one in judged
+    }
+    shapes = {array.shape for array in (*grades.values(), *people.values())}
+    if len(shapes) > 1 or len(next(iter(shapes))) > 1:
+        raise DataError(
+            "judged and human must have one grade for each item and model, NaN in human where "
+            f"nobody looked; got arrays of shapes {', '.join(map(str, sorted(shapes)))}"
+        )
+    seen = ~np.isnan(np.stack([*people.values()]))
+    torn, n_seen = np.flatnonzero(seen.any(axis=0) != seen.all(axis=0)), int(seen[0].sum())
+    if torn.size:
+        raise DataError(
+            f"people graded {torn.size:,} items for some models only (the first is row {torn[0]}); "
+            "an item needs a grade for every model, or NaN for all of them"
+        )
+    if n_seen < _FEWEST:
+        raise DataError(
+            f"people graded {n_seen} items, and what the judge is worth needs {_FEWEST} at least, "
+            "drawn at random"
+        )
+    found, overall = {}, np.mean([*grades.values()], axis=0)
+    for model, own in people.items():
+        read_scores({f"human {model}": own[seen[0]]})  # refuses what is infinite
+        known = np.where(seen[0], own, 0.0)
+        found[model] = np.column_stack([grades[model], overall, known, seen[0]])
+    return found
+
+
+def joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
+    """Return both parts of a column; None if one is missing."""
+    return None if one is None or two is None else np.concatenate([one, two])
+
+
+def joined_counts(
+    one: AnyArray | None, two: AnyArray | None, lengths: tuple[int, int]
+) -> AnyArray | None:
+    """Return both parts; where only one has the column, the other's items count once."""
+    if one is None and two is None:
+        return None
+    parts = (one, two)
+    return np.concatenate(
+        [np.ones(n) if own is None else own for own, n in zip(parts, lengths, strict=True)]
+    )
 
 
 def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:

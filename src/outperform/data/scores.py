@@ -21,11 +21,16 @@ from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
 from outperform.data.score_columns import (
+    GRADES,
     VOTES,
     in_class_order,
+    joined,
+    joined_counts,
+    read_grades,
     read_scores,
     read_statistics,
     read_truth,
+    read_values,
     read_votes,
     refuse_unconnected,
 )
@@ -80,6 +85,7 @@ class Scores:
     """
 
     kind: ClassVar[Literal["scores"]] = "scores"
+    _ALIKE: ClassVar = ("models", "labels", "columns")
 
     models: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -190,18 +196,7 @@ class Scores:
         """
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         rows = align(named(values), what="scores", beside=beside)
-        arrays = read_scores(
-            {
-                model: only_column(one, name=f"values of {model!r}")
-                for model, one in rows.models.items()
-            }
-        )
-        for name, array in arrays.items():
-            if array.ndim != 1:
-                raise DataError(
-                    f"values of {name!r} must be one number an item; got shape {array.shape}"
-                )
-        return cls._of_rows(arrays, rows)
+        return cls._of_rows(read_values(rows.models), rows)
 
     @classmethod
     def from_targets(
@@ -339,22 +334,49 @@ class Scores:
         columns = {"first": first, "second": second, "winner": winner}
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         rows, findings = align_rows({**columns, **beside})
-        votes, models = read_votes({name: rows[name] for name in columns}, tie=tie, ordered=ordered)
-        own = [votes.copy() for _ in models]
-        for code, array in enumerate(own):
-            array[:, -2] = code
-            array.setflags(write=False)
-        made = cls(
-            models=models,
-            labels=(),
-            truth=None,
-            values=tuple(own),
-            columns=VOTES,
-            findings=findings,
-        )
-        found = made._weighed(*(rows[name] for name in beside))
-        refuse_unconnected(found.values[0], models)
+        votes = read_votes({name: rows[name] for name in columns}, tie=tie, ordered=ordered)
+        own = Rows(None, {}, {name: rows[name] for name in beside}, findings)
+        found = cls._of_rows(votes, own, columns=VOTES)
+        refuse_unconnected(found.values[0], found.models)
         return found
+
+    @classmethod
+    def from_judged(
+        cls,
+        judged: ModelsLike,
+        *,
+        human: ModelsLike,
+        groups: ColumnLike | None = None,
+        sample_weight: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
+    ) -> Scores:
+        """Take a judge's grades of all items and people's of some, for ``judged_mean``.
+
+        Parameters
+        ----------
+        judged
+            For each model, by name or as a frame, the judge's grade of every item.
+        human
+            For each model people's grade, NaN where nobody looked. People must look at items
+            drawn at random, and at all models of an item.
+        groups, sample_weight, ids
+            As for :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> nan = float("nan")
+        >>> judged = {"new": [8, 9, 6, 7, 9, 8], "old": [7, 9, 5, 6, 8, 8]}
+        >>> human = {"new": [6, 7, 5, 5, 8, nan], "old": [6, 8, 3, 4, 7, nan]}
+        >>> round(op.estimate(op.Scores.from_judged(judged, human=human), "new").observed, 4)
+        6.1667
+        """
+        people = named(human)
+        beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
+        by_people = {f"human {model!r}": values for model, values in people.items()}
+        rows = align(named(judged), what="judged", beside={**beside, **by_people})
+        told = dict(zip(people, (rows.beside.pop(one) for one in by_people), strict=True))
+        return cls._of_rows(read_grades(rows.models, told), rows, columns=GRADES)
 
     @classmethod
     def _of_rows(
@@ -428,11 +450,7 @@ class Scores:
         """Return the items of both, which must be different ones."""
         if not isinstance(other, Scores):
             return NotImplemented
-        alike = (self.models, self.labels, self.columns) == (
-            other.models,
-            other.labels,
-            other.columns,
-        )
+        alike = all(getattr(self, one) == getattr(other, one) for one in self._ALIKE)
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
         if not alike or shapes[0] != shapes[1]:
             raise DataError(
@@ -444,13 +462,14 @@ class Scores:
                 "groups that occur in both parts cannot be told from others; join the columns "
                 "first and make Scores of all rows"
             )
+        lengths = self.n_rows, other.n_rows
         return replace(
             self,
             values=tuple(map(np.concatenate, zip(self.values, other.values, strict=True))),
-            truth=_joined(self.truth, other.truth),
-            counts=_of_both(self, other, "counts"),
-            weights=_of_both(self, other, "weights"),
-            ids=None if self.ids is None or other.ids is None else _joined(self.ids, other.ids),
+            truth=joined(self.truth, other.truth),
+            counts=joined_counts(self.counts, other.counts, lengths),
+            weights=joined_counts(self.weights, other.weights, lengths),
+            ids=None if self.ids is None or other.ids is None else joined(self.ids, other.ids),
             findings=tuple(dict.fromkeys((*self.findings, *other.findings))),
             sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
         )
@@ -479,20 +498,3 @@ class Scores:
         if self.weights is not None:
             parts.append("weighted=True")
         return f"Scores({', '.join(parts)})"
-
-
-def _joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
-    return None if one is None or two is None else np.concatenate([one, two])
-
-
-def _of_both(one: Scores, two: Scores, field: Literal["counts", "weights"]) -> AnyArray | None:
-    """Return a column of both parts; where only one has it, the other's items count once."""
-    parts = [getattr(part, field) for part in (one, two)]
-    if all(part is None for part in parts):
-        return None
-    return np.concatenate(
-        [
-            np.ones(part.n_rows) if own is None else own
-            for part, own in zip((one, two), parts, strict=True)
-        ]
-    )

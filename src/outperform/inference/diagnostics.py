@@ -23,6 +23,7 @@ from outperform.inference.disagreements import (
     unit_findings,
 )
 from outperform.inference.items import draw_scores, undefined_findings
+from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
@@ -52,6 +53,8 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
         yield from _higher_is_better(spec)
     if spec.data.columns == VOTES and spec.data.values[0][0, VOTES.index("order is known")]:
         yield _first_place(spec)
+    if spec.metric.name == "judged_mean":
+        yield from judge_findings(spec)
 
 
 _PLACE_DRAWS, _PLACE_SEED = 2_000, 20_261_117

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.groups import effective_size
-from outperform.data.judged import Judged, n_labelled
+from outperform.data.judged import Judged
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.table import total
@@ -21,11 +20,10 @@ from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import engine
 from outperform.inference.items import item_values, spreads
+from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import DEFAULTS, LabelSpec, Spec
+from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.views import predicted_codes, true_codes
-from outperform.posterior.base import draw_values
-from outperform.posterior.registry import PRIORS, judged_weights
 
 FEW_ITEMS = 10
 FEW_GROUPS = 30
@@ -72,7 +70,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
     labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     sizes = pool.counts.astype(np.float64)
     if isinstance(pool, Judged):
-        yield from _of_judge(spec, pool)
+        yield from judge_findings(spec)
     else:
         yield finding(
             "chosen_by_predictions",
@@ -98,77 +96,6 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
             n=n,
             share=share,
         )
-
-
-class Worth(NamedTuple):
-    """How many labels without a judge tell as much, and by how much the judge alone is off.
-
-    With the central 95% of the latter. Of two models all are about the difference.
-    """
-
-    labels: float
-    bias: float
-    low: float
-    high: float
-
-
-_JUDGE_DRAWS, _JUDGE_SEED = 4_000, 20_261_117
-
-
-def worth_of_judge(spec: LabelSpec) -> Worth:
-    """Return what a judge adds to the labels of people, from draws of its own.
-
-    The ratio of variances is known to about 3%.
-    """
-    view, n_models = spec.view, len(spec.view.models)
-    assert isinstance(view.pool, Judged)
-    seed = np.random.SeedSequence(_JUDGE_SEED)
-    values = draw_values(
-        judged_weights(view, beside=True),
-        lambda drawn, out: engine.measure(drawn, [spec], out),
-        needs=spec.measured.needs,
-        n_values=2 * n_models,
-        n_draws=_JUDGE_DRAWS,
-        seed=seed,
-        n_jobs=1,
-    )
-    bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
-    alone = engine.draw_view(bare, replace(view, pool=None), n_draws=_JUDGE_DRAWS, seed=seed)
-    ours, judges = values[:n_models], values[n_models:]
-    if n_models == 2:
-        ours, judges, alone = (one[:1] - one[1:] for one in (ours, judges, alone))
-    ratio = float((alone.var(axis=1) / ours.var(axis=1)).mean())
-    off = (judges - ours)[0]
-    low, high = np.quantile(off, [0.025, 0.975]).tolist()
-    return Worth(ratio * n_labelled(view.pool), float(off.mean()), low, high)
-
-
-# A judge that saves fewer labels than this share of them is not worth its while.
-_SAVES = 1.1
-
-
-def _of_judge(spec: LabelSpec, pool: Judged) -> Iterator[Finding]:
-    """Yield what the judge is worth in human labels, and whether it favours a model."""
-    n, worth = n_labelled(pool), worth_of_judge(spec)
-    helps = np.isnan(worth.labels) or worth.labels >= _SAVES * n
-    yield finding(
-        "judged/helps" if helps else "judged/little",
-        n=pool.n,
-        labelled=n,
-        worth="an unknown number of" if np.isnan(worth.labels) else f"{worth.labels:,.0f}",
-    )
-    models, what, (_, off, low, high) = spec.view.models, spec.metric.label, worth
-    if len(models) > 2 or np.isnan(off):
-        return
-    if len(models) == 2:
-        what = f"{what} of {models[0]} minus that of {models[1]}"
-    if low <= 0.0 <= high:
-        yield finding("judge_bias/unclear", what=what, bias=off, low=low, high=high)
-    elif len(models) == 1:
-        yield finding("judge_bias/clear", what=what, bias=off, low=low, high=high)
-    else:
-        liked = models[0] if (off > 0) == spec.metric.greater_is_better else models[1]
-        yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
 
 
 _MUCH = 1.2  # times the sd

@@ -76,17 +76,21 @@ def _draw(
     # A user's function need not bear several threads at once.
     if any(one.metric.function or (one.metric.sums and one.metric.sums.own) for one in specs):
         n_jobs = 1
-    df = None
+    shapes, left = spec.shapes, _left_by_fit(specs)
+    dfs = [] if left is None else [left.df]
+    if left is not None:
+        shapes = left.share * (np.ones(spec.units.n) if shapes is None else shapes)
     if spec.n_groups is not None:  # weights that metrics share are as wide as the widest needs
         moved = (unit_influence(own, np.ones(spec.units.n)) for own in by_spec)
         known = [one.df() for one in moved if one is not None]
-        df = min((one for one in known if one is not None), default=None)
+        dfs += [one for one in known if one is not None]
+    df = min(dfs, default=None)
     combined = joined(ready)
     if combined is not None:
         return draw_sums(
             combined.held,
             combined.evaluate,
-            shapes=spec.shapes,
+            shapes=shapes,
             n_values=len(ready),
             n_draws=n_draws,
             seed=seed,
@@ -96,12 +100,41 @@ def _draw(
     return draw_prepared(
         ready,
         n_units=spec.units.n,
-        shapes=spec.shapes,
+        shapes=shapes,
         n_draws=n_draws,
         seed=seed,
         n_jobs=n_jobs,
         df=df,
     )
+
+
+class _Left(NamedTuple):
+    """How well units know a spread after a fit, and what their weights' shapes shrink by."""
+
+    df: float
+    share: float
+
+
+# So many units lose less than 1% of a width to three fitted numbers.
+_MANY_FITTED = 300
+
+
+def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
+    """Return what a metric that fits its items leaves of them; None where it leaves enough.
+
+    Residuals of n units about p fitted numbers are too small by (n − p)/n, and weights of shape 1
+    spread them by 1/(n + 1): shapes of (n − p)/(n + 1) make up for both, as far as n goes.
+    """
+    found = []
+    for spec in specs:
+        n_fitted = 0 if spec.metric.sums is None else spec.metric.sums.fitted
+        if n_fitted:
+            marked = spec.units.sums(spec.view.values[0][:, -1]) > 0
+            n = int(marked.sum())
+            if n < _MANY_FITTED:
+                left = max(n - n_fitted, 1)
+                found.append(_Left(float(left), left / (n + 1)))
+    return min(found, default=None)
 
 
 def draw_prepared(

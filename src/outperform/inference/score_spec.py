@@ -24,7 +24,7 @@ from outperform.inference.score_views import arranged, count_apart, prepare_all
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.sums import TARGETS, Combine
+from outperform.metrics.sums import GRADES, TARGETS, Combine
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import (
     Prepared,
@@ -183,6 +183,7 @@ def _check_statistics(scores: Scores, metric: ScoreMetric) -> None:
 
 _HINTS = {
     VOTES: "make Scores.from_votes",
+    GRADES: "make Scores.from_judged",
     TARGETS: "give arrays of numbers, or make Scores.from_targets",
     (): "make them with Outcomes.from_statistics",
 }

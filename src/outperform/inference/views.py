@@ -19,6 +19,7 @@ from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
 
@@ -65,6 +66,9 @@ class View(NamedTuple):
     classes: tuple[int, ...] | None
 
 
+_OF_COLUMNS = {VOTES: "win_rate", GRADES: "judged_mean"}
+
+
 def chosen_metric(
     data: Outcomes | Scores,
     metric: MetricLike | None,
@@ -80,8 +84,8 @@ def chosen_metric(
     if metric is not None:
         return of_column(metric, data) if isinstance(data, Scores) else metric
     if isinstance(data, Scores):
-        if data.columns == VOTES:
-            return "win_rate"
+        if data.columns in _OF_COLUMNS:
+            return _OF_COLUMNS[data.columns]
         if data.columns is not None:
             raise UsageError(
                 f"name the metric of these statistics with {param('metric=')}, or give a function "

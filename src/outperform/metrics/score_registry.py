@@ -135,6 +135,9 @@ SCORE_METRICS = {
         of_statistics("win_rate", "win rate", of_votes.WIN_RATE),
         of_statistics("elo", "Elo rating", of_votes.ELO, UNBOUNDED),
         of_statistics("first_place", "win rate of the first place", of_votes.FIRST_PLACE),
+        of_statistics("judged_mean", "mean grade", of_sums.JUDGED_MEAN, UNBOUNDED),
+        of_statistics("people_mean", "mean grade by people", of_sums.PEOPLE_MEAN, UNBOUNDED),
+        of_statistics("judge_mean", "mean grade by the judge", of_sums.JUDGE_MEAN, UNBOUNDED),
     )
 }
 

@@ -26,6 +26,10 @@ Read: TypeAlias = Callable[[object, object], FloatArray]
 TARGETS = ("target", "prediction")
 """The columns of a regression."""
 
+GRADES = ("judge", "judge of all models", "human", "looked")
+"""What a judge gave an item, what it gave on average over models, what people did, and whether
+they looked; else theirs is 0."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfSums:
@@ -44,6 +48,9 @@ class OfSums:
         which are their own statistics.
     own
         Whether a user wrote ``combine``, so that what it returns is checked.
+    fitted
+        How many numbers ``combine`` fits to the items that the last column marks, which know
+        the spread that much less; 0 where it fits none.
     joint
         Whether all models have the same sums. ``combine`` then returns a row for each of them, and
         the last column but one of the statistics says which a model's own is.
@@ -60,6 +67,7 @@ class OfSums:
     terms: Terms | None = None
     read: Read | None = None
     own: bool = False
+    fitted: int = 0
     joint: bool = False
 
     def of_items(self, statistics: FloatArray) -> FloatArray:
@@ -236,6 +244,38 @@ class Pick:
         return items[:, self.place : self.place + 1]
 
 
+def _graded(items: FloatArray) -> FloatArray:
+    """Return the judge's grades, then of items that people saw 1, all grades and their products."""
+    own, mean, human, looked = rows(items.T)
+    of_people = [
+        np.ones_like(own), human, own, mean, human * own, human * mean, own * own, own * mean,
+        mean * mean,
+    ]  # fmt: skip
+    return np.stack([own, mean, *(looked * one for one in of_people)], axis=1)
+
+
+def _corrected(means: FloatArray) -> FloatArray:
+    """Return the mean grade by people, with what the judge says of items that they did not see.
+
+    People's grades are regressed on the judge's where there are both, and the plane is read at
+    the judge's means over all items. With its grades of the other models in it, what is hard for
+    all models does not blur their difference.
+    """
+    own, mean, looked, *of_people = rows(means)
+    human, x, y, hx, hy, xx, xy, yy = (one / looked for one in of_people)
+    hx, hy, xx, xy, yy = hx - human * x, hy - human * y, xx - x * x, xy - x * y, yy - y * y
+    # Of one model, or of a judge that gives all items one grade, the two are one column.
+    ridge = 1e-9 * (xx + yy) + 1e-12 * (own * own + mean * mean) + 1e-150
+    xx, yy = xx + ridge, yy + ridge
+    bottom = xx * yy - xy * xy
+    of_own, of_mean = (hx * yy - hy * xy) / bottom, (hy * xx - hx * xy) / bottom
+    return np.asarray(human + of_own * (own - x) + of_mean * (mean - y))
+
+
+def _by_people(means: FloatArray) -> FloatArray:
+    return np.asarray(rows(means)[3] / rows(means)[2])
+
+
 def only(means: FloatArray) -> FloatArray:
     """Return the mean of the only statistic."""
     return rows(means)[0]
@@ -337,3 +377,7 @@ DICE = OfSums(columns=_SIZES, combine=_dice, read=_masks)
 IOU = OfSums(columns=_SIZES, combine=_iou, read=_masks)
 MEAN_DICE = OfSums(columns=_SIZES, terms=_dice_of_items, combine=only, read=_masks)
 MEAN_IOU = OfSums(columns=_SIZES, terms=_iou_of_items, combine=only, read=_masks)
+
+JUDGED_MEAN = OfSums(columns=GRADES, terms=_graded, combine=_corrected, fitted=3)
+PEOPLE_MEAN = OfSums(columns=GRADES, terms=_graded, combine=_by_people)
+JUDGE_MEAN = OfSums(columns=GRADES, terms=Pick(0), combine=only)

@@ -351,6 +351,8 @@ def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) 
     """
     if is_serious(comparison.findings) or not _is_of_items(comparison):
         return None
+    if comparison.spec.metric.name == "judged_mean":  # by people or by the judge?
+        return None
     most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
         left = left_in_pool(comparison.spec, comparison.sd)

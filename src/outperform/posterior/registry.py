@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +46,61 @@ _AGREE, _MOST_MASS = 0.75, 4.0
 _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
 
 
+class Shares:
+    """Shares of outcomes that strata have in common, and how near to them each stratum is.
+
+    Parameters
+    ----------
+    counts
+        How often each outcome was seen in each stratum, ``(n_strata, n_outcomes)``.
+    mass
+        The prior mass κ with which every stratum has the common shares; learned if None.
+    shapes
+        The prior of the common shares, one shape for each outcome.
+    """
+
+    def __init__(
+        self,
+        counts: FloatArray,
+        *,
+        mass: float | None = None,
+        shapes: FloatArray | float = _JEFFREYS,
+    ) -> None:
+        self.counts, self.mass, self.shapes = counts, mass, np.asarray(shapes)
+
+    def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Draw the prior mass κρ of each outcome, ``(n_outcomes, length)``."""
+        if self.mass is None:
+            (log_mass,) = self.mass_posterior.draw(generator, length)
+            mass = np.clip(np.exp(log_mass), _LEAST_MASS, _GREATEST_MASS)
+        else:
+            mass = np.full(length, self.mass)
+        n = np.maximum(self.counts.sum(axis=1), 1.0)
+        # (n_strata, length): how many labels of ρ one label of the stratum is worth
+        worth = (1.0 + mass) / (n[:, None] + mass)
+        shares: FloatArray = generator.standard_gamma(
+            self.shapes.reshape(-1, 1) + self.counts.T @ worth
+        )
+        masses: FloatArray = mass * shares / shares.sum(axis=0)
+        return masses
+
+    @cached_property
+    def mass_posterior(self) -> GridPosterior:
+        """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
+        pooled: FloatArray = self.counts.sum(axis=0) + self.shapes
+        terms = [
+            Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
+            for column, by in zip(self.counts.T, np.log(pooled / pooled.sum()), strict=True)
+        ]
+        totals = RisingFactorial(self.counts.sum(axis=1))
+        terms.append(Term(function=totals, log_alpha=partial(_moved, by=0.0), sign=-1.0))
+        return grid_posterior(terms, 1)
+
+
+def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
+    return mesh[0] + by
+
+
 class StrataWeights(NoClosedForms):
     """Posterior of ``p(a, b) · p(y | a, b)`` for two models.
 
@@ -76,7 +131,7 @@ class StrataWeights(NoClosedForms):
     ) -> None:
         self.cells, self.sizes, self.labelled = cells, sizes, labelled
         self.n_strata, self.n_classes = labelled.shape
-        self.mass, self.agreed = mass, agreed
+        self.agreed = agreed
         self.same = np.flatnonzero(cells[:, 0] == cells[:, 1])
         self.apart = np.flatnonzero(cells[:, 0] != cells[:, 1])
         if labelled.size > _MOST_CELLS:
@@ -84,6 +139,7 @@ class StrataWeights(NoClosedForms):
                 f"{self.n_strata:,} pairs of predictions of {self.n_classes:,} classes are more "
                 f"than {_MOST_CELLS:,} cells; keep the classes that matter and call the others one"
             )
+        self.shares = Shares(self.right_when_apart, mass=mass)
 
     @property
     def n_gammas(self) -> int:
@@ -114,7 +170,7 @@ class StrataWeights(NoClosedForms):
         shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
         rows = self.agreed * unit_rows(self.n_classes)
         shapes[self.same] += rows[self.cells[self.same, 0], :, None]
-        for model, mass in enumerate(self._masses(generator, length)):
+        for model, mass in enumerate(self.shares.draw(generator, length)):
             if model < 2:
                 shapes[self.apart, self.cells[self.apart, model]] += mass
             else:
@@ -124,34 +180,6 @@ class StrataWeights(NoClosedForms):
                 strata, truth = np.nonzero(others)
                 shapes[self.apart[strata], truth] += each
         return generator.standard_gamma(shapes)
-
-    def _masses(self, generator: np.random.Generator, length: int) -> FloatArray:
-        """Draw the prior mass κρ of "A right", "B right" and, if it can be, "neither"."""
-        if self.mass is None:
-            (log_mass,) = self.mass_posterior.draw(generator, length)
-            mass = np.clip(np.exp(log_mass), _LEAST_MASS, _GREATEST_MASS)
-        else:
-            mass = np.full(length, self.mass)
-        counts = self.right_when_apart
-        n = np.maximum(counts.sum(axis=1), 1.0)
-        # (n_strata, length): how many labels of ρ one label of the stratum is worth
-        worth = (1.0 + mass) / (n[:, None] + mass)
-        shares: FloatArray = generator.standard_gamma(_JEFFREYS + counts.T @ worth)
-        masses: FloatArray = mass * shares / shares.sum(axis=0)
-        return masses
-
-    @cached_property
-    def mass_posterior(self) -> GridPosterior:
-        """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
-        counts = self.right_when_apart
-        pooled: FloatArray = counts.sum(axis=0) + _JEFFREYS
-        terms = [
-            Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
-            for column, by in zip(counts.T, np.log(pooled / pooled.sum()), strict=True)
-        ]
-        totals = RisingFactorial(counts.sum(axis=1))
-        terms.append(Term(function=totals, log_alpha=partial(_moved, by=0.0), sign=-1.0))
-        return grid_posterior(terms, 1)
 
     @cached_property
     def right_when_apart(self) -> FloatArray:
@@ -167,15 +195,13 @@ class StrataWeights(NoClosedForms):
         return np.concatenate([right, neither], axis=1)
 
 
-def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
-    return mesh[0] + by
-
-
 class JudgedWeights(NoClosedForms):
     """Posterior of ``p(what the judge says) · p(what people say | what the judge says)``.
 
-    The prior of every stratum has the mass of one item and expects people to agree with the
-    judge: on every model apart, or on the class, three times out of four.
+    Of right and wrong, and of two classes, the prior of every stratum has the mass of one item
+    and expects people to agree with the judge: on every model apart, or on the class, three
+    times out of four. Of more classes there are more strata than labels, and strata learn from
+    each other: see :func:`alike`.
 
     Parameters
     ----------
@@ -207,12 +233,20 @@ class JudgedWeights(NoClosedForms):
             # Joint verdicts on more models are more strata, and not more that is known before.
             self.prior: FloatArray = shares * min(1.0, _MOST_MASS / len(verdicts))
         else:
+            if len(strata) * n_classes > _MOST_CELLS:
+                raise ResourceError(
+                    f"{len(strata):,} combinations of what the judge and the models say, of "
+                    f"{n_classes:,} classes, are more than {_MOST_CELLS:,} cells; keep the classes "
+                    "that matter and call the others one"
+                )
             cells = np.repeat(strata[:, None, :], n_classes, axis=1)
             cells[:, :, 0] = np.arange(n_classes)
             self.prior = np.where(cells[:, :, 0] == strata[:, :1], _AGREE, 1.0 - _AGREE)
         # (n_strata, n_outcomes, 1 + n_models): what people may say in each stratum
         self.cells: IntArray = cells
         self.labelled = self._counts()
+        many = not right and n_classes > 2
+        self.alike = alike(strata, self.sizes, self.labelled) if many else ()
 
     def _counts(self) -> FloatArray:
         """Count the labels of every stratum, ``(n_strata, n_outcomes)``."""
@@ -231,7 +265,7 @@ class JudgedWeights(NoClosedForms):
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
-        shapes, pieces = (self.labelled + self.prior)[:, :, None], runs(self.sizes)
+        pieces = runs(self.sizes)
         n_strata, n_outcomes = self.labelled.shape
         told, said = self.cells.reshape(n_strata * n_outcomes, -1), self.judged.strata
         of_people = [self._adder(told[:, [0, model]]) for model in range(1, told.shape[1])]
@@ -240,6 +274,7 @@ class JudgedWeights(NoClosedForms):
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
             sizes = np.empty((n_strata, length))
             fill_proportions(generator, self.sizes, pieces, sizes)
+            shapes = self._shapes(generator, length)
             weights = generator.standard_gamma(shapes, size=(n_strata, n_outcomes, length))
             weights *= (sizes / weights.sum(axis=1))[:, None]
             flat = weights.reshape(n_strata * n_outcomes, length)
@@ -248,6 +283,15 @@ class JudgedWeights(NoClosedForms):
             return [one if needs == "confusion" else margins_of(one) for one in confusions]
 
         return draw
+
+    def _shapes(self, generator: np.random.Generator, length: int) -> FloatArray:
+        """Return or draw the shapes of what people say in each stratum."""
+        if not self.alike:
+            return (self.labelled + self.prior)[:, :, None]
+        shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
+        for strata, spread, shares in self.alike:
+            shapes[strata] += np.tensordot(spread, shares.draw(generator, length), axes=(1, 0))
+        return shapes
 
     def _adder(self, cells: IntArray) -> Callable[[FloatArray], FloatArray]:
         """Return what adds rows of weights up to confusion arrays by their cells."""
@@ -261,6 +305,56 @@ class JudgedWeights(NoClosedForms):
             return sums.reshape(self.n_classes, self.n_classes, -1)
 
         return add
+
+
+class Alike(NamedTuple):
+    """Strata in which the judge and the models agree with each other in the same way.
+
+    ``spread`` is how an outcome, "as the judge says", "as B says" or "neither", is shared out
+    over the classes in each of these strata, ``(n_strata, n_outcomes, n_classes)``.
+    """
+
+    strata: IntArray
+    spread: FloatArray
+    shares: Shares
+
+
+def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alike, ...]:
+    """Put strata together by who agrees with whom, whatever the class.
+
+    Where the judge and A say one class and B another, say, the truth is the first, the second or
+    neither, with shares that these strata have in common as far as their labels allow. A class
+    that nobody says is as likely as the judge says it elsewhere.
+
+    Parameters
+    ----------
+    said
+        The classes that the judge and every model give each stratum, ``(n_strata, n_voices)``.
+    sizes
+        How many items each stratum holds.
+    labelled
+        How many labelled items of each stratum are of each class, ``(n_strata, n_classes)``.
+    """
+    n_classes = labelled.shape[1]
+    overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
+    # Each voice goes by the first that says the same: (0, 0, 2) where only B differs.
+    firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
+    patterns, which = np.unique(firsts, axis=0, return_inverse=True)
+    found = []
+    for number, pattern in enumerate(patterns):
+        strata = np.flatnonzero(which.ravel() == number)
+        named = said[strata][:, np.unique(pattern)]
+        spread = np.eye(n_classes)[named]
+        left = np.where(spread.sum(axis=1) > 0, 0.0, overall)
+        if named.shape[1] < n_classes:
+            left /= left.sum(axis=1, keepdims=True)
+            spread = np.concatenate([spread, left[:, None]], axis=1)
+        counts = np.einsum("sk,sok->so", labelled[strata], spread > 0)
+        # As of two classes: the mass of one item, and with the judge three times out of four.
+        shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
+        shapes[0] = _AGREE
+        found.append(Alike(strata, spread, Shares(counts, shapes=shapes)))
+    return tuple(found)
 
 
 def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> JudgedWeights:

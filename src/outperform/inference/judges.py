@@ -1,0 +1,111 @@
+"""What a judge adds to the labels of people, and which model it favours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from outperform import metrics
+from outperform._typing import FloatArray
+from outperform.data.judged import Judged, n_labelled
+from outperform.findings import Finding, finding
+from outperform.inference import engine
+from outperform.inference.items import draw_scores
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import DEFAULTS, LabelSpec, Spec
+from outperform.metrics.sums import GRADES
+from outperform.posterior.base import draw_values
+from outperform.posterior.registry import PRIORS, judged_weights
+
+
+class Worth(NamedTuple):
+    """How many labels without a judge tell as much, and by how much the judge alone is off.
+
+    With the central 95% of the latter. Of two models all are about the difference.
+    """
+
+    labels: float
+    bias: float
+    low: float
+    high: float
+
+
+_DRAWS, _SEED = 4_000, 20_261_117
+# A judge that saves fewer labels than this share of them is not worth its while.
+_SAVES = 1.1
+
+
+def worth_of_judge(spec: Spec) -> Worth:
+    """Return what a judge adds to the labels of people, from draws of its own.
+
+    The ratio of variances is known to about 3%.
+    """
+    ours, judge, people = _of_labels(spec) if isinstance(spec, LabelSpec) else _of_grades(spec)
+    if len(spec.data.models) == 2:
+        ours, judge, people = (one[:1] - one[1:] for one in (ours, judge, people))
+    ratio = float((people.var(axis=1) / ours.var(axis=1)).mean())
+    off = (judge - ours)[0]
+    low, high = np.quantile(off, [0.025, 0.975]).tolist()
+    return Worth(ratio * _counts(spec)[1], float(off.mean()), low, high)
+
+
+def _counts(spec: Spec) -> tuple[int, int]:
+    """Return how many items the judge saw, and how many people did."""
+    if isinstance(spec, LabelSpec):
+        assert isinstance(spec.view.pool, Judged)
+        return spec.view.pool.n, n_labelled(spec.view.pool)
+    return spec.n, int(spec.data.values[0][:, GRADES.index("looked")].sum())
+
+
+def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Draw the metric with both, by the judge and by people, ``(n_models, n_draws)`` each."""
+    view, n_models = spec.view, len(spec.view.models)
+    seed = np.random.SeedSequence(_SEED)
+    values = draw_values(
+        judged_weights(view, beside=True),
+        lambda drawn, out: engine.measure(drawn, [spec], out),
+        needs=spec.measured.needs,
+        n_values=2 * n_models,
+        n_draws=_DRAWS,
+        seed=seed,
+        n_jobs=1,
+    )
+    bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
+    alone = engine.draw_view(bare, replace(view, pool=None), n_draws=_DRAWS, seed=seed)
+    return values[:n_models], values[n_models:], alone
+
+
+def _of_grades(spec: ScoreSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
+    names = ("judged_mean", "judge_mean", "people_mean")
+    asked = [replace(spec, metric=metrics.get_score(name)) for name in names]
+    seed = np.random.SeedSequence(_SEED)
+    ours, judge, people = draw_scores(asked, n_draws=_DRAWS, seed=seed, n_jobs=1)
+    return ours, judge, people
+
+
+def judge_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield what the judge is worth in human labels, and whether it favours a model."""
+    (n_items, n), worth = _counts(spec), worth_of_judge(spec)
+    helps = np.isnan(worth.labels) or worth.labels >= _SAVES * n
+    yield finding(
+        "judged/helps" if helps else "judged/little",
+        n=n_items,
+        labelled=n,
+        how="at random or by its ratings" if isinstance(spec, LabelSpec) else "at random",
+        worth="an unknown number of" if np.isnan(worth.labels) else f"{worth.labels:,.0f}",
+    )
+    models, what, (_, off, low, high) = spec.data.models, spec.metric.label, worth
+    if len(models) > 2 or np.isnan(off):
+        return
+    if len(models) == 2:
+        what = f"{what} of {models[0]} minus that of {models[1]}"
+    if low <= 0.0 <= high:
+        yield finding("judge_bias/unclear", what=what, bias=off, low=low, high=high)
+    elif len(models) == 1:
+        yield finding("judge_bias/clear", what=what, bias=off, low=low, high=high)
+    else:
+        liked = models[0] if (off > 0) == spec.metric.greater_is_better else models[1]
+        yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
