@@ -404,3 +404,15 @@ def test_a_judge_of_grades_that_favours_a_model_is_named():
     (worth,) = [one for one in c.findings if one.name == "judged"]
     assert "drawn at random. Its ratings" in worth.message
     assert "more items" not in str(c)
+
+
+def test_people_who_looked_at_the_best_grades_are_warned_of():
+    judge, _ = graded(n=300)
+    order = np.argsort(-judge["a"])
+    human = {name: np.full(300, np.nan) for name in judge}
+    for name in judge:
+        human[name][order[:60]] = judge[name][order[:60]]
+    found = op.compare(op.Scores.from_judged(judge, human=human), "a", "b", rope=0.1).findings
+    (said,) = [one for one in found if one.name == "chosen_by_ratings"]
+    assert said.level == "warning"
+    assert "graded higher" in said.message

@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import ResourceError
-from outperform.inference.judges import worth_of_judge
+from outperform.inference.judges import chosen_at_random, worth_of_judge
 from outperform.inference.spec import counted
 from outperform.posterior import registry
 
@@ -109,6 +109,26 @@ def test_choosing_by_verdict_is_allowed():
     people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}
     c = op.compare(outcomes(SIZES, people), "A", "B", **ASKED)
     assert gap(c.draws, moments(SIZES, people, lambda a, b: a - b)) < 5
+
+
+def test_that_items_were_chosen_is_said():
+    even = {said: {(1, 1): n // 10} for said, n in SIZES.items()}
+    told = [one.name for one in op.compare(outcomes(SIZES, even), "A", "B", **ASKED).findings]
+    assert "chosen_by_ratings" not in told
+    people = {said: dict(told) for said, told in PEOPLE.items()}
+    people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}
+    found = op.compare(outcomes(SIZES, people), "A", "B", **ASKED).findings
+    (said,) = [one for one in found if one.name == "chosen_by_ratings"]
+    assert said.level == "note"
+
+
+def test_items_drawn_at_random_are_rarely_said_to_be_chosen():
+    """The p-value is that of the multivariate hypergeometric, by simulation."""
+    rng, sizes = np.random.default_rng(2), np.array([40, 700, 160, 90, 10])
+    drawn = rng.multivariate_hypergeometric(sizes, 200, size=4_000)
+    p = np.array([chosen_at_random(sizes.astype(float), one.astype(float)) for one in drawn])
+    for level in (0.5, 0.1, 0.02):
+        assert abs((p < level).mean() - level) < 4 * np.sqrt(level / 4_000) + 0.15 * level
 
 
 def test_an_estimate_reads_the_verdicts_on_its_model():

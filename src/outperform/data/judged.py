@@ -122,10 +122,17 @@ class Judged(Pool):
 
     @property
     def _worth(self) -> FloatArray:
-        """How many items the rows of ``both`` stand for."""
-        sizes = self.counts.astype(np.float64)
+        """How many items the rows of ``both`` stand for.
+
+        Those of a stratum for all of it, and for strata that nobody looked at where the same
+        voices agree.
+        """
+        sizes, known = self.counts.astype(np.float64), self.n_labelled > 0
+        alike = agreements(self.strata)
+        whole, seen = np.bincount(alike, sizes), np.bincount(alike, sizes * known)
+        more = np.divide(whole, seen, out=np.ones_like(whole), where=seen > 0)[alike]
         rows: FloatArray = self.both.counts.astype(np.float64)
-        return rows * (sizes / np.maximum(self.n_labelled, 1.0))[self.stratum]
+        return rows * (sizes * more / np.maximum(self.n_labelled, 1.0))[self.stratum]
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
         """Let the labelled items of every stratum stand for all of it."""
@@ -194,6 +201,25 @@ def _judged(
         counts=sizes,
         both=Table(*count_rows(both, n_labels=n_labels, weights=people)),
     )
+
+
+def agreements(said: IntArray) -> IntArray:
+    """Return a code for who agrees with whom, whatever the class.
+
+    Parameters
+    ----------
+    said
+        The classes that the judge and every model give each stratum, ``(n_strata, n_voices)``.
+
+    Examples
+    --------
+    >>> agreements(np.array([[3, 3, 3], [3, 3, 5], [4, 4, 1], [4, 1, 4]])).tolist()
+    [0, 1, 1, 2]
+    """
+    # Each voice goes by the first that says the same: (0, 0, 2) where only B differs.
+    firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
+    codes: IntArray = np.unique(firsts, axis=0, return_inverse=True)[1].ravel()
+    return codes
 
 
 def of_judged(

@@ -83,6 +83,9 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
     share = float(sizes[unseen].sum() / sizes.sum())
     n_unseen, n = int(unseen.sum()), len(sizes)
     if n_unseen and isinstance(pool, Judged):
+        if view.n_classes > 2:
+            yield finding("unlabelled_ratings/alike", unseen=n_unseen, n=n, share=share)
+            return
         yield finding(
             "unlabelled_ratings/many" if share > _UNSEEN else "unlabelled_ratings/few",
             unseen=n_unseen,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from outperform import metrics
 from outperform._typing import FloatArray
@@ -97,6 +98,7 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
         how="at random or by its ratings" if isinstance(spec, LabelSpec) else "at random",
         worth="an unknown number of" if np.isnan(worth.labels) else f"{worth.labels:,.0f}",
     )
+    yield from _choice_findings(spec)
     models, what, (_, off, low, high) = spec.data.models, spec.metric.label, worth
     if len(models) > 2 or np.isnan(off):
         return
@@ -109,3 +111,50 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
     else:
         liked = models[0] if (off > 0) == spec.metric.greater_is_better else models[1]
         yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
+
+
+# By chance one test set in a thousand is told that its items were chosen.
+_CHANCE = 1e-3
+_EXPECTED = 5.0
+
+
+def _choice_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield ``chosen_by_ratings`` where people did not look at items as chance would."""
+    if isinstance(spec, LabelSpec):
+        assert isinstance(spec.view.pool, Judged)
+        p = chosen_at_random(spec.view.pool.counts.astype(np.float64), spec.view.pool.n_labelled)
+        if p < _CHANCE:
+            yield finding("chosen_by_ratings/strata", p=p)
+        return
+    _, mean, _, looked = spec.data.values[0].T
+    n, n_seen, ahead = len(mean), looked.sum(), mean[looked > 0].mean() - mean.mean()
+    spread = mean.var() * (1 - n_seen / n) / n_seen
+    if spread > 0:
+        p = 2 * float(special.ndtr(-abs(ahead) / np.sqrt(spread)))
+        if p < _CHANCE:
+            yield finding("chosen_by_ratings/grades", way="higher" if ahead > 0 else "lower", p=p)
+
+
+def chosen_at_random(sizes: FloatArray, labelled: FloatArray) -> float:
+    """Return how probable it is that labels drawn at random are as uneven over strata.
+
+    A χ² of what strata have more or less than their part; small ones go together.
+
+    Examples
+    --------
+    >>> round(chosen_at_random(np.array([500.0, 500]), np.array([52.0, 48])), 2)
+    0.67
+    >>> chosen_at_random(np.array([500.0, 500]), np.array([90.0, 10])) < 1e-9
+    True
+    """
+    n, n_all = labelled.sum(), sizes.sum()
+    parts = sizes * n / n_all
+    small = parts < _EXPECTED
+    expected = np.append(parts[~small], parts[small].sum())
+    seen = np.append(labelled[~small], labelled[small].sum())
+    kept = expected > 0
+    if kept.sum() < 2 or n >= n_all:
+        return 1.0
+    # Without replacement counts vary less.
+    uneven = (np.square(seen - expected)[kept] / expected[kept]).sum() / (1 - n / n_all)
+    return float(special.chdtrc(kept.sum() - 1, uneven))

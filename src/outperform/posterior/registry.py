@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.judged import Judged, refuse_many
+from outperform.data.judged import Judged, agreements, refuse_many
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, unknown_name
 from outperform.posterior.base import (
@@ -337,13 +337,11 @@ def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alik
     """
     n_classes = labelled.shape[1]
     overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
-    # Each voice goes by the first that says the same: (0, 0, 2) where only B differs.
-    firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
-    patterns, which = np.unique(firsts, axis=0, return_inverse=True)
-    found = []
-    for number, pattern in enumerate(patterns):
-        strata = np.flatnonzero(which.ravel() == number)
-        named = said[strata][:, np.unique(pattern)]
+    codes, found = agreements(said), []
+    for code in range(codes.max() + 1):
+        strata = np.flatnonzero(codes == code)
+        first = said[strata[0]].tolist()
+        named = said[strata][:, [first.index(one) for one in dict.fromkeys(first)]]
         spread = np.eye(n_classes)[named]
         left = np.where(spread.sum(axis=1) > 0, 0.0, overall)
         if named.shape[1] < n_classes:
