@@ -25,8 +25,9 @@ SHOWN = {
         slice slices sources split_labels tables to_dict to_json ungroup unpair weighted with_labels
     """,
     op.Scores: """
-        columns counts findings from_arrays from_judged from_statistics from_targets from_values from_votes
-        group ids kind labels models n n_classes n_groups n_rows select sources truth values weights
+        columns counts findings from_arrays from_judged from_statistics from_targets from_values
+        from_votes group ids kind labels models n n_classes n_groups n_rows select sources truth
+        values weights
     """,
     op.Comparison: TABLE
     + """
