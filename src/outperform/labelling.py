@@ -63,20 +63,29 @@ _LEAST = 0.3
 
 
 def guessed_truths(
-    cells: IntArray, sizes: FloatArray, *, n_classes: int, a_right: float
+    cells: IntArray,
+    sizes: FloatArray,
+    *,
+    n_classes: int,
+    a_right: float,
+    judge: IntArray | None = None,
 ) -> FloatArray:
-    """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``.
+    """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``; with a judge, given it too.
 
-    A class that is neither answer is as likely as both models predict it on average.
+    A class that is neither answer is as likely as both models, and the judge, say it on average.
 
     Examples
     --------
     >>> cells, sizes = np.array([[0, 0], [0, 1], [1, 1]]), np.array([80.0, 10.0, 10.0])
     >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.7).round(3).tolist()
     [[0.985, 0.015], [0.7, 0.3], [0.085, 0.915]]
+    >>> said = np.array([0, 1, 1])
+    >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.5, judge=said).round(3).tolist()
+    [[0.997, 0.003], [0.15, 0.85], [0.016, 0.984]]
     """
+    said = cells if judge is None else np.column_stack([judge, cells])
     shares = np.zeros(n_classes)
-    np.add.at(shares, cells, (sizes / sizes.sum() / 2)[:, None])
+    np.add.at(shares, said, (sizes / sizes.sum() / said.shape[1])[:, None])
     same, places = cells[:, 0] == cells[:, 1], np.arange(len(cells))
     others = np.tile(shares, (len(cells), 1))
     for model in range(2):
@@ -87,25 +96,12 @@ def guessed_truths(
     for model, right in enumerate((a_right, 1 - a_right)):
         told = np.where(same, _RIGHT / 2, (1 - _NEITHER) * right)
         truths[places, cells[:, model]] += told
+    if judge is not None:
+        # Its class is so much likelier to be said if it is true than if another one is.
+        truths[places, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
     # With two classes, or only two that are ever predicted, one of the models must be right.
     truths /= truths.sum(axis=1, keepdims=True)
     return truths
-
-
-def guessed_by_judge(truths: FloatArray, judge: IntArray) -> FloatArray:
-    """Update a guess p(y | a, b) by the class that a judge gives, ``(n_strata, n_classes)``.
-
-    Examples
-    --------
-    >>> guessed_by_judge(np.array([[0.98, 0.02], [0.5, 0.5]]), np.array([1, 1])).round(3).tolist()
-    [[0.896, 0.104], [0.15, 0.85]]
-    """
-    n_classes = truths.shape[1]
-    told = np.full_like(truths, (1 - _JUDGE_RIGHT) / max(n_classes - 1, 1))
-    told[np.arange(len(judge)), judge] = _JUDGE_RIGHT
-    found: FloatArray = truths * told
-    found /= found.sum(axis=1, keepdims=True)
-    return found
 
 
 # What people may say of A and of B: right or wrong.
@@ -137,9 +133,11 @@ def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
     if spec.view.kind == "correct":
         yield guessed_verdicts(pool.cells, sizes)
         return
+    judge = pool.truth if isinstance(pool, Judged) else None
     for a_right in _A_RATHER_THAN_B:
-        truths = guessed_truths(pool.cells, sizes, n_classes=spec.view.n_classes, a_right=a_right)
-        yield guessed_by_judge(truths, pool.truth) if isinstance(pool, Judged) else truths
+        yield guessed_truths(
+            pool.cells, sizes, n_classes=spec.view.n_classes, a_right=a_right, judge=judge
+        )
 
 
 def needs(spec: LabelSpec, pool: Pool) -> FloatArray:

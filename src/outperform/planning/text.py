@@ -21,7 +21,7 @@ from outperform.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from outperform.results.feature_schemas import PlanFacts, ProposalFacts, StratumFacts
+    from outperform.results.feature_schemas import PlanFacts, ProposalFacts
 
 _MOST_TASKS = 12
 _MOST_ROWS = 12
@@ -419,6 +419,6 @@ def proposal_lines(facts: ProposalFacts, page: Page) -> list[Line]:
     return stacked(page.text(proposal_headline(facts), style="strong"), shown)
 
 
-def _ordered(facts: ProposalFacts) -> list[StratumFacts]:
+def _ordered(facts: ProposalFacts) -> list[read.Facts]:
     """Return the strata, those with most to label first."""
     return sorted(facts["strata"], key=lambda one: -one["n_proposed"])
