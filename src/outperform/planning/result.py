@@ -456,7 +456,7 @@ class Proposal(Tabular):
         gaps = [place for place, value in enumerate(said) if is_missing(value)]
         if gaps:
             raise DataError(
-                f"{len(gaps)} of {n} proposed items have no label (the first is number {gaps[0]}); "
+                f"{len(gaps)} of {n} proposed items have no label (the first is items[{gaps[0]}]); "
                 "label them, or give those before them only"
             )
         column: list[object] = [None] * self.n_pool
