@@ -16,7 +16,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
 from outperform.data.table import Table as CellTable
 from outperform.data.table import place_rows
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.inference.summary import seed_name
@@ -266,8 +266,8 @@ def propose(
     """  # noqa: E501
     if verdicts and judge is not None:
         raise UsageError(
-            "verdicts=True says that a and b are what the judge says, so leave judge out; or give "
-            "the models' predictions and the judge's classes"
+            f"{param('verdicts')} are what the judge says of A and B, right or wrong, so leave "
+            f"{param('judge')} out; or give the models' predictions and the judge's classes"
         )
     if len({*names}) != 2:
         raise UsageError(f"names must be two different names; got {names!r}")

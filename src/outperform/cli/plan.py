@@ -338,7 +338,7 @@ def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
     values = [row[place] for row in rows]
     if "" in values:
         raise DataError(
-            f"column {name!r} has no prediction in row {values.index('') + 2}; a pool needs those "
+            f"column {name!r} has no value in row {values.index('') + 2}; a pool needs those "
             "of both models, and what a judge says if there is one, for every item"
         )
     whole = all(_WHOLE.fullmatch(one) for one in {*values})
