@@ -263,6 +263,12 @@ def propose(
     >>> proposal = op.propose(a, b, budget=1_000, metric="accuracy", random_state=0)
     >>> proposal
     Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, 202 of the others.)
+
+    A language model gave every item a class, and people are to look at 20 of them:
+
+    >>> a, b, said = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
+    >>> op.propose(a, b, judge=said, budget=20, random_state=0)
+    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, 6 of the others.)
     """  # noqa: E501
     if verdicts and judge is not None:
         raise UsageError(
