@@ -2,160 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from outperform import __version__
 from outperform._typing import ColumnLike, FloatArray, IntArray, Label, Seed
-from outperform.data.build import code_pool
+from outperform.data.build import code_columns
+from outperform.data.judged import Judged
+from outperform.data.labels import align
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
 from outperform.data.table import Table as CellTable
-from outperform.display import numbers
-from outperform.display.cards import Card
-from outperform.display.facts import Facts
-from outperform.display.formats import count_column, text_column
-from outperform.display.layout import Line, Page, stacked
-from outperform.display.numbers import for_text
-from outperform.display.table import Table
-from outperform.errors import DataError, UsageError
+from outperform.data.table import place_rows
+from outperform.errors import UsageError, param
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
-from outperform.inference.summary import SCHEMA, seed_name
+from outperform.inference.summary import seed_name
 from outperform.metrics.score_metric import MetricLike
+from outperform.planning.result import Proposal, Stratum
 from outperform.posterior.rng import seed_sequence
-from outperform.results.base import Tabular
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import ProposalFacts, StratumFacts
-
-
-class Stratum(NamedTuple):
-    """All items of the pool with the same two predictions.
-
-    Parameters
-    ----------
-    a, b
-        What A and B predict.
-    n_pool, n_proposed
-        How many items there are, and how many of them to label.
-    """
-
-    a: Label
-    b: Label
-    n_pool: int
-    n_proposed: int
-
-    def to_dict(self) -> StratumFacts:
-        """Return it as plain values."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "n_pool": self.n_pool,
-            "n_proposed": self.n_proposed,
-        }
-
-    @property
-    def agree(self) -> bool:
-        """Whether both models say the same."""
-        return self.a == self.b
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Proposal(Tabular):
-    """Which items of a pool to label so that two models are told apart with few labels.
-
-    Parameters
-    ----------
-    items
-        Their places in the predictions of A, counted from 0, in the order in which to label them.
-        Whoever stops early has a fair sample too: of every stratum about the same share is done.
-    strata
-        Every pair of predictions, how many items of the pool have it, and how many of these
-        are proposed.
-    names
-        The names of A and of B.
-    predictions
-        Their predictions for the whole pool, as they were given.
-    labels
-        Classes that could occur, if they were given.
-    metric
-        The metric whose difference is to be known.
-    signature
-        What makes the proposal repeatable.
-    """
-
-    items: IntArray = field(repr=False)
-    strata: tuple[Stratum, ...]
-    names: tuple[str, str]
-    predictions: Mapping[str, ColumnLike]
-    labels: tuple[Label, ...] | None
-    metric: str
-    signature: str
-
-    @property
-    def n_pool(self) -> int:
-        """The number of items in the pool."""
-        return sum(one.n_pool for one in self.strata)
-
-    def outcomes(self, y_true: ColumnLike) -> Outcomes:
-        """Count the proposed items once they, or the first of them, are labelled.
-
-        Parameters
-        ----------
-        y_true
-            The true labels of ``items``, in their order, of all or of the first of them.
-
-        Examples
-        --------
-        >>> import outperform as op
-        >>> new, old = [1, 1, 0, 0] * 25, [1, 0, 0, 0] * 25
-        >>> proposal = op.propose(new, old, budget=40, names=("new", "old"), random_state=0)
-        >>> y_true = [new[place] for place in proposal.items]  # somebody labels them
-        >>> proposal.outcomes(y_true)
-        Outcomes(n=40, models=('new', 'old'), labels=(0, 1), paired=True, cells=3, pool=100)
-        """
-        n = len(y_true) if isinstance(y_true, Sized) else 0
-        if not 0 < n <= len(self.items):
-            raise DataError(
-                f"y_true must hold the labels of the {len(self.items)} proposed items, or "
-                "of the first of them, in their order; for others use Outcomes.from_pool"
-            )
-        which = self.items[:n]
-        return Outcomes.from_pool(y_true, self.predictions, which=which, labels=self.labels)
-
-    def to_dict(self) -> ProposalFacts:
-        """Return everything but the predictions as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "proposal",
-            "names": list(self.names),
-            "metric": self.metric,
-            "n_pool": self.n_pool,
-            "n_proposed": len(self.items),
-            "n_apart": sum(one.n_pool for one in self.strata if not one.agree),
-            "n_proposed_apart": sum(one.n_proposed for one in self.strata if not one.agree),
-            "strata": [one.to_dict() for one in self.strata],
-            "items": self.items.tolist(),
-            "signature": self.signature,
-        }
-
-    def table(self) -> Table:
-        """Return one row a stratum, those with most to label first."""
-        return proposal_table(self.to_dict())
-
-    def _card(self) -> Card:
-        said = proposal_headline(self.to_dict())
-        return Card(headline=said, table=self.table(), signature=for_text(self.signature))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({proposal_headline(self.to_dict())})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        return proposal_lines(self.to_dict(), page)
 
 
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
@@ -181,6 +48,10 @@ def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
 _RIGHT = 0.9
 _NEITHER = 0.1
 _A_RATHER_THAN_B = (0.3, 0.5, 0.7)
+# How often a judge is right; and how much its errors on A and on B go together, since some items
+# are hard to judge.
+_JUDGE_RIGHT = 0.85
+_JUDGE_ERRS_ON_BOTH = 0.5
 
 # What agreements get of the budget at least, since the denominators rest on them; and what every
 # stratum gets at least, so that none rests on the prior alone.
@@ -192,20 +63,29 @@ _LEAST = 0.3
 
 
 def guessed_truths(
-    cells: IntArray, sizes: FloatArray, *, n_classes: int, a_right: float
+    cells: IntArray,
+    sizes: FloatArray,
+    *,
+    n_classes: int,
+    a_right: float,
+    judge: IntArray | None = None,
 ) -> FloatArray:
-    """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``.
+    """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``; with a judge, given it too.
 
-    A class that is neither answer is as likely as both models predict it on average.
+    A class that is neither answer is as likely as both models, and the judge, say it on average.
 
     Examples
     --------
     >>> cells, sizes = np.array([[0, 0], [0, 1], [1, 1]]), np.array([80.0, 10.0, 10.0])
     >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.7).round(3).tolist()
     [[0.985, 0.015], [0.7, 0.3], [0.085, 0.915]]
+    >>> said = np.array([0, 1, 1])
+    >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.5, judge=said).round(3).tolist()
+    [[0.997, 0.003], [0.15, 0.85], [0.016, 0.984]]
     """
+    said = cells if judge is None else np.column_stack([judge, cells])
     shares = np.zeros(n_classes)
-    np.add.at(shares, cells, (sizes / sizes.sum() / 2)[:, None])
+    np.add.at(shares, said, (sizes / sizes.sum() / said.shape[1])[:, None])
     same, places = cells[:, 0] == cells[:, 1], np.arange(len(cells))
     others = np.tile(shares, (len(cells), 1))
     for model in range(2):
@@ -216,9 +96,48 @@ def guessed_truths(
     for model, right in enumerate((a_right, 1 - a_right)):
         told = np.where(same, _RIGHT / 2, (1 - _NEITHER) * right)
         truths[places, cells[:, model]] += told
+    if judge is not None:
+        # Its class is so much likelier to be said if it is true than if another one is.
+        truths[places, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
     # With two classes, or only two that are ever predicted, one of the models must be right.
     truths /= truths.sum(axis=1, keepdims=True)
     return truths
+
+
+# What people may say of A and of B: right or wrong.
+_VERDICTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+
+
+def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
+    """Guess what people say of A and B, given what a judge says, ``(n_strata, 4)``.
+
+    Each pair of verdicts is as frequent as by the judge, before it is known for an item.
+
+    Examples
+    --------
+    >>> guessed_verdicts(np.array([[1, 0], [1, 1]]), np.array([20.0, 80.0])).round(3).tolist()
+    [[0.0, 0.0, 0.755, 0.245], [0.0, 0.0, 0.02, 0.98]]
+    """
+    wrong = 1 - _JUDGE_RIGHT
+    both = wrong * (wrong + _JUDGE_ERRS_ON_BOTH * _JUDGE_RIGHT)
+    errors = np.array([1 - 2 * wrong + both, wrong - both, both])  # on none, on one, on both
+    found: FloatArray = errors[(cells[:, None] != _VERDICTS).sum(axis=2)]
+    found *= np.bincount(place_rows(cells, _VERDICTS), sizes, minlength=4)
+    found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
+    """Yield guesses of the truth in each stratum, of verdicts of what people say."""
+    sizes = pool.counts.astype(np.float64)
+    if spec.view.kind == "correct":
+        yield guessed_verdicts(pool.cells, sizes)
+        return
+    judge = pool.truth if isinstance(pool, Judged) else None
+    for a_right in _A_RATHER_THAN_B:
+        yield guessed_truths(
+            pool.cells, sizes, n_classes=spec.view.n_classes, a_right=a_right, judge=judge
+        )
 
 
 def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
@@ -227,20 +146,20 @@ def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
     Where the slopes are unknown, since there are too many classes, disagreements need labels in
     proportion to their number.
     """
-    sizes, n_classes = pool.counts.astype(np.float64), spec.view.n_classes
+    sizes = pool.counts.astype(np.float64)
     variances = np.zeros(len(sizes))
-    for a_right in _A_RATHER_THAN_B:
-        truths = guessed_truths(pool.cells, sizes, n_classes=n_classes, a_right=a_right)
-        strata, truth = np.nonzero(truths)
-        cells = np.column_stack([truth, pool.cells[strata]])
-        table = CellTable(cells, (truths * sizes[:, None])[strata, truth])
+    for shares in guesses(spec, pool):
+        strata, said = np.nonzero(shares)
+        verdicts = spec.view.kind == "correct"
+        after = [np.ones_like(said), _VERDICTS[said]] if verdicts else [said, pool.cells[strata]]
+        table = CellTable(np.column_stack(after), (shares * sizes[:, None])[strata, said])
         a, b = (cell_slopes(spec, table, model) for model in range(2))
         if a is None or b is None or not np.isfinite(a - b).all():
             return np.where(pool.apart, sizes, 0.0)
-        change = np.zeros_like(truths)
-        change[strata, truth] = a - b
-        centred = change - (truths * change).sum(axis=1, keepdims=True)
-        variances += (truths * np.square(centred)).sum(axis=1)
+        change = np.zeros_like(shares)
+        change[strata, said] = a - b
+        centred = change - (shares * change).sum(axis=1, keepdims=True)
+        variances += (shares * np.square(centred)).sum(axis=1)
     needed: FloatArray = sizes * np.sqrt(variances)
     return needed
 
@@ -297,6 +216,8 @@ def propose(
     *,
     budget: int,
     metric: MetricLike | None = None,
+    judge: ColumnLike | None = None,
+    verdicts: bool = False,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
     names: tuple[str, str] = ("A", "B"),
@@ -306,8 +227,9 @@ def propose(
 
     Labels tell models apart where they disagree, so most of the budget goes there; some goes
     to where they agree, because recall, F1 and their averages need to know how often both are
-    wrong. Only the two predictions decide how likely an item is to be chosen, so that
-    :meth:`Proposal.outcomes` can account for it.
+    wrong. If a judge looked at all items, people look more often where it may be wrong in a way
+    that matters. Only the two predictions, and what the judge says, decide how likely an item is
+    to be chosen, so that :meth:`Proposal.outcomes` can account for it.
 
     Parameters
     ----------
@@ -318,6 +240,12 @@ def propose(
     metric
         The metric whose difference is to be known, as :func:`compare` takes it. Others can be
         asked of the same labels.
+    judge
+        The class that a judge, such as a language model, gives every item; or gold labels, of
+        which some are to be checked.
+    verdicts
+        Whether ``a`` and ``b`` are a judge's verdicts on the answers of A and of B instead, right
+        or wrong.
     labels
         Classes that could occur, if a model may never predict one of them.
     pos_label
@@ -335,40 +263,26 @@ def propose(
     >>> proposal = op.propose(a, b, budget=1_000, metric="accuracy", random_state=0)
     >>> proposal
     Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, 202 of the others.)
+
+    A language model gave every item a class, and people are to look at 20 of them:
+
+    >>> a, b, said = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
+    >>> op.propose(a, b, judge=said, budget=20, random_state=0)
+    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, 6 of the others.)
     """  # noqa: E501
-    predictions = {names[0]: a, names[1]: b}
-    if len(predictions) != 2:
+    if verdicts and judge is not None:
+        raise UsageError(
+            f"{param('verdicts')} are what the judge says of A and B, right or wrong, so leave "
+            f"{param('judge')} out; or give the models' predictions and the judge's classes"
+        )
+    if len({*names}) != 2:
         raise UsageError(f"names must be two different names; got {names!r}")
     known = None if labels is None else tuple(labels)
-    spec = _before_labels(predictions, metric, known, pos_label)
-    pool = spec.view.pool
-    assert pool is not None
-    budget = _checked(budget, pool.n)
-    sizes = pool.counts.astype(np.int64)
-    chosen = allocate(needs(spec, pool), sizes, least(pool, budget), budget=budget)
-    seed = seed_sequence(random_state)
-    generator = np.random.default_rng(seed)
-    strata = pool.strata_of(np.column_stack(code_pool(predictions, spec.view.labels)))
-    return Proposal(
-        items=_drawn(strata, chosen, generator),
-        strata=_strata(spec, pool, chosen),
-        names=(names[0], names[1]),
-        predictions=predictions,
-        labels=known,
-        metric=spec.metric.name,
-        signature=_signature(spec, pool, budget, seed),
-    )
-
-
-def _before_labels(
-    predictions: dict[str, Any],
-    metric: MetricLike | None,
-    labels: tuple[Label, ...] | None,
-    pos_label: Label | None,
-) -> LabelSpec:
-    """Ask the question of which the labels will be the answer."""
-    seen = Outcomes.from_pool([], predictions, which=[], labels=labels)
-    return make_label_spec(
+    what = "verdicts" if verdicts else "predictions"
+    rows = align({names[0]: a, names[1]: b}, what=what, beside={"judge": judge})
+    predictions, judge = rows.models, rows.beside["judge"]
+    seen = _before_labels(predictions, judge, verdicts=verdicts, labels=known)
+    spec = make_label_spec(
         seen,
         metric=metric,
         defaults=("unit", "unit"),
@@ -377,6 +291,46 @@ def _before_labels(
         labels=None,
         pos_label=pos_label,
     )
+    pool = spec.view.pool
+    assert pool is not None
+    budget = _checked(budget, pool.n)
+    sizes = pool.counts.astype(np.int64)
+    chosen = allocate(needs(spec, pool), sizes, least(pool, budget), budget=budget)
+    seed = seed_sequence(random_state)
+    generator = np.random.default_rng(seed)
+    columns = [*([] if judge is None else [judge]), *predictions.values()]
+    codes = code_columns(columns, spec.view.labels)
+    if verdicts:
+        codes = [np.ones_like(codes[0]), *codes]
+    cells = pool.strata if isinstance(pool, Judged) else pool.cells
+    strata = place_rows(np.column_stack(codes), cells)
+    return Proposal(
+        items=_drawn(strata, chosen, generator),
+        strata=_strata(spec, pool, chosen),
+        names=(names[0], names[1]),
+        predictions=predictions,
+        labels=known,
+        metric=spec.metric.name,
+        signature=_signature(spec, pool, budget, seed),
+        judge=judge,
+        verdicts=verdicts,
+        findings=rows.findings,
+    )
+
+
+def _before_labels(
+    predictions: dict[str, Any],
+    judge: ColumnLike | None,
+    *,
+    verdicts: bool,
+    labels: tuple[Label, ...] | None,
+) -> Outcomes:
+    """Return outcomes without labels, or with those that the judge gives."""
+    if verdicts:
+        return Outcomes.from_judged(predictions, human=predictions, labels=labels)
+    if judge is not None:
+        return Outcomes.from_judged(predictions, human=judge, judge=judge, labels=labels)
+    return Outcomes.from_pool([], predictions, which=[], labels=labels)
 
 
 def _checked(budget: Any, n_pool: int) -> int:
@@ -404,9 +358,11 @@ def _drawn(strata: IntArray, chosen: IntArray, generator: np.random.Generator) -
 
 
 def _strata(spec: LabelSpec, pool: Pool, chosen: IntArray) -> tuple[Stratum, ...]:
-    labels = spec.view.labels
-    rows = zip(pool.cells.tolist(), pool.counts.tolist(), chosen.tolist(), strict=True)
-    return tuple(Stratum(labels[a], labels[b], size, n) for (a, b), size, n in rows)
+    labels, judge = spec.view.labels, [None] * len(chosen)
+    if isinstance(pool, Judged) and spec.view.kind != "correct":
+        judge = [labels[code] for code in pool.truth.tolist()]
+    rows = zip(pool.cells.tolist(), pool.counts.tolist(), chosen.tolist(), judge, strict=True)
+    return tuple(Stratum(labels[a], labels[b], size, n, said) for (a, b), size, n, said in rows)
 
 
 def _signature(spec: LabelSpec, pool: Pool, budget: int, seed: np.random.SeedSequence) -> str:
@@ -418,79 +374,8 @@ def _signature(spec: LabelSpec, pool: Pool, budget: int, seed: np.random.SeedSeq
         f"budget={budget}",
         f"pool={pool.n}",
         f"classes={spec.data.n_classes}",
+        "judge" if isinstance(pool, Judged) else "",
         f"seed={seed_name(seed)}",
         f"numpy={np.__version__}",
     ]
     return " | ".join(part for part in parts if part)
-
-
-_NAME = 30
-_MOST_ROWS = 12
-
-
-def proposal_headline(facts: ProposalFacts) -> str:
-    """Return what is proposed in one sentence.
-
-    Examples
-    --------
-    >>> proposal_headline({"n_proposed": 400, "n_pool": 10_000, "n_apart": 970,
-    ...                    "n_proposed_apart": 320})
-    '400 of 10,000 items: 320 of the 970 on which the models disagree, 80 of the others.'
-    """
-    proposed, apart = facts["n_proposed"], facts["n_proposed_apart"]
-    if not facts["n_apart"]:
-        return (
-            f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items; the models "
-            "never disagree, so that no label tells them apart."
-        )
-    return (
-        f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items: "
-        f"{numbers.count(apart)} of the {numbers.count(facts['n_apart'])} on which the models "
-        f"disagree, {numbers.count(proposed - apart)} of the others."
-    )
-
-
-def proposal_table(facts: ProposalFacts) -> Table:
-    """Return one row a stratum, those with most to label first.
-
-    Examples
-    --------
-    >>> strata = [{"a": 0, "b": 0, "n_pool": 900, "n_proposed": 20},
-    ...           {"a": 0, "b": 1, "n_pool": 100, "n_proposed": 80}]
-    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": strata, "n_pool": 1_000,
-    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
-    >>> print(proposal_table(told).to_text())
-    Items to label for f1
-    <BLANKLINE>
-    old says  new says  in the pool  to label
-    --------  --------  -----------  --------
-    0         1                 100        80
-    0         0                 900        20
-    """
-    a, b = (for_text(name, limit=_NAME) for name in facts["names"])
-    columns = (
-        text_column("a", f"{a} says"),
-        text_column("b", f"{b} says"),
-        count_column("n_pool", "in the pool"),
-        count_column("n_proposed", "to label"),
-    )
-    rows = tuple(
-        {**one, "a": for_text(one["a"], limit=_NAME), "b": for_text(one["b"], limit=_NAME)}
-        for one in _ordered(facts)
-    )
-    return Table(columns, rows, title=f"Items to label for {facts['metric']}")
-
-
-def proposal_lines(facts: ProposalFacts, page: Page) -> list[Line]:
-    """Return the sentence and the strata with most to label."""
-    whole = proposal_table(facts)
-    shown = page.table(Table(whole.columns, whole.rows[:_MOST_ROWS]), labels=["a", "b"])
-    if left := _ordered(facts)[_MOST_ROWS:]:
-        rest = sum(one["n_proposed"] for one in left)
-        shown += page.text(f"and {len(left):,} more pairs of predictions with {rest:,} to label")
-    return stacked(page.text(proposal_headline(facts), style="strong"), shown)
-
-
-def _ordered(facts: ProposalFacts) -> list[Facts]:
-    """Return the strata, those with most to label first."""
-    return sorted(facts["strata"], key=lambda one: -one["n_proposed"])

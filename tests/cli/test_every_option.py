@@ -108,6 +108,7 @@ TRIED = {
     "--policy": ["plain: --policy policy.toml --by country"],
     "--pool": ["chosen: --pool pool.csv"],
     "--human": ["right: --human people.csv --id id"],
+    "--judge": ["binary: --judge label"],
     "--pos-label": [
         "plain: --pos-label spam --metric f1",
         "plain: --pos-label spam --metrics f1",
@@ -132,6 +133,7 @@ TRIED = {
     "--read-as": ["plain: --read-as csv"],
     "--report": ["plain: --report answer.html", "folds: --report answer.html"],
     "--verbose": ["plain: --verbose", "folds: --verbose"],
+    "--verdicts": ["right: --verdicts"],
     "--require": ["plain: --require better"],
     "--model": ["plain: --model label", "long: --model model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
@@ -291,7 +293,7 @@ def arguments(command, kind):
         files, truth = ["counts"], []
     if command == "propose" or kind == "matrices":
         truth = []
-    if kind == "right":
+    if kind == "right" and command != "propose":
         truth = [part for name in models for part in ("--correct", name)]
         named = [] if command == "count" else named
     if kind in ("long", "logs"):

@@ -98,7 +98,13 @@ def test_whole_numbers_are_whole_numbers(folder, capsys):
         (["preds.csv", *ASKED, "--budget", "91"], "budget must be"),
         (["preds.csv", *ASKED, "--budget", "4", "--pos-label", "spm"], "did you mean 'spam'"),
         (["ragged.csv", "--a", "a", "--b", "b", "--budget", "1"], "line 3 has 1 values"),
-        (["gaps.csv", "--a", "a", "--b", "b", "--budget", "1"], "no prediction in row 3"),
+        (["gaps.csv", "--a", "a", "--b", "b", "--budget", "1"], "no value in row 3"),
+        (["preds.csv", *ASKED, "--budget", "4", "--judge", "lable"], "did you mean 'label'"),
+        (["preds.csv", *ASKED, "--budget", "4", "--verdicts"], "true/false or 0/1"),
+        (
+            ["preds.csv", *ASKED, "--budget", "4", "--verdicts", "--judge", "label"],
+            "leave --judge out",
+        ),
         (["empty.csv", "--a", "a", "--b", "b", "--budget", "1"], "needs a header and rows"),
     ],
 )
@@ -110,6 +116,75 @@ def test_what_cannot_be_is_said_in_one_line(folder, capsys, arguments, message):
     written = capsys.readouterr()
     assert message in written.err
     assert written.err.count("\n") == 1
+
+
+def judged(*, verdicts):
+    """Write what a judge says of 200 items and two models, and return what is true of each."""
+    right = {f"d{k}": (k * 7 % 10 < 8, k * 3 % 11 < 7) for k in range(200)}
+    lines = ["id,new,old,class"]
+    for k, (name, pair) in enumerate(right.items()):
+        truth = k % 3 == 0
+        said = [bit ^ (k * 5 % 7 == place) for place, bit in enumerate(pair)]
+        models = said if verdicts else [truth if bit else not truth for bit in pair]
+        lines.append(f"{name},{models[0]:d},{models[1]:d},{truth ^ (k % 7 == 2):d}")
+    Path("judged.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    return right
+
+
+def people_say(change):
+    """Let people fill in what they think of the proposed items, in the same columns."""
+    rows = rows_of("next.csv")
+    for row in rows:
+        row.update(change(row["id"]))
+    with Path("people.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return rows
+
+
+def compared(capsys, *more):
+    capsys.readouterr()
+    given = ["judged.csv", *more, "--a", "new", "--b", "old", "--id", "id", "--human", "people.csv"]
+    asked = ["--rope", "0.02", "--seed", "1", "--draws", "1000", "--format", "json"]
+    assert main(["compare", *given, *asked]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+NEXT = ["propose", "judged.csv", "--a", "new", "--b", "old", "--budget", "60", "--seed", "1"]
+
+
+def test_people_look_where_a_judges_verdicts_say(folder, capsys):
+    right = judged(verdicts=True)
+    assert main([*NEXT, "--verdicts", "-o", "next.csv"]) == 0
+    assert "new by the judge" in capsys.readouterr().out
+    pool = rows_of("judged.csv")
+    columns = [[int(row[name]) for row in pool] for name in ("new", "old")]
+    same = op.propose(*columns, budget=60, verdicts=True, names=("new", "old"), random_state=1)
+    assert rows_of("next.csv") == [pool[place] for place in same.items.tolist()]
+    rows = people_say(lambda name: dict(zip(("new", "old"), map(int, right[name]), strict=True)))
+    seen = same.outcomes({name: [row[name] for row in rows] for name in ("new", "old")})
+    expected = op.compare(seen, "new", "old", rope=0.02, n_draws=1_000, random_state=1)
+    facts = compared(capsys, "--correct", "new", "--correct", "old")
+    assert (facts["mean"], facts["n"], facts["n_pool"]) == (expected.mean, 60, 200)
+
+
+def test_people_look_again_at_old_labels(folder, capsys):
+    judged(verdicts=False)
+    assert main([*NEXT, "--judge", "class", "--pos-label", "1", "-o", "next.csv"]) == 0
+    assert "judge says" in capsys.readouterr().out
+    pool = rows_of("judged.csv")
+    a, b, judge = ([int(row[name]) for row in pool] for name in ("new", "old", "class"))
+    same = op.propose(
+        a, b, budget=60, judge=judge, metric="f1", names=("new", "old"), random_state=1
+    )
+    assert rows_of("next.csv") == [pool[place] for place in same.items.tolist()]
+    rows = people_say(lambda name: {"class": int(int(name[1:]) % 3 == 0)})
+    seen = same.outcomes([row["class"] for row in rows])
+    asked = {"rope": 0.02, "n_draws": 1_000, "random_state": 1}
+    expected = op.compare(seen, "new", "old", metric="f1", **asked)
+    facts = compared(capsys, "--truth", "class", "--pos-label", "1")
+    assert (facts["mean"], facts["n"], facts["n_pool"]) == (expected.mean, 60, 200)
 
 
 def test_a_pool_is_for_two_models(folder, capsys):

@@ -102,7 +102,7 @@ def test_a_budget_for_all_takes_all():
 def test_both_models_may_say_the_same_of_all():
     found = op.propose([1] * 10, [1] * 10, budget=3, random_state=0)
     assert len(set(found.items.tolist())) == 3
-    assert found.strata == ((1, 1, 10, 3),)
+    assert found.strata == ((1, 1, 10, 3, None),)
 
 
 def test_text_numbers_and_columns_of_two_types_are_one_class():

@@ -120,6 +120,8 @@ RESULTS = {
         theta_pos=WORLD, theta_neg=WORLD, prevalence=0.5, sizes=[100, 200], n_simulations=100
     ),
     "proposal": lambda: op.propose(A, B, budget=20, random_state=1),
+    "proposal with a judge": lambda: op.propose(A, B, judge=TRUTH, budget=20, random_state=1),
+    "proposal of verdicts": lambda: op.propose(A, B, verdicts=True, budget=20, random_state=1),
     "items": lambda: compare(CLASSES, X, Y).items(columns={"day": DAYS}),
     "items of label sets": lambda: compare(SETS, "a", "b").items(which="all"),
     "items of scores": lambda: compare(None, A + 0.5, B, metric="mean").items(),

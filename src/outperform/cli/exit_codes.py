@@ -89,6 +89,7 @@ _OPTIONS = {
     "groups": "--groups",
     "hdi_prob": "--hdi-prob",
     "id": "--id",
+    "judge": "--judge",
     "label": "--label",
     "labels": "--labels",
     "latest": "--latest",
@@ -118,6 +119,7 @@ _OPTIONS = {
     "theta_pos": "--theta-pos",
     "truth": "--truth",
     "update": "--update",
+    "verdicts": "--verdicts",
     "weight": "--weight",
     "where": "--where",
 }

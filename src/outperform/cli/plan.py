@@ -249,6 +249,22 @@ def propose(
     ],
     a: o.ModelA = None,
     b: o.ModelB = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="The class that a judge, or an old label, gives every item.",
+            metavar="COLUMN",
+            rich_help_panel="Data",
+        ),
+    ] = None,
+    verdicts: Annotated[
+        bool,
+        typer.Option(
+            "--verdicts",
+            help="The columns of A and B say whether a judge calls them right: 0 or 1.",
+            rich_help_panel="Data",
+        ),
+    ] = False,
     metric: o.Metric = None,
     pos_label: o.PosLabel = None,
     encoding: o.Encoding = "utf-8",
@@ -258,20 +274,25 @@ def propose(
     """Say which items to label, most where two models disagree.
 
     The rows to label come as CSV, or as TSV to a file that ends so, in the order in which to label
-    them. When they are labelled, compare them with --pool, so that the choice is accounted for.
+    them. When they are labelled, compare them with --pool, so that the choice is accounted for. If
+    a judge looked at all items, --judge or --verdicts says where people should look, too; then
+    compare all items, with the labelled ones as --human.
 
     Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv
     """
     name_a, name_b = needed_columns([a, b])
     header, rows = _read(Path(source), encoding)
     columns = [_column(header, rows, name) for name in (name_a, name_b)]
-    known = {str(value): value for column in columns for value in column}
+    said = None if judge is None else _column(header, rows, judge)
+    known = {str(value): value for column in (*columns, said or ()) for value in column}
     if pos_label is not None and pos_label not in known:
         raise UsageError(unknown_name("class", pos_label, known))
     proposal = op.propose(
         *columns,
         budget=budget,
         metric=metric,
+        judge=said,
+        verdicts=verdicts,
         pos_label=None if pos_label is None else known[pos_label],
         names=(name_a, name_b),
         random_state=seed,
@@ -317,8 +338,8 @@ def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
     values = [row[place] for row in rows]
     if "" in values:
         raise DataError(
-            f"column {name!r} has no prediction in row {values.index('') + 2}; a pool needs those "
-            "of both models for every item"
+            f"column {name!r} has no value in row {values.index('') + 2}; a pool needs those "
+            "of both models, and what a judge says if there is one, for every item"
         )
     whole = all(_WHOLE.fullmatch(one) for one in {*values})
     return [int(one) for one in values] if whole else values

@@ -174,10 +174,10 @@ def _pool_columns(predictions: Mapping[str, object]) -> list[Column]:
     return columns
 
 
-def code_pool(predictions: Mapping[str, object], labels: tuple[Label, ...]) -> list[IntArray]:
-    """Return the codes of both models' predictions among labels."""
-    columns, _ = unify(_pool_columns(align(named(predictions), beside={}).models))
-    return _coded(columns, labels)
+def code_columns(columns: Sequence[object], labels: tuple[Label, ...]) -> list[IntArray]:
+    """Return the codes among labels of columns that were counted before."""
+    found, _ = unify([read_column(one, name="labels") for one in columns])
+    return _coded(found, labels)
 
 
 def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:

@@ -1,21 +1,33 @@
-"""``Plan``: the sample size, how surely, and the curve behind it."""
+"""``Plan``: the sample size, how surely, and its curve. ``Proposal``: which items to label."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from outperform import __version__
-from outperform._typing import Axes, FigureSize, FloatArray
+from outperform._typing import (
+    Axes,
+    ColumnLike,
+    FigureSize,
+    FloatArray,
+    IntArray,
+    Label,
+    ModelsLike,
+)
+from outperform.data.outcomes import Outcomes
+from outperform.data.pool import is_missing
+from outperform.data.views import named
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
 from outperform.display.layout import Line, Page
+from outperform.display.numbers import for_text
 from outperform.display.table import Table
-from outperform.errors import UsageError
+from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
@@ -28,11 +40,14 @@ from outperform.planning.text import (
     plan_paragraph,
     plan_table,
     plot_plan,
+    proposal_headline,
+    proposal_lines,
+    proposal_table,
 )
 from outperform.results.base import Tabular
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PlanFacts
+    from outperform.results.feature_schemas import PlanFacts, ProposalFacts, StratumFacts
 
 
 # A simulation error of n above this share of it is worth a finding.
@@ -314,3 +329,170 @@ def _check_size(n: int) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
         raise UsageError(f"a number of items must be a positive whole number; got {n!r}")
     return int(n)
+
+
+class Stratum(NamedTuple):
+    """All items of the pool with the same two predictions, of which a judge says the same.
+
+    Parameters
+    ----------
+    a, b
+        What A and B predict; of verdicts, whether the judge calls A and B right.
+    n_pool, n_proposed
+        How many items there are, and how many of them to label.
+    judge
+        The class that a judge gives them, if one does.
+    """
+
+    a: Label
+    b: Label
+    n_pool: int
+    n_proposed: int
+    judge: Label | None = None
+
+    def to_dict(self) -> StratumFacts:
+        """Return it as plain values."""
+        facts: StratumFacts = {
+            "a": self.a,
+            "b": self.b,
+            "n_pool": self.n_pool,
+            "n_proposed": self.n_proposed,
+        }
+        return facts if self.judge is None else {**facts, "judge": self.judge}
+
+    @property
+    def agree(self) -> bool:
+        """Whether both models say the same, or are both right or both wrong by the judge."""
+        return self.a == self.b
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Proposal(Tabular):
+    """Which items of a pool to label so that two models are told apart with few labels.
+
+    Parameters
+    ----------
+    items
+        Their places in the predictions of A, counted from 0, in the order in which to label them.
+        Whoever stops early has a fair sample too: of every stratum about the same share is done.
+    strata
+        Every pair of predictions, and what a judge says if there is one: how many items of the
+        pool have it, and how many of these are proposed.
+    names
+        The names of A and of B.
+    predictions
+        Their predictions for the whole pool, or the judge's verdicts on them.
+    labels
+        Classes that could occur, if they were given.
+    metric
+        The metric whose difference is to be known.
+    signature
+        What makes the proposal repeatable.
+    judge
+        The class that a judge gives every item, if one does.
+    verdicts
+        Whether ``predictions`` are a judge's verdicts, right or wrong.
+    findings
+        What to know about the rows.
+    """
+
+    items: IntArray = field(repr=False)
+    strata: tuple[Stratum, ...]
+    names: tuple[str, str]
+    predictions: Mapping[str, ColumnLike]
+    labels: tuple[Label, ...] | None
+    metric: str
+    signature: str
+    judge: ColumnLike | None = None
+    verdicts: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def n_pool(self) -> int:
+        """The number of items in the pool."""
+        return sum(one.n_pool for one in self.strata)
+
+    def outcomes(self, y_true: ColumnLike | ModelsLike) -> Outcomes:
+        """Count the proposed items once they, or the first of them, are labelled.
+
+        Parameters
+        ----------
+        y_true
+            The true labels of ``items``, in their order, of all or of the first of them. Of
+            verdicts, what people say of them: right or wrong for each model by name.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> new, old = [1, 1, 0, 0] * 25, [1, 0, 0, 0] * 25
+        >>> proposal = op.propose(new, old, budget=40, names=("new", "old"), random_state=0)
+        >>> y_true = [new[place] for place in proposal.items]  # somebody labels them
+        >>> proposal.outcomes(y_true)
+        Outcomes(n=40, models=('new', 'old'), labels=(0, 1), paired=True, cells=3, pool=100)
+        """
+        if self.verdicts:
+            human = {name: self._in_pool(values) for name, values in named(y_true).items()}
+            seen = Outcomes.from_judged(self.predictions, human=human)
+        else:
+            column = self._in_pool(y_true)
+            seen = (
+                Outcomes.from_pool(column, self.predictions, labels=self.labels)
+                if self.judge is None
+                else Outcomes.from_judged(
+                    self.predictions, human=column, judge=self.judge, labels=self.labels
+                )
+            )
+        return replace(seen, findings=self.findings + seen.findings)
+
+    def _in_pool(self, values: object) -> list[object]:
+        """Put what was said of the proposed items in their places, None in all others."""
+        n = len(values) if isinstance(values, Sized) else 0
+        if not 0 < n <= len(self.items):
+            raise DataError(
+                f"y_true must hold the labels of the {len(self.items)} proposed items, or of the "
+                "first of them, in their order; for others use Outcomes.from_pool or from_judged"
+            )
+        said: list[object] = np.asarray(values, dtype=object).tolist()
+        gaps = [place for place, value in enumerate(said) if is_missing(value)]
+        if gaps:
+            raise DataError(
+                f"{len(gaps)} of {n} proposed items have no label (the first is items[{gaps[0]}]); "
+                "label them, or give those before them only"
+            )
+        column: list[object] = [None] * self.n_pool
+        for place, value in zip(self.items[:n].tolist(), said, strict=True):
+            column[place] = value
+        return column
+
+    def to_dict(self) -> ProposalFacts:
+        """Return everything but the predictions as plain values, with a schema version."""
+        facts: ProposalFacts = {
+            "schema": SCHEMA,
+            "kind": "proposal",
+            "names": list(self.names),
+            "metric": self.metric,
+            "n_pool": self.n_pool,
+            "n_proposed": len(self.items),
+            "n_apart": sum(one.n_pool for one in self.strata if not one.agree),
+            "n_proposed_apart": sum(one.n_proposed for one in self.strata if not one.agree),
+            "strata": [one.to_dict() for one in self.strata],
+            "items": self.items.tolist(),
+            "signature": self.signature,
+        }
+        if self.verdicts or self.judge is not None:
+            facts["judge"] = "verdicts" if self.verdicts else "classes"
+        return facts
+
+    def table(self) -> Table:
+        """Return one row a stratum, those with most to label first."""
+        return proposal_table(self.to_dict())
+
+    def _card(self) -> Card:
+        said = proposal_headline(self.to_dict())
+        return Card(headline=said, table=self.table(), signature=for_text(self.signature))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({proposal_headline(self.to_dict())})"
+
+    def _lines(self, page: Page) -> list[Line]:
+        return proposal_lines(self.to_dict(), page)

@@ -1,4 +1,4 @@
-"""A plan in words, and power curves."""
+"""Plans and proposals in words, and power curves."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import FigureSize, FloatArray
+from outperform._typing import FigureSize, FloatArray, Label
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.cards import Card
-from outperform.display.formats import count_column, number_column
+from outperform.display.formats import count_column, number_column, text_column
 from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.pictures import OPEN, TONES, curve
@@ -21,9 +21,11 @@ from outperform.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from outperform.results.feature_schemas import PlanFacts
+    from outperform.results.feature_schemas import PlanFacts, ProposalFacts
 
 _MOST_TASKS = 12
+_MOST_ROWS = 12
+_NAME = 30
 
 
 def plan_headline(facts: PlanFacts) -> str:
@@ -343,3 +345,80 @@ def _draw_curve(
         side = {"ha": "left", "va": "top"} if several else over
         shift = (7, -3) if several else (-7, 3)
         figure_style.outlined(ax, name, where, shift, color=shade, family=family, **side)
+
+
+def proposal_headline(facts: ProposalFacts) -> str:
+    """Return what is proposed in one sentence.
+
+    Examples
+    --------
+    >>> proposal_headline({"n_proposed": 400, "n_pool": 10_000, "n_apart": 970,
+    ...                    "n_proposed_apart": 320})
+    '400 of 10,000 items: 320 of the 970 on which the models disagree, 80 of the others.'
+    """
+    proposed, apart = facts["n_proposed"], facts["n_proposed_apart"]
+    said = f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items"
+    verdicts = facts.get("judge") == "verdicts"
+    if not facts["n_apart"]:
+        none = "the judge never tells the models apart."
+        same = "the models never disagree, so that no label tells them apart."
+        return f"{said}; {none if verdicts else same}"
+    differ = (
+        "where the judge calls only one model right" if verdicts else "on which the models disagree"
+    )
+    return (
+        f"{said}: {numbers.count(apart)} of the {numbers.count(facts['n_apart'])} {differ}, "
+        f"{numbers.count(proposed - apart)} of the others."
+    )
+
+
+def proposal_table(facts: ProposalFacts) -> Table:
+    """Return one row a stratum, those with most to label first.
+
+    Examples
+    --------
+    >>> strata = [{"a": 0, "b": 0, "n_pool": 900, "n_proposed": 20},
+    ...           {"a": 0, "b": 1, "n_pool": 100, "n_proposed": 80}]
+    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": strata, "n_pool": 1_000,
+    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
+    >>> print(proposal_table(told).to_text())
+    Items to label for f1
+    <BLANKLINE>
+    old says  new says  in the pool  to label
+    --------  --------  -----------  --------
+    0         1                 100        80
+    0         0                 900        20
+    """
+    verdicts = facts.get("judge") == "verdicts"
+    told = "by the judge" if verdicts else "says"
+    heads = {"judge": "judge says"} if facts.get("judge") == "classes" else {}
+    for key, name in zip("ab", facts["names"], strict=True):
+        heads[key] = f"{for_text(name, limit=_NAME)} {told}"
+    columns = (
+        *(text_column(key, head) for key, head in heads.items()),
+        count_column("n_pool", "in the pool"),
+        count_column("n_proposed", "to label"),
+    )
+
+    def shown(value: Label) -> str:
+        return ("right" if value else "wrong") if verdicts else for_text(value, limit=_NAME)
+
+    rows = tuple({**one, **{key: shown(one[key]) for key in heads}} for one in _ordered(facts))
+    return Table(columns, rows, title=f"Items to label for {facts['metric']}")
+
+
+def proposal_lines(facts: ProposalFacts, page: Page) -> list[Line]:
+    """Return the sentence and the strata with most to label."""
+    whole = proposal_table(facts)
+    keys = [one.key for one in whole.columns[:-2]]
+    shown = page.table(Table(whole.columns, whole.rows[:_MOST_ROWS]), labels=keys)
+    if left := _ordered(facts)[_MOST_ROWS:]:
+        rest = sum(one["n_proposed"] for one in left)
+        pairs = "strata" if "judge" in facts else "pairs of predictions"
+        shown += page.text(f"and {len(left):,} more {pairs} with {rest:,} to label")
+    return stacked(page.text(proposal_headline(facts), style="strong"), shown)
+
+
+def _ordered(facts: ProposalFacts) -> list[read.Facts]:
+    """Return the strata, those with most to label first."""
+    return sorted(facts["strata"], key=lambda one: -one["n_proposed"])

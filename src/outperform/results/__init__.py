@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from outperform.gates.api import Check, Gate, Guard
     from outperform.gates.rule import Judgement
     from outperform.inference.suite import Difference
-    from outperform.labelling import Proposal, Stratum
     from outperform.monitor.result import Look, Stop
     from outperform.planning.power import Power
-    from outperform.planning.result import Plan
+    from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
@@ -81,7 +80,7 @@ _HOMES = {
     "Plan": "planning.result",
     "PooledRuns": "results.base",
     "Power": "planning.power",
-    "Proposal": "labelling",
+    "Proposal": "planning.result",
     "RankedModel": "ranking.result",
     "Ranking": "ranking.result",
     "Ratio": "comparison.ratio",
@@ -93,7 +92,7 @@ _HOMES = {
     "SliceComparison": "slices.result",
     "SliceRow": "slices.summary",
     "Stop": "monitor.result",
-    "Stratum": "labelling",
+    "Stratum": "planning.result",
     "SuiteComparison": "suite.result",
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",

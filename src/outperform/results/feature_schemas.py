@@ -305,12 +305,13 @@ class PowerFacts(TypedDict):
 
 
 class StratumFacts(TypedDict):
-    """All items of a pool with the same two predictions."""
+    """All items of a pool with the same two predictions, and the class that a judge gives."""
 
     a: Label
     b: Label
     n_pool: int
     n_proposed: int
+    judge: NotRequired[Label]
 
 
 class RightFacts(TypedDict):
@@ -376,6 +377,7 @@ class ProposalFacts(TypedDict):
     strata: list[StratumFacts]
     items: list[int]
     signature: str
+    judge: NotRequired[Literal["classes", "verdicts"]]
 
 
 # Outcomes
