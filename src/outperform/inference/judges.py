@@ -74,8 +74,14 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
         seed=seed,
         n_jobs=1,
     )
+    # As many labels of people drawn at random, also where these were chosen by the ratings.
+    assert isinstance(view.pool, Judged)
+    whole = view.pool.weigh(view.tables[0], n_labels=view.n_classes)
+    share = n_labelled(view.pool) / whole.counts.sum()
+    table = replace(whole, counts=whole.counts * share)
     bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
-    alone = engine.draw_view(bare, replace(view, pool=None), n_draws=_DRAWS, seed=seed)
+    people = replace(view, pool=None, tables=(table,))
+    alone = engine.draw_view(bare, people, n_draws=_DRAWS, seed=seed)
     return values[:n_models], values[n_models:], alone
 
 
@@ -115,7 +121,7 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
 
 # By chance one test set in a thousand is told that its items were chosen.
 _CHANCE = 1e-3
-_EXPECTED = 5.0
+_EXPECTED, _LEAST_P = 5.0, 1e-9
 
 
 def _choice_findings(spec: Spec) -> Iterator[Finding]:
@@ -124,7 +130,7 @@ def _choice_findings(spec: Spec) -> Iterator[Finding]:
         assert isinstance(spec.view.pool, Judged)
         p = chosen_at_random(spec.view.pool.counts.astype(np.float64), spec.view.pool.n_labelled)
         if p < _CHANCE:
-            yield finding("chosen_by_ratings/strata", p=p)
+            yield finding("chosen_by_ratings/strata", p=max(p, _LEAST_P))
         return
     _, mean, _, looked = spec.data.values[0].T
     n, n_seen, ahead = len(mean), looked.sum(), mean[looked > 0].mean() - mean.mean()
@@ -132,7 +138,8 @@ def _choice_findings(spec: Spec) -> Iterator[Finding]:
     if spread > 0:
         p = 2 * float(special.ndtr(-abs(ahead) / np.sqrt(spread)))
         if p < _CHANCE:
-            yield finding("chosen_by_ratings/grades", way="higher" if ahead > 0 else "lower", p=p)
+            way = "higher" if ahead > 0 else "lower"
+            yield finding("chosen_by_ratings/grades", way=way, p=max(p, _LEAST_P))
 
 
 def chosen_at_random(sizes: FloatArray, labelled: FloatArray) -> float:
