@@ -158,7 +158,7 @@ class Curve(Tabular):
         """Return one row for each point of the grid."""
         parts = {"a": self.a, "b": self.b, "difference": self.difference}
         names = dict(zip("ab", (for_text(one, limit=_LONGEST) for one in self.names), strict=True))
-        names["difference"] = " − ".join(names.values())
+        names["difference"] = "difference"
         columns = [number_column("x", _AXES[self.kind][0], 2)]
         values: dict[str, list[float]] = {"x": self.grid.tolist()}
         for part, band in parts.items():

@@ -192,6 +192,10 @@ def draw_curve(
         for place, key in enumerate(keys):
             draw = _draw_bins if binned else _draw_band
             draw(ax, facts["grid"], facts[key], dashed=place == 1)
+            if facts["curve"] == "roc" and not difference:
+                _draw_ends(ax, facts["grid"], facts[key], dashed=place == 1)
+        if not (binned or difference):
+            _name_lines(ax, facts)
         quiet: dict[str, Any] = {"color": ink(ax), "lw": 0.8, "ls": ":", "zorder": 1}
         if difference or facts["curve"] == "net_benefit":
             ax.axhline(0.0, alpha=figure_style.FAINT, **quiet)
@@ -213,11 +217,33 @@ def draw_curve(
 
 
 def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw the mean in its band, and thinly what was observed."""
-    shade = ink(ax)
-    ax.fill_between(grid, band["lower"], band["upper"], fc=shade, alpha=0.14, lw=0)
+    """Draw the mean in its band, the second one as two lines, and thinly what was observed."""
+    shade, low, high = ink(ax), band["lower"], band["upper"]
+    if dashed:
+        for edge in (low, high):
+            ax.plot(grid, edge, color=shade, lw=0.8, ls=":", alpha=figure_style.QUIET)
+    else:
+        ax.fill_between(grid, low, high, fc=shade, alpha=0.14, lw=0)
     ax.plot(grid, band["mean"], color=shade, lw=1.6, ls="--" if dashed else "-")
     ax.plot(grid, band["observed"], color=shade, lw=0.6, alpha=figure_style.QUIET)
+
+
+def _draw_ends(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
+    """Draw a curve on to the corners, where every one of them begins and ends."""
+    look: dict[str, Any] = {"color": ink(ax), "lw": 1.6, "ls": "--" if dashed else "-"}
+    for place, corner in ((0, 0.0), (-1, 1.0)):
+        ax.plot([corner, grid[place]], [corner, band["mean"][place]], **look)
+
+
+def _name_lines(ax: Axes, facts: Facts) -> None:
+    """Write each model's name under its line, where the lines are well apart."""
+    a, b = (np.asarray(facts[key]["mean"]) for key in ("a", "b"))
+    middle = slice(len(a) // 3, 2 * len(a) // 3)
+    place = middle.start + int(np.abs(a - b)[middle].argmax())
+    how: dict[str, Any] = {"va": "top", "color": ink(ax), "family": figure_style.family(ax)}
+    for name, mean in zip(figure_style.names(facts["names"], limit=30), (a, b), strict=True):
+        at = (float(facts["grid"][place]), float(mean[place]))
+        figure_style.outlined(ax, name, at, (4, -5), **how)
 
 
 def _draw_bins(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
@@ -236,7 +262,8 @@ def _curve_key(facts: Facts, *, difference: bool) -> str:
     binned = facts["curve"] == "calibration"
     if difference:
         said = f"{a} − {b}"
+    elif binned:
+        said = f"{a} ● solid, {b} ○ dashed"
     else:
-        marks = ("● solid", "○ dashed") if binned else ("solid", "dashed")
-        said = f"{a} {marks[0]}, {b} {marks[1]}"
-    return f"{said}: posterior mean and {band}; {'◇' if binned else 'thin'} observed"
+        return f"posterior means, each in a {band}; thin lines observed"
+    return f"{said}: posterior mean and {band}; {'◇' if binned else 'thin line'} observed"
