@@ -31,7 +31,7 @@ from verification.chance import share_is_off
 SEED = 20_261_117
 LEAST, MOST = 0.925, 0.98
 N_ITEMS = 2_000
-_N_DRAWS = 2_000
+N_DRAWS = 2_000
 REPETITIONS = 1_000
 # What stands beside shows in fewer repetitions.
 _BESIDE = 60
@@ -243,10 +243,10 @@ def interval(seen: op.Outcomes | op.Scores, task: Task, seed: Sequence[int]) -> 
     spec = make_spec(seen, metric=metric, prior=None, paired=True, labels=None, pos_label=positive)
     stream = np.random.SeedSequence(seed)
     if isinstance(spec, ScoreSpec):
-        a, b = draw_scores([spec], n_draws=_N_DRAWS, seed=stream, n_jobs=1)[0]
+        a, b = draw_scores([spec], n_draws=N_DRAWS, seed=stream, n_jobs=1)[0]
     else:
         spec = counted(spec)
-        a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
+        a, b = engine.draw_view(spec, spec.view, n_draws=N_DRAWS, seed=stream)
     hdi = narrowest(np.sort(a - b), 0.95)
     return Ends(hdi.low, hdi.high)
 
@@ -313,7 +313,7 @@ def table(found: Found) -> str:
     ]  # fmt: skip
     rows = [_row(*one) for one in found.items()]
     return markdown.table(head, rows, numbers_from=2) + (
-        f"\n95% intervals of A − B by {_N_DRAWS:,} draws, from {N_ITEMS:,} judged items; people "
+        f"\n95% intervals of A − B by {N_DRAWS:,} draws, from {N_ITEMS:,} judged items; people "
         f"label some at random. People alone and the judge alone: the first {_BESIDE} repetitions. "
         "Worth: so many labels without a judge would give an interval as narrow. Must hold: "
         f"where people are expected to label {_FEW} positive items, from 92.5 to 98%.\n"

@@ -17,11 +17,9 @@ from scipy import special
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
-from outperform.decision.hdi import narrowest
-from outperform.inference import engine
-from outperform.inference.spec import counted, make_spec
 from verification import markdown
 from verification.chance import share_is_off
+from verification.judges import N_DRAWS, interval
 
 SEED = 20_261_118
 LEAST, MOST = 0.925, 0.98
@@ -29,7 +27,6 @@ N_ITEMS = 2_000
 REPETITIONS = 1_000
 # What stands beside shows in fewer repetitions.
 _BESIDE = 100
-_N_DRAWS = 2_000
 _TRUE_ITEMS = 2_000_000
 _RIGHT = 0.85
 # Correlation of the two models' latent ability over items, and how often verdicts call them right.
@@ -155,31 +152,6 @@ def _positive(world: World) -> int | None:
     return 1 if world.task == "f1" else None
 
 
-class Ends(NamedTuple):
-    """The ends of an interval."""
-
-    low: float
-    high: float
-
-
-def interval(seen: op.Outcomes, world: World, seed: Sequence[int]) -> Ends:
-    """Return the 95% HDI of A − B as ``op.compare`` has it, from fewer draws."""
-    spec = counted(
-        make_spec(
-            seen,
-            metric=world.task,
-            prior=None,
-            paired=True,
-            labels=None,
-            pos_label=_positive(world),
-        )
-    )
-    stream = np.random.SeedSequence(seed)
-    a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
-    hdi = narrowest(np.sort(a - b), 0.95)
-    return Ends(hdi.low, hdi.high)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
     """Whether the interval held the truth, and widths.
@@ -205,7 +177,9 @@ def _repeat(world: World, number: int) -> Held:
         seen += [at_random(items, twice, judge=False), at_random(items, twice, judge=True)]
         if items.truth is not None:
             seen.append(proposed(world, items, number, judge=False))
-    ends = [interval(one, world, [SEED, place, number, which]) for which, one in enumerate(seen)]
+    ends = [
+        interval(one, world.task, [SEED, place, number, which]) for which, one in enumerate(seen)
+    ]
     widths = [one.high - one.low for one in ends] + [np.nan] * (4 - len(ends))
     return Held(
         covered=ends[0].low <= truth_of(world) <= ends[0].high,
@@ -224,7 +198,7 @@ def table(found: Found) -> str:
     ]  # fmt: skip
     rows = [_row(*one) for one in found.items()]
     return markdown.table(head, rows, numbers_from=2) + (
-        f"\n95% intervals of A − B by {_N_DRAWS:,} draws, from {N_ITEMS:,} items that a judge "
+        f"\n95% intervals of A − B by {N_DRAWS:,} draws, from {N_ITEMS:,} items that a judge "
         "looked at, right in 85%; people look at those that are proposed. Median widths; beside "
         "them those of twice as many labels, drawn at random, without the judge and with it, and "
         "of as many labels that are proposed by the predictions alone, from the first "

@@ -56,7 +56,7 @@ def test_items_that_are_not_random_must_not_be_counted_as_such():
         items = proposed.draw_items(FREQUENT, proposed.N_ITEMS, np.random.default_rng(number))
         seen = proposed.proposed(FREQUENT, items, number)
         taken = type(seen)(models=seen.models, labels=seen.labels, tables=seen.tables)
-        ends = [proposed.interval(one, FREQUENT, [number]) for one in (seen, taken)]
+        ends = [proposed.interval(one, FREQUENT.task, [number]) for one in (seen, taken)]
         middles.append([(low + high) / 2 for low, high in ends])
     true = proposed.truth_of(FREQUENT)
     (ours, naive), errors = np.mean(middles, axis=0), np.std(middles, axis=0) / np.sqrt(20)
