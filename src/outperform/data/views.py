@@ -49,10 +49,19 @@ def named(columns: object) -> Mapping[str, Any]:
 
 
 def clear_positive(labels: Sequence[Label]) -> Label | None:
-    """Return the positive class where it is clear, True or 1; else None."""
+    """Return the positive class where it is clear, True or 1; else None.
+
+    A file has them as text, and the same data must get the same answer.
+
+    Examples
+    --------
+    >>> clear_positive([0, 1]), clear_positive(["0", "1"]), clear_positive(["no", "yes"])
+    (1, '1', None)
+    """
     if all(isinstance(label, bool) for label in labels):
         return True
-    return 1 if set(labels) == {0, 1} else None
+    pairs: tuple[tuple[Label, Label], ...] = ((0, 1), ("0", "1"), ("False", "True"))
+    return next((one for zero, one in pairs if set(labels) == {zero, one}), None)
 
 
 def same_length(columns: Sequence[Column]) -> None:

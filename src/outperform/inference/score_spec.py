@@ -17,7 +17,7 @@ from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.data.views import code_of
+from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
 from outperform.inference.score_views import arranged, count_apart, prepare_all
@@ -234,10 +234,9 @@ def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int
     labels = scores.labels
     if pos_label is not None:
         return code_of(scores, pos_label)
-    if all(isinstance(label, bool) for label in labels):
-        return code_of(scores, True)
-    if set(labels) == {0, 1}:
-        return code_of(scores, 1)
+    clear = clear_positive(labels)
+    if clear is not None:
+        return code_of(scores, clear)
     if len(labels) > 2:
         raise UsageError(
             f"metric {metric.name!r} is for one class against the rest and there are "
