@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import outperform as op
 from outperform.data.prevalence import LabelErrors
-from outperform.errors import UsageError
+from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.posterior.predictive import by_truth
 
 # Truth (rows) by the predictions of A and of B, as counts; rates that differ by class.
@@ -408,6 +408,11 @@ def test_data_without_one_gold_label_an_item_are_refused():
 def test_other_questions_are_refused():
     c = compared(counts_of(TABLE))
     stated = c.with_label_errors(0.03)
+    for method in ("exact", "kde"):
+        with pytest.raises(UndefinedBayesFactor, match="stated label errors"):
+            stated.point_null(method=method)
+    with pytest.raises(UsageError, match="plan believes the gold labels"):
+        op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")
     with pytest.raises(UsageError, match="already"):
         stated.fragility()
     with pytest.raises(UsageError, match="not known together"):
@@ -422,9 +427,9 @@ def test_other_questions_are_refused():
 
 
 def test_too_many_classes_are_refused():
-    labels = [f"c{k:03}" for k in range(201)]
+    labels = [f"c{k:03}" for k in range(101)]
     seen = op.Outcomes.from_labels(
         labels * 2, {"A": labels * 2, "B": labels[1:] * 2 + ["c000"] * 2}
     )
-    with pytest.raises(UsageError, match="up to 200 classes"):
+    with pytest.raises(UsageError, match="up to 100 classes"):
         LabelErrors.from_param(0.03, seen, seen.labels)

@@ -278,7 +278,7 @@ def _listed(labels: Sequence[Label]) -> str:
 # Below this the inverse multiplies every sampling error by more than ten.
 _LEAST_INVERTIBLE = 0.1
 # All pairs of classes are drawn and inverted.
-_MOST_CLASSES = 200
+_MOST_CLASSES = 100
 
 LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
 

@@ -420,6 +420,8 @@ def refuse_prevalence(data: object, verb: str) -> None:
             f"{verb} answers at the class proportions of the data, and these outcomes carry "
             "others; give them at_prevalence(None)"
         )
+    if isinstance(data, Outcomes) and data._label_errors is not None:
+        raise UsageError(f"{verb} believes the gold labels; give it the outcomes as they were read")
 
 
 def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:

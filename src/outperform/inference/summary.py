@@ -317,6 +317,11 @@ def point_factor(
         raise UndefinedBayesFactor(
             f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
         )
+    if spec.view_errors is not None:
+        raise UndefinedBayesFactor(
+            "with stated label errors the prior puts both models at the end of the scale together, "
+            "so the point null has no Bayes factor; use the interval null, c.bayes_factor"
+        )
     if method == "exact":
         _refuse_divergent(spec)
         return point_null(distribution, engine.prior_difference(spec))
