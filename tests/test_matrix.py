@@ -21,7 +21,7 @@ import pytest
 import outperform as op
 from outperform.errors import OutperformError
 
-pytestmark = pytest.mark.slow  # 250 cells
+pytestmark = pytest.mark.slow  # 260 cells
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "what-works.md"
 N = 160
 MODELS = ("A", "B", "C")
@@ -255,6 +255,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "`write_report`": reported,
     "`c.with_rope`": lambda kind: compared(kind).with_rope(2 * kind.rope),
     "`c.with_metric`": lambda kind: compared(kind).with_metric(kind.other),
+    "`c.with_label_errors`": lambda kind: compared(kind).with_label_errors(0.03),
     "`c.at_prevalence`": lambda kind: compared(kind).at_prevalence(
         0.3 if kind.data.n_classes in (2, None) else {0: 0.4, 1: 0.2, 2: 0.2, 3: 0.2}
     ),

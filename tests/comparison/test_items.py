@@ -246,3 +246,19 @@ def test_folds_and_wrong_arguments_are_refused():
         c.items(which="flip")
     with pytest.raises(UsageError, match="whole number"):
         c.items(top=-1)
+
+
+def test_influences_at_shares_of_several_classes_are_those_of_leaving_items_out():
+    rng = np.random.default_rng(0)
+    truth, a, b = rng.integers(0, 3, (3, 90))
+    a[:60], b[:50] = truth[:60], truth[:50]
+
+    def asked(kept):
+        seen = op.Outcomes.from_labels(truth[kept], {"A": a[kept], "B": b[kept]})
+        there = seen.at_prevalence({1: 0.2, 2: 0.1})
+        return op.compare(there, "A", "B", metric="f1", pos_label=2, rope=0.02, n_draws=500)
+
+    whole = asked(np.arange(90))
+    row = whole.items(which="all").to_frame().iloc[0]
+    without = asked(np.arange(90) != int(row["id"]))
+    assert row["influence"] == pytest.approx(whole.observed - without.observed)

@@ -156,3 +156,138 @@ def test_a_frame_and_texts_are_read_alike():
     seen = op.Outcomes.from_annotators(frame, {"m": ["x", "x", "x"]}, truth="random")
     found = op.estimate(seen, "m", metric="accuracy", random_state=0)
     assert found.observed == pytest.approx((1 + 0 + 0.5) / 3)
+
+
+# A row for each label
+
+PREDICTED = {"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}
+MATRIX = [[1, 1, 0], [0, None, 0], [1, None, None], [0, 1, 1]]
+IDS = ["p", "q", "r", "s"]
+
+
+def long_rows(matrix, ids, *, seed=0):
+    """Return a row for each label, in any order."""
+    names = ["ann", "bob", "eve", "joe"]
+    rows = [
+        (item, names[k], label)
+        for item, given in zip(ids, matrix, strict=True)
+        for k, label in enumerate(given)
+        if label is not None and label == label
+    ]
+    order = np.random.default_rng(seed).permutation(len(rows))
+    columns = zip(*(rows[place] for place in order), strict=True)
+    return dict(zip(("item", "annotator", "label"), map(list, columns), strict=True))
+
+
+@pytest.mark.parametrize("truth", ["random", "majority"])
+def test_a_row_for_each_label_is_the_same_as_a_matrix(truth):
+    seen = op.Outcomes.from_annotators(MATRIX, PREDICTED, truth=truth)
+    rows = long_rows(MATRIX, IDS)
+    assert op.Outcomes.from_annotators(rows, PREDICTED, truth=truth, ids=IDS) == seen
+    frame = pd.DataFrame(rows | {"seconds": 1.5})  # other columns do not matter
+    assert op.Outcomes.from_annotators(frame, PREDICTED, truth=truth, ids=IDS) == seen
+    polars = pytest.importorskip("polars")
+    ids = polars.Series(IDS)
+    table = polars.DataFrame(rows)
+    assert op.Outcomes.from_annotators(table, PREDICTED, truth=truth, ids=ids) == seen
+
+
+def test_a_latent_truth_of_rows_is_that_of_the_matrix():
+    _, given, models = world(8, n=200)
+    ids = np.arange(1_000, 1_200)
+    seen = op.Outcomes.from_annotators(given, models, truth="latent")
+    rows = long_rows(given.tolist(), ids.tolist(), seed=3)
+    found = op.Outcomes.from_annotators(rows, models, truth="latent", ids=ids)
+    kept = [np.array_equal(one.tables[0].cells, seen.tables[0].cells) for one in (found, seen)]
+    assert kept == [True, True]
+    # Annotators stand in another order, so sums are rounded differently.
+    ours, theirs = (one.tables[0].in_weights().counts.astype(float) for one in (found, seen))
+    assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_predictions_with_an_index_follow_that_of_the_ids():
+    rows = long_rows(MATRIX, IDS)
+    turned = [2, 0, 3, 1]
+    frame = pd.DataFrame(PREDICTED, index=list("wxyz")).iloc[turned]
+    ids = pd.Series(IDS, index=list("wxyz"))
+    found = op.Outcomes.from_annotators(rows, frame, truth="random", ids=ids)
+    seen = op.Outcomes.from_annotators(MATRIX, PREDICTED, truth="random")
+    assert np.array_equal(found.confusion("a"), seen.confusion("a"))
+    assert np.array_equal(found.confusion("b"), seen.confusion("b"))
+
+
+def test_a_missing_label_is_no_label():
+    rows = long_rows(MATRIX, IDS)
+    rows = {"item": [*rows["item"], "r"], "annotator": [*rows["annotator"], "bob"],
+            "label": [*rows["label"], None]}  # fmt: skip
+    seen = op.Outcomes.from_annotators(MATRIX, PREDICTED, truth="random")
+    assert op.Outcomes.from_annotators(rows, PREDICTED, truth="random", ids=IDS) == seen
+
+
+def changed(column, place, value):
+    rows = long_rows(MATRIX, IDS)
+    rows[column][place] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids", "words"),
+    [
+        (changed("item", 2, "z"), IDS, r"the item 'z' in row 2 .* not among"),
+        (changed("item", 2, None), IDS, "no item or no annotator, in row 2"),
+        (changed("annotator", 0, float("nan")), IDS, "no item or no annotator, in row 0"),
+        ({one: [*v, v[0]] for one, v in long_rows(MATRIX, IDS).items()}, IDS, "twice, again in"),
+        (long_rows(MATRIX, IDS) | {"label": [1]}, IDS, "the same length"),
+        ({"item": ["p"], "label": [1]}, IDS, r"the columns item, .*got \['item', 'label'\]"),
+        (MATRIX, IDS, "the columns item"),
+        (long_rows(MATRIX, IDS), None, "say which item"),
+        (pd.DataFrame(long_rows(MATRIX, IDS)), None, "say which item"),
+        ({"x": [1], "y": [2]}, None, "must be a matrix"),
+        (long_rows(MATRIX, IDS), ["p", "q", "r", "r"], "every id must be there once"),
+        (long_rows(MATRIX, IDS), 4, "ids"),
+        (long_rows(MATRIX[:3], IDS[:3]), IDS, "no label, the first in row 3"),
+        (long_rows(MATRIX, IDS), [*IDS, "t"], "no label"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(rows, ids, words):
+    with pytest.raises((DataError, UsageError), match=words):
+        op.Outcomes.from_annotators(rows, PREDICTED, truth="random", ids=ids)
+
+
+# Shares of classes
+
+
+def test_shares_of_classes_are_what_a_random_annotator_says():
+    seen = op.Outcomes.from_annotators(MATRIX, PREDICTED, truth="random")
+    votes = {0: [1, 2, 0, 1], 1: [2, 0, 1, 2]}
+    found = op.Outcomes.from_annotators(votes, PREDICTED, truth="shares")
+    for name in PREDICTED:
+        asked = {"metric": "accuracy", "random_state": 0}
+        one, other = (op.estimate(each, name, **asked) for each in (found, seen))
+        assert one.observed == pytest.approx(other.observed)
+        assert np.allclose(one.draws, other.draws)
+    shares = {label: np.array(one) / [3, 2, 1, 3] for label, one in votes.items()}
+    again = op.Outcomes.from_annotators(shares, PREDICTED, truth="shares")
+    asked = {"metric": "f1", "random_state": 0}
+    ours, theirs = (op.estimate(each, "a", **asked).observed for each in (again, found))
+    assert ours == pytest.approx(theirs)
+    assert "in more than 83.3%" in str(found.findings[-1])  # (2/3 + 1 + 1 + 2/3) / 4
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        (MATRIX, "a column of shares for each class"),
+        ({0: [1, 1, 1], 1: [0, 0, 0, 0]}, "a number of each class"),
+        ({0: [1, 1, 1, -0.1], 1: [0, 0, 0, 1]}, "a number of each class"),
+        ({0: [1, 1, 1, 0], 1: [0, 0, 0, 0]}, "not all of an item 0"),
+        ({0: [1, 1, 1, None], 1: [0, 0, 0, 1]}, "a number of each class"),
+        ({0: ["x"] * 4, 1: [1] * 4}, "a number of each class"),
+        ({0: [1, 1], 1: [0, 1]}, "same items"),
+    ],
+)
+def test_shares_that_do_not_fit_are_refused(shares, words):
+    with pytest.raises((DataError, UsageError), match=words):
+        op.Outcomes.from_annotators(shares, PREDICTED, truth="shares")
+    with pytest.raises(UsageError, match="ids must be left out"):
+        op.Outcomes.from_annotators({0: [1], 1: [2]}, PREDICTED, truth="shares", ids=IDS)

@@ -155,7 +155,7 @@ def test_with_much_data_all_agree(table):
     seen = table((40_000, 9_000, 3_000, 8_000), (2_000, 3_000, 4_000, 131_000))
     found = compared(seen, rope=0.01).sensitivity()
     assert {one.decision for one in found} == {op.Decision.BETTER}
-    assert found.findings == ()
+    assert levels(found) == [("wrong_labels", "note")]
     assert repr(found).startswith("Sensitivity(All 5 priors say ≫ better: unit, uniform")
 
 

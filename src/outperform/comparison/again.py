@@ -13,7 +13,8 @@ from outperform.comparison.api import answer_one, summarize_comparison
 from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
 from outperform.crossval.scores import summarize_scores
-from outperform.data.prevalence import PrevalenceLike
+from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
+from outperform.data.views import refuse_label_errors
 from outperform.decision.rope import Rope, RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
@@ -109,6 +110,30 @@ def at_prevalence(own: Comparison, shares: PrevalenceLike) -> Comparison:
         )
     found = elsewhere(spec, shares)
     return ask_also(own, found, rope=own.rope, seed=own.seed)
+
+
+def with_label_errors(own: Comparison, rates: LabelErrorsLike | None) -> Comparison:
+    """Ask the same under the assumption that some gold labels are wrong."""
+    spec, asked_by = counted(own.spec), verb_of(own.details)
+    if asked_by != "compare":
+        raise UsageError(
+            f"{asked_by} believes the gold labels; compare two models on one test set to state "
+            "label errors"
+        )
+    data, named = spec.data, spec.choices.labels or ()
+    errors = None
+    if rates is not None:
+        refuse_label_errors(data)
+        true = {data.labels[code] for code in true_codes(data).tolist()}
+        existing = data.labels if data.n_classes == 2 else [*true, *named]
+        errors = LabelErrors.from_param(rates, data, existing)
+    asked = make_label_spec(
+        replace(data, _label_errors=errors),
+        metric=spec.metric,
+        counting=spec.counting,
+        **spec.choices._asdict(),
+    )
+    return ask_also(own, asked, rope=own.rope, seed=own.seed)
 
 
 def ask_also(

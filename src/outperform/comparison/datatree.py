@@ -52,6 +52,8 @@ def _no_way_back(comparison: Comparison) -> str | None:
     if comparison.details is not None or spec.counting != ONCE:
         verb = verb_of(comparison.details)
         return f"what {verb}() counted is not kept; call it again, same random_state"
+    if spec.view_errors is not None:
+        return "label errors are not kept; call with_label_errors() again"
     prevalence = spec.data.prevalence
     if prevalence is not None and prevalence.distribution is not None:
         return f"the prevalence was a distribution, which is not kept; {_AGAIN}"

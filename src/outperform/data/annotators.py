@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -11,21 +11,33 @@ import numpy as np
 from outperform._typing import (
     AnyArray,
     BoolArray,
+    ColumnLike,
     FloatArray,
     IntArray,
     Label,
-    MatrixLike,
     ModelsLike,
+    StatisticsLike,
 )
 from outperform.data import build
-from outperform.data.labels import Column, align, only_column, read_column, unify
+from outperform.data.items import read_ids
+from outperform.data.labels import (
+    Column,
+    Rows,
+    align,
+    frame_columns,
+    is_frame,
+    only_column,
+    read_column,
+    unify,
+)
 from outperform.data.pool import is_missing
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 
-Truth: TypeAlias = Literal["random", "majority", "latent"]
-_TRUTHS = ("random", "majority", "latent")
+Truth: TypeAlias = Literal["random", "majority", "latent", "shares"]
+_TRUTHS = ("random", "majority", "latent", "shares")
+_LONG = ("item", "annotator", "label")
 _TWICE = 1.959964
 # Added to every count of a confusion, so that no probability is 0; half an item in a row.
 _MASS = 0.5
@@ -38,11 +50,12 @@ class FromAnnotators:
     @classmethod
     def from_annotators(
         cls,
-        y_true: MatrixLike,
+        y_true: StatisticsLike,
         predictions: ModelsLike,
         *,
         truth: Truth,
         labels: Sequence[Label] | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count predictions of items that several annotators labelled.
 
@@ -50,14 +63,19 @@ class FromAnnotators:
         ----------
         y_true
             A row for each item and a column for each annotator, NaN or None where one gave none.
+            With ``ids``, a row for each label instead, in the columns ``item``, ``annotator`` and
+            ``label``. For ``truth="shares"`` a column for each class, by name.
         predictions
             The predicted labels of each model: a mapping from names, or a frame.
         truth
             What a model is held against: ``"random"``, an annotator drawn at random;
             ``"majority"``, the most frequent label, several that are tied sharing the item;
-            ``"latent"``, a true class that nobody saw, by the model of Dawid and Skene.
+            ``"latent"``, a true class that nobody saw, by the model of Dawid and Skene;
+            ``"shares"``, a label drawn by the given shares or numbers of votes.
         labels
             Classes that must be in the table even if they never occur.
+        ids
+            The item of each prediction, where ``y_true`` has a row for each label.
 
         Examples
         --------
@@ -68,8 +86,14 @@ class FromAnnotators:
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.1, random_state=1)
         >>> round(c.a.observed, 4), round(c.b.observed, 4)
         (0.8889, 0.7778)
+        >>> rows = {"item": ["p", "p", "p", "q", "q", "r", "r", "r"],
+        ...         "annotator": ["ann", "bob", "eve", "ann", "bob", "ann", "bob", "eve"],
+        ...         "label": [1, 1, 0, 0, 0, 1, 1, 1]}
+        >>> seen == op.Outcomes.from_annotators(
+        ...     rows, {"a": [1, 0, 1], "b": [0, 0, 1]}, ids=["p", "q", "r"], truth="random")
+        True
         """
-        return cls(**of_annotators(y_true, predictions, truth=truth, labels=labels))
+        return cls(**of_annotators(y_true, predictions, truth=truth, labels=labels, ids=ids))
 
 
 class Agreement(NamedTuple):
@@ -94,32 +118,41 @@ class Agreement(NamedTuple):
 
 
 def of_annotators(
-    y_true: object, predictions: object, *, truth: Truth, labels: Sequence[Label] | None
+    y_true: object,
+    predictions: object,
+    *,
+    truth: Truth,
+    labels: Sequence[Label] | None,
+    ids: object = None,
 ) -> dict[str, Any]:
     """Count what annotators and models said."""
     if truth not in _TRUTHS:
         raise UsageError(unknown_name("truth", truth, _TRUTHS))
-    aligned = align(named(predictions), truth=y_true, beside={})
-    given, values = _read_matrix(aligned.truth)
+    read = _read(y_true, predictions, ids, shares=truth == "shares")
+    aligned, values, given, votes = read
     models = [
         read_column(only_column(one, name=name), name=f"predictions of {name!r}")
         for name, one in aligned.models.items()
     ]
+    n = len(votes)
     for column in models:
-        if len(column.codes) != len(given):
+        if len(column.codes) != n:
             raise DataError(
-                f"y_true has {len(given):,} items and {column.name} {len(column.codes):,}; they "
+                f"y_true has {n:,} items and {column.name} {len(column.codes):,}; they "
                 "must be the same items in the same order"
             )
-    agreed = agreement(given, len(values))
+    agreed = None if given is None else agreement(given, len(values))
     if truth == "latent":
+        assert given is not None
+        assert agreed is not None
         rows, codes, weights, cells = _latent(given, models, len(values), agreed)
         picked = [replace(one, codes=cells[:, k]) for k, one in enumerate(models)]
     else:
-        rows, codes, weights = _shares(given, len(values), majority=truth == "majority")
+        rows, codes, weights = _shares(votes, majority=truth == "majority")
         picked = [replace(one, codes=one.codes[rows]) for one in models]
-    said = read_column([values[code] for code in codes], name="y_true")
-    whole = truth == "majority" and len(rows) == len(given)
+    drawn: list[int] = codes.tolist()
+    said = read_column([values[code] for code in drawn], name="y_true")
+    whole = truth == "majority" and len(rows) == n
     fields = build.of_columns(
         tuple(aligned.models),
         [said, *picked],
@@ -127,13 +160,126 @@ def of_annotators(
         groups=None if whole else rows,
         labels=labels,
     )
-    told = (*aligned.findings, _told(truth, given, rows, agreed))
+    told = (*aligned.findings, _told(truth, read, rows, agreed))
     return {**fields, "findings": (*fields["findings"], *told)}
 
 
-def _told(truth: Truth, given: IntArray, rows: IntArray, agreed: Agreement) -> Finding:
+class _Read(NamedTuple):
+    """What was said of the items: the label of every annotator, or only how many gave each."""
+
+    aligned: Rows
+    values: tuple[Label, ...]
+    given: IntArray | None
+    votes: FloatArray  # (n_items, n_labels)
+
+
+def _read(y_true: object, predictions: object, ids: object, *, shares: bool) -> _Read:
+    if shares:
+        return _read_shares(y_true, predictions, ids)
+    if ids is None:
+        _refuse_long(y_true)
+        aligned = align(named(predictions), truth=y_true, beside={})
+        given, values = _read_matrix(aligned.truth)
+    else:
+        aligned = align(named(predictions), truth=ids, first="ids", beside={})
+        given, values = _read_matrix(_from_rows(y_true, aligned.truth))
+    return _Read(aligned, values, given, _votes(given, len(values)))
+
+
+def _columns_of(y_true: object) -> dict[Label, object] | None:
+    """Return columns by name, of a mapping or a frame; None if it is neither."""
+    if is_frame(y_true):
+        return frame_columns(y_true, name="y_true")
+    return dict(y_true) if isinstance(y_true, Mapping) else None
+
+
+def _refuse_long(y_true: object) -> None:
+    columns = _columns_of(y_true)
+    if columns is not None and {*_LONG} <= {*columns}:
+        raise UsageError(
+            "y_true has a row for each label; say which item each prediction is of with "
+            f"{param('ids=')}"
+        )
+    if isinstance(y_true, Mapping):
+        raise UsageError(
+            "y_true must be a matrix with a column for each annotator; a mapping has the columns "
+            f"item, annotator and label, with {param('ids=')}, or is of {param('truth=', 'shares')}"
+        )
+
+
+def _from_rows(y_true: object, ids: object) -> AnyArray:
+    """Return items by annotators, None where one gave no label, from a row for each label."""
+    columns = _columns_of(y_true)
+    if columns is None or not {*_LONG} <= {*columns}:
+        raise UsageError(
+            f"with {param('ids=')} y_true must have a row for each label, in the columns item, "
+            f"annotator and label; got {type(y_true).__name__ if columns is None else [*columns]}"
+        )
+    items, annotators, said = (_listed(columns[name]) for name in _LONG)
+    if not len(items) == len(annotators) == len(said):
+        raise DataError("the columns item, annotator and label of y_true must have the same length")
+    known = _listed(read_ids(ids, len(ids) if isinstance(ids, Sized) else 0))
+    places = {one: place for place, one in enumerate(known)}
+    who, found = dict[object, int](), dict[tuple[int, int], object]()
+    for row, (item, annotator, label) in enumerate(zip(items, annotators, said, strict=True)):
+        at = f"in row {row} of y_true (counted from 0)"
+        if is_missing(label):
+            continue
+        if is_missing(item) or is_missing(annotator):
+            raise DataError(f"a label has no item or no annotator, {at}")
+        if item not in places:
+            raise DataError(
+                f"the item {item!r} {at} is not among {param('ids')}, which are such as "
+                f"{known[0]!r}; leave out what was not predicted"
+            )
+        cell = places[item], who.setdefault(annotator, len(who))
+        if cell in found:
+            raise DataError(f"{annotator!r} labels the item {item!r} twice, again {at}; keep one")
+        found[cell] = label
+    matrix = np.full((len(known), len(who)), None, dtype=object)
+    for cell, label in found.items():
+        matrix[cell] = label
+    return matrix
+
+
+def _listed(values: object) -> list[object]:
+    column: Iterable[object] = only_column(values, name="y_true")
+    for name in ("tolist", "to_pylist"):
+        if hasattr(column, name):
+            found: list[object] = getattr(column, name)()
+            return found
+    return list(column)
+
+
+def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
+    """Read a column of shares, or of numbers of votes, for each class."""
+    columns = _columns_of(y_true)
+    if not columns or ids is not None:
+        raise UsageError(
+            f"with {param('truth=', 'shares')} y_true must have a column of shares for each class, "
+            "such as {'spam': [0.8, 0.1], 'ham': [0.2, 0.9]}, and ids must be left out"
+        )
+    beside = {f"shares of {label!r}": one for label, one in columns.items()}
+    aligned = align(named(predictions), beside=beside)
+    given: list[object] = list(aligned.beside.values())
+    try:
+        votes: FloatArray = np.stack([np.array(_listed(one), dtype=float) for one in given], axis=1)
+    except (TypeError, ValueError):
+        votes = np.full((1, 1), np.nan)
+    if not ((votes >= 0) & (votes < np.inf)).all() or (votes == 0).all(axis=1).any():
+        raise DataError(
+            "y_true must have a number of each class for every item, none of them negative or "
+            "missing, and not all of an item 0"
+        )
+    return _Read(aligned, tuple(columns), None, _shares_of(votes))
+
+
+def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -> Finding:
     """Return what the truth is, and how far annotators agree on it."""
-    n, annotators = given.shape
+    if read.given is None or agreed is None:
+        most = float(np.mean(np.max(read.votes, axis=1)))
+        return finding("annotators/shares", n=len(read.votes), most=most)
+    n, annotators = read.given.shape
     agree = (
         f"They agree with Krippendorff's alpha {agreed.alpha:.2f} (95% interval {agreed.low:.2f} "
         f"to {agreed.high:.2f}); by the label of another, one of them is right in "
@@ -149,7 +295,7 @@ def _told(truth: Truth, given: IntArray, rows: IntArray, agreed: Agreement) -> F
     return finding("annotators/majority", n=n, annotators=annotators, agree=agree, tied=tied)
 
 
-def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Any, ...]]:
+def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
     """Return the code of every label, −1 where there is none, and what the codes stand for."""
     array: AnyArray = np.asarray(y_true)
     if array.ndim != 2 or not array.size or array.shape[1] < 2:
@@ -180,11 +326,8 @@ def _votes(given: IntArray, n_labels: int) -> FloatArray:
     return votes
 
 
-def _shares(
-    given: IntArray, n_labels: int, *, majority: bool
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _shares(votes: FloatArray, *, majority: bool) -> tuple[IntArray, IntArray, FloatArray]:
     """Return rows of items and labels, and the share of its item that each row has."""
-    votes = _votes(given, n_labels)
     if majority:
         votes = (votes == votes.max(axis=1, keepdims=True)).astype(np.float64)
     rows, codes = _places(votes > 0)

@@ -239,7 +239,7 @@ def _of_verdicts(judged: object, human: object) -> dict[str, object]:
     if not isinstance(human, Mapping) and not hasattr(human, "columns"):
         raise UsageError(
             "human must give right or wrong of each model by name, NaN where nobody looked; for "
-            "classes give judge=, the class that the judge takes for the truth"
+            f"classes give {param('judge=')}, the class that the judge takes for the truth"
         )
     people: Mapping[str, object] = named(human)
     if set(people) != set(verdicts):

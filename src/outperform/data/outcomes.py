@@ -20,7 +20,7 @@ from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
 from outperform.data.pool import Pool, Slices
-from outperform.data.prevalence import Prevalence, PrevalenceLike
+from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.sources import DOUBLED, Source, add
 from outperform.data.table import ClassCounts, Table
 from outperform.data.views import (
@@ -108,6 +108,8 @@ class Outcomes(Constructors):
     # Which cell each item is in, where rows came one by one; equality and JSON leave it out.
     _items: Items | None = None
     prevalence: Prevalence | None = None
+    # What a comparison asks of the gold labels; equality and JSON leave it out.
+    _label_errors: LabelErrors | None = None
 
     def __post_init__(self) -> None:
         for table in self.tables:

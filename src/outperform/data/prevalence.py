@@ -1,13 +1,14 @@
-"""The class proportions of another population: known, counted there, or a distribution."""
+"""The class proportions of another population, and the error rates of gold labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from outperform._typing import Drawable, FloatArray, Items, Label
 from outperform.data.views import code_of
@@ -272,3 +273,208 @@ def _missing(named: Mapping[Label, float], seen: Outcomes) -> list[Label]:
 
 def _listed(labels: Sequence[Label]) -> str:
     return f"{quoted(labels, most=_MOST_SHOWN)} {'is' if len(labels) == 1 else 'are'}"
+
+
+# Below this the inverse multiplies every sampling error by more than ten.
+_LEAST_INVERTIBLE = 0.1
+# All pairs of classes are drawn and inverted.
+_MOST_CLASSES = 100
+
+LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LabelErrors:
+    """How often the gold label of an item is wrong, by its true class.
+
+    Parameters
+    ----------
+    labels
+        The classes.
+    matrix
+        P(gold | truth), rows truth.
+    same
+        The rate, where every class has the same one and errors are spread evenly.
+
+    Examples
+    --------
+    >>> from outperform import Outcomes
+    >>> seen = Outcomes.from_labels(["ok", "fraud"], {"m": ["ok", "ok"]})
+    >>> LabelErrors.from_param(0.03, seen, ["ok", "fraud"])
+    3%
+    >>> LabelErrors.from_param({"fraud": 0.1}, seen, ["ok", "fraud"])
+    10% of 'fraud'
+    """
+
+    labels: tuple[Label, ...]
+    matrix: FloatArray  # (n_classes, n_classes)
+    same: float | None = None
+
+    @classmethod
+    def from_param(
+        cls, value: object, seen: Outcomes, existing: Sequence[Label]
+    ) -> LabelErrors | None:
+        """Take one rate, rates by class or a matrix; None where no label is wrong.
+
+        Parameters
+        ----------
+        value
+            The share of gold labels that are wrong; a mapping from true classes to such shares,
+            or to mappings from gold labels to shares; a matrix P(gold | truth).
+        seen
+            What was seen; its classes.
+        existing
+            The classes that can be true, over which errors are spread.
+        """
+        labels, n = seen.labels, seen.n_classes
+        if n > _MOST_CLASSES:
+            raise UsageError(
+                f"label errors are known for up to {_MOST_CLASSES} classes, and there are {n:,}; "
+                "ask about one class against the rest with binarize(label)"
+            )
+        codes = [code for code, label in enumerate(labels) if label in existing]
+        same: float | None = None
+        if _is_real(value):
+            same = _error_rate(value, "the gold labels")
+            matrix = _matrix({code: same for code in codes}, codes, n)
+        elif isinstance(value, Mapping):
+            matrix = _of_mapping(value, seen, codes)
+        else:
+            matrix = _of_array(value, labels)
+        if np.array_equal(matrix, np.eye(n)):
+            return None
+        _refuse_uninformative(matrix)
+        return cls(labels=labels, matrix=matrix, same=same)
+
+    @property
+    def rates(self) -> dict[Label, float]:
+        """The share of wrong gold labels in each true class that has any."""
+        wrong = 1.0 - self.matrix.diagonal()
+        return {label: float(rate) for label, rate in zip(self.labels, wrong, strict=True) if rate}
+
+    @property
+    def inverse(self) -> FloatArray:
+        """What turns weights by gold label into weights by truth."""
+        return np.linalg.inv(self.matrix.T).astype(np.float64)
+
+    def ordered(self, classes: Sequence[Label]) -> LabelErrors:
+        """Return the same for a table with the classes in another order, perhaps more of them.
+
+        Parameters
+        ----------
+        classes
+            Those of the table; the labels of classes that were not known are right.
+        """
+        there = [place for place, label in enumerate(classes) if label in self.labels]
+        here = [self.labels.index(classes[place]) for place in there]
+        matrix = np.eye(len(classes))
+        matrix[np.ix_(there, there)] = self.matrix[np.ix_(here, here)]
+        return LabelErrors(labels=tuple(classes), matrix=matrix, same=self.same)
+
+    def __repr__(self) -> str:
+        if self.same is not None:
+            return f"{100 * self.same:.4g}%"
+        shown = [f"{100 * rate:.4g}% of {label!r}" for label, rate in self.rates.items()]
+        return listed(shown if len(shown) <= _MOST_SHOWN else [f"those of {len(shown)} classes"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LabelErrors) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[tuple[Label, ...], bytes]:
+        return self.labels, self.matrix.tobytes()
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _error_rate(value: object, of: str) -> float:
+    rate = float(value) if _is_real(value) else np.nan
+    if not 0 <= rate < 1:
+        raise UsageError(
+            f"{param('label_errors')} must be shares from 0 to below 1, such as 0.03; got "
+            f"{value!r} for {of}"
+        )
+    return rate
+
+
+def _matrix(rates: Mapping[int, float], codes: Sequence[int], n: int) -> FloatArray:
+    """Return P(gold | truth) with the errors of a class spread evenly over the others."""
+    matrix = np.eye(n)
+    for code, rate in rates.items():
+        others = [other for other in codes if other != code]
+        if rate and not others:
+            raise UsageError(
+                "only one class is ever true, so no other label could be the right one"
+            )
+        matrix[code, others] = rate / max(len(others), 1)
+        matrix[code, code] = 1.0 - rate
+    return matrix
+
+
+def _of_mapping(given: Mapping[Label, object], seen: Outcomes, codes: Sequence[int]) -> FloatArray:
+    if not given:
+        raise UsageError("label_errors names no class; give rates such as {'fraud': 0.1}")
+    placed = {code_of(seen, label): value for label, value in given.items()}
+    if len(placed) < len(given):
+        raise UsageError(f"label_errors names a class twice; got {list(given)}")
+    known = sorted({*codes, *placed})
+    rates = {
+        code: _error_rate(value, f"class {seen.labels[code]!r}")
+        for code, value in placed.items()
+        if not isinstance(value, Mapping)
+    }
+    matrix = _matrix(rates, known, seen.n_classes)
+    for code, value in placed.items():
+        if isinstance(value, Mapping):
+            matrix[code] = _row(code, value, seen)
+    return matrix
+
+
+def _row(truth: int, given: Mapping[Label, object], seen: Outcomes) -> FloatArray:
+    """Return where the labels of one true class go; what is not named is right."""
+    row, name = np.zeros(seen.n_classes), seen.labels[truth]
+    for label, value in given.items():
+        code = code_of(seen, label)
+        if code == truth:
+            raise UsageError(
+                f"label_errors of class {name!r} must name the wrong labels only; what is left of "
+                "1 is right"
+            )
+        row[code] = _error_rate(value, f"{label!r} instead of {name!r}")
+    row[truth] = 1.0 - _error_rate(float(row.sum()), f"class {name!r} in all")
+    return row
+
+
+def _of_array(value: object, labels: Sequence[Label]) -> FloatArray:
+    n = len(labels)
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (n, n):
+        raise UsageError(
+            f"{param('label_errors')} must be the share of gold labels that are wrong, such as "
+            "0.03, a mapping from true classes to such shares, such as {'fraud': 0.1, 'ok': 0.02}, "
+            f"or a matrix P(gold | truth) of shape {(n, n)}, rows truth, in the order of "
+            f"{quoted(labels, most=_MOST_SHOWN)}; got {value!r}"
+        )
+    if not (matrix >= 0).all() or np.abs(matrix.sum(axis=1) - 1).max() > _TOLERANCE:
+        raise UsageError(
+            f"every row of the matrix {param('label_errors')} must be shares that sum to 1; "
+            f"got {matrix.tolist()}"
+        )
+    return matrix
+
+
+def _refuse_uninformative(matrix: FloatArray) -> None:
+    """Refuse rates at which the gold labels say next to nothing of the truth, or its opposite."""
+    least = np.linalg.eigvals(matrix).real.min(), np.linalg.svd(matrix, compute_uv=False).min()
+    if min(least) < _LEAST_INVERTIBLE:
+        raise UsageError(
+            "with so many errors the gold labels say next to nothing of the truth, or the opposite "
+            f"of it; {param('label_errors')} must be smaller, of two classes less than 0.45 each"
+        )

@@ -326,6 +326,28 @@ def refuse_proportions(outcomes: Outcomes) -> None:
         )
 
 
+_NO_ERRORS = {
+    "correct": (
+        "only right or wrong is known of these outcomes, so what a wrong gold label hides is not"
+    ),
+    "label_sets": "an item has several labels, each of which may be wrong or missing",
+    "spans": "spans may be wrong, missing or too many, which no rate of wrong labels says",
+}
+
+
+def refuse_label_errors(outcomes: Outcomes) -> None:
+    """Refuse stated label errors where no class is known, or the labels are not taken as gold."""
+    refuse_pool(outcomes, "stated label errors are not known with that; leave them out")
+    reason = _NO_ERRORS.get(outcomes.kind)
+    if any(one.name == "annotators" for one in outcomes.findings):
+        reason = "the truth is made of the labels of several annotators, errors and all"
+    if reason is not None:
+        raise UsageError(
+            f"{reason}; label some items again with care and give both to Outcomes.from_judged, or "
+            "leave label errors out"
+        )
+
+
 def refuse_lost_prevalence(outcomes: Outcomes, method: str) -> None:
     """Refuse what would lose the class proportions that outcomes carry."""
     if outcomes.prevalence is not None:

@@ -50,6 +50,8 @@ def metric(facts: Facts, *, of: str | None = None) -> str:
     """
     name = for_text(facts.get("metric_label") or facts["metric"])
     name = name if of is None else f"{name} of {of}"
+    if facts.get("label_errors"):
+        return f"{name} without label errors"
     return f"{name} at production prevalence" if facts.get("prevalence") else name
 
 
@@ -195,6 +197,8 @@ def seen(facts: Facts) -> list[str]:
         parts.append(positive(facts, limit=40))
     if facts.get("prevalence"):
         parts.append(f"re-weighted to {prevalence(facts)}")
+    if facts.get("label_errors"):
+        parts.append(f"wrong gold labels: {label_errors(facts)}")
     return parts
 
 
@@ -212,7 +216,27 @@ def sample(facts: Facts) -> str:
     """
     between = " with " if facts.get("n_types") or facts.get("n_labels") else " in "
     seen = between.join(_sizes(facts))
+    if facts.get("label_errors"):
+        return f"{seen}, wrong gold labels: {label_errors(facts)}"
     return f"{seen}, re-weighted to {prevalence(facts)}" if facts.get("prevalence") else seen
+
+
+def label_errors(facts: Facts) -> str:
+    """Return how many gold labels are taken to be wrong, of all or of the named classes.
+
+    Examples
+    --------
+    >>> label_errors({"label_errors": {"classes": ["fraud"], "rates": [0.1], "same": False}})
+    '10% of fraud'
+    """
+    given = facts["label_errors"]
+    if given["same"]:
+        return f"{100 * given['rates'][0]:.3g}%"
+    named = [
+        f"{100 * rate:.3g}% of {for_text(label, limit=30)}"
+        for label, rate in zip(given["classes"], given["rates"], strict=True)
+    ]
+    return listed(named if len(named) <= _MOST_SHARES else [f"those of {len(named)} classes"])
 
 
 def prevalence(facts: Facts) -> str:

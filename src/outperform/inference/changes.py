@@ -1,29 +1,37 @@
-"""The observed difference after single items are left out or relabelled, exactly."""
+"""What other gold labels would change: item by item, exactly, and at stated error rates."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import LabelErrors
 from outperform.data.table import Table
 from outperform.data.views import code_of, in_weights
+from outperform.findings import Finding, finding, listed
 from outperform.inference.engine import observed
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.metrics.confusion import Margins
-from outperform.posterior.predictive import row_factors
+from outperform.posterior.predictive import by_truth, row_factors
 
 _AT_ONCE = 1 << 20
 # Asking again for every cell, as label sets need it, takes about a millisecond each.
 _MOST_CELLS = 2_000
+# Of stated error rates that hold, one comparison in so many is said not to fit.
+_FALSE_ALARM = 0.01
+_MOST_NAMED = 3
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
     """Return the code that each label of the data has in the view."""
     data, view = spec.data, spec.view
-    if data.kind == "classes" and spec.pos_label is not None and data.pool is None:
+    lumped = data.kind == "classes" and data.pool is None and view.n_classes == 2
+    if lumped and spec.pos_label is not None:
         codes = np.zeros(data.n_classes, dtype=np.int64)
         codes[code_of(data, spec.pos_label)] = 1
         return codes
@@ -71,7 +79,7 @@ def _values(spec: LabelSpec, moves: IntArray, model: int, amount: AnyArray | Non
     rows = np.column_stack([moves, weights])
     distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
     view = in_weights(spec.view)
-    whole = spec.measured.needs == "confusion" or spec.view_prevalence is not None
+    whole = spec.needs == "confusion" or spec.view_prevalence is not None
     n_classes = view.n_classes
     length = max(1, _AT_ONCE // n_classes ** (2 if whole else 1))
     evaluate = _by_confusion if whole else _by_margins
@@ -113,7 +121,11 @@ def _by_confusion(spec: LabelSpec, view: Outcomes, model: str, rows: FloatArray)
         prevalence, codes = spec.view_prevalence
         shares = np.array(prevalence.shares)[:, None]
         counts *= row_factors(counts.sum(axis=1), shares, codes)[:, None]
-    seen = counts if spec.measured.needs == "confusion" else Margins.from_confusion(counts)
+    if spec.view_errors is not None:
+        counts = by_truth(counts, spec.view_errors.inverse)
+    margins = Margins.from_confusion(counts)
+    margins = margins if spec.view_errors is None else margins.mended()
+    seen = counts if spec.measured.needs == "confusion" else margins
     return np.broadcast_to(spec.measured.evaluate(seen, spec.classes), len(rows))
 
 
@@ -137,3 +149,44 @@ def asked_without(spec: LabelSpec) -> FloatArray | None:
         a, b = observed(replace(again, classes=spec.classes))
         found[place] = a - b
     return found
+
+
+def error_findings(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield what stated label errors assume, and whether they contradict the data."""
+    errors = spec.view_errors
+    if errors is None:
+        return
+    values = zip(spec.view.models, observed(replace(spec, view_errors=None)), strict=True)
+    yield finding(
+        "label_errors",
+        rates=errors,
+        metric=spec.metric.name,
+        values=listed([f"{value:.4f} for {name}" for name, value in values]),
+    )
+    cells = [cell for model in spec.view.models for cell in _too_few(spec, errors, model)]
+    if cells:
+        cells = list(dict.fromkeys(cells))
+        yield finding(
+            "label_errors_do_not_fit", rates=errors, cells=listed(cells, most=_MOST_NAMED)
+        )
+
+
+def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
+    """Yield the cells that hold clearly less than the errors of other classes put into them.
+
+    A cell is judged by the variance that it would have if nothing but errors were in it, as a
+    count of zero has none of its own.
+    """
+    counts = in_weights(spec.view).confusion(model).astype(np.float64)
+    # The last column is all predictions together.
+    seen = np.hstack([counts, counts.sum(axis=1, keepdims=True)]) / counts.sum()
+    true = errors.inverse @ seen
+    most = np.maximum(true, 0.0)
+    most *= seen.sum(axis=0) / np.maximum(most.sum(axis=0), np.finfo(float).tiny)
+    n = spec.n_effective or spec.n_groups or spec.n
+    sd = np.sqrt(errors.inverse**2 @ (errors.matrix.T @ most) / n)
+    level = ndtri(_FALSE_ALARM / (true.size * len(spec.view.models)))
+    for truth, predicted in np.argwhere(true < level * sd).tolist():
+        label = f"items labelled {errors.labels[truth]!r}"
+        every = predicted == len(counts)
+        yield label if every else f"{label} that {model} calls {errors.labels[predicted]!r}"

@@ -15,6 +15,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, decide, margin
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference import disagreements, engine
+from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
     FEW_ITEMS,
     matching_findings,
@@ -237,6 +238,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
     if spec.positive is not None and spec.view.kind != "correct":
         yield from _cell_findings(spec)
     yield from prevalence_findings(spec)
+    yield from error_findings(spec)
 
 
 def _class_findings(spec: LabelSpec) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import numpy as np
 from outperform._typing import Distribution, FloatArray
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
-from outperform.data.views import count_of, emptied, in_weights, scaled
+from outperform.data.views import emptied, in_weights, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError, param
@@ -39,7 +39,7 @@ from outperform.posterior.base import (
 from outperform.posterior.bootstrap import Influence, influence
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
-from outperform.posterior.predictive import Reweighted, row_factors
+from outperform.posterior.predictive import Reweighted, by_truth, row_factors
 from outperform.posterior.pymc.sampling import (
     Chain,
     confusions,
@@ -66,10 +66,15 @@ def measure(
     drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
 ) -> None:
     """Evaluate the metric of every spec on what was drawn of every model."""
+    errors = specs[0].view_errors
     for model, sums in enumerate(drawn):
+        if errors is not None:
+            assert not isinstance(sums, Sums)  # confusion arrays were asked for
+            sums = by_truth(sums, errors.inverse)
         margins = (
             Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
         )
+        margins = margins if errors is None else margins.mended()
         for place, spec in enumerate(specs):
             metric = spec.measured
             seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
@@ -281,7 +286,7 @@ def _values(
         )
     if values is not None:
         return values
-    whole = any(spec.measured.needs == "confusion" for spec in specs)
+    whole = any(spec.needs == "confusion" for spec in specs)
     return draw_values(
         posterior,
         lambda drawn, out: measure(drawn, specs, out),
@@ -340,7 +345,7 @@ def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
 
     scale = None if spec.view_prevalence is None else elsewhere
     with np.errstate(invalid="ignore"):
-        return influence(part, spec.measured.needs, measured, scale=scale)
+        return influence(part, spec.needs, measured, scale=scale)
 
 
 def influences(spec: Spec) -> list[Influence]:
@@ -398,6 +403,11 @@ def observed(spec: Spec) -> tuple[float, ...]:
     if spec.view_prevalence is not None:
         return tuple(_observed_elsewhere(spec, model) for model in spec.view.models)
     found, view = [], in_weights(spec.view)
+    if spec.view_errors is not None:
+        tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
+        values = np.empty((len(tables), 1))
+        measure(tables, [spec], values)
+        return tuple(values[:, 0].tolist())
     for model in view.models:
         if spec.measured.needs == "confusion":
             confusion = view.confusion(model).astype(np.float64)
@@ -430,16 +440,6 @@ def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
     weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
     weighed = replace(table, counts=weights, groups=None)
     return Margins(**weighed.margins(n_labels=len(factors))._asdict())
-
-
-def is_defined(spec: Spec, model: str) -> bool:
-    """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
-    if isinstance(spec, ScoreSpec):
-        return True
-    form, counts = spec.share, spec.view
-    if form is None:
-        return not np.isnan(observed(spec)[spec.view.models.index(model)])
-    return any(count_of(counts, model, part, positive=spec.positive) for part in form.parts)
 
 
 def prior_inside(spec: Spec, rope: Rope) -> Inside | None:

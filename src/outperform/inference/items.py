@@ -398,7 +398,8 @@ def spreads(spec: LabelSpec, column: RepeatedId, models: Sequence[int]) -> Sprea
     recoded = _recoded(spec, column.outcomes)
     if recoded is None:
         return None
-    if spec.view_prevalence is not None:  # the slopes are those of the test set's own proportions
+    # The slopes are those of the test set's own proportions, and of its labels as they are.
+    if spec.view_prevalence is not None or spec.view_errors is not None:
         return Spreads(np.nan, np.nan)
     table, groups = recoded
     slopes = [cell_slopes(spec, table, place) for place in models]

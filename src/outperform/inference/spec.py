@@ -12,7 +12,7 @@ from outperform import metrics
 from outperform._typing import ColumnLike, IntArray, Label, Seed
 from outperform.data.build import of_labels
 from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import PrevalenceLike
+from outperform.data.prevalence import LabelErrors, PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
@@ -33,6 +33,8 @@ from outperform.inference.views import (
     chosen_metric,
     look,
     place,
+    place_errors,
+    refuse_chain,
     refuse_names,
     refuse_unseen,
     true_codes,
@@ -40,7 +42,7 @@ from outperform.inference.views import (
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
 from outperform.metrics.votes import VOTES
-from outperform.posterior.base import PriorModel
+from outperform.posterior.base import Needs, PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
 
@@ -68,30 +70,6 @@ def get_engine(engine: str | PyMC) -> PyMC | None:
 def draws_of(engine: PyMC | None) -> int:
     """Return how many draws there are if nobody says."""
     return INDEPENDENT_DRAWS if engine is None else engine.n_draws
-
-
-def refuse_chain(
-    engine: PyMC | None, table: Outcomes, *, measured: Metric, prior: PriorModel, elsewhere: bool
-) -> None:
-    """Refuse what no PyMC model is there for, and name only priors that would answer."""
-    if engine is None:
-        if prior.own is not None:
-            raise UsageError("a PyMC model is sampled; say engine='pymc'")
-        return
-    what, instead = None, ""
-    if table.kind == "spans":
-        what = "spans"
-    elif table.pool is not None:
-        what = "items that were chosen from a pool"
-    elif not prior.proper and prior.own is None:
-        what = f"prior {prior.name!r}"
-        if not (measured.per_item or table.weighted):
-            others = "" if table.kind == "label_sets" else ", 'hierarchical'"
-            instead = f", or one of {param('prior=', 'uniform')}, 'jeffreys', 'unit'{others}"
-    elif elsewhere:
-        what = "other class proportions"
-    if what is not None:
-        raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
 
 
 class Question(TypedDict, total=False):
@@ -129,6 +107,8 @@ class LabelSpec(BaseSpec):
         What is evaluated on the view; another name for the same number.
     view_prevalence
         The class proportions that replace those of the view, and where they belong.
+    view_errors
+        How often the gold labels of the view are taken to be wrong.
     """
 
     data: Outcomes
@@ -136,6 +116,7 @@ class LabelSpec(BaseSpec):
     metric: Metric
     measured: Metric
     view_prevalence: ViewPrevalence | None = None
+    view_errors: LabelErrors | None = None
 
     @property
     def n(self) -> int:
@@ -198,9 +179,15 @@ class LabelSpec(BaseSpec):
         return None if found.size in (0, self.view.n_classes) else found
 
     @property
+    def needs(self) -> Needs:
+        """What must be drawn of each model; undoing label errors takes all cells."""
+        return "confusion" if self.view_errors is not None else self.measured.needs
+
+    @property
     def share(self) -> metrics.Share | None:
         """The metric as a share of weights, if it is one."""
-        if self.view.kind == "label_sets":  # a miss of one label is no false alarm of another
+        # A miss of one label is no false alarm of another; label errors mix all weights.
+        if self.view.kind == "label_sets" or self.view_errors is not None:
             return None
         form = self.measured.share_over(self.classes is None)
         if form is not None and "tn" in form.parts and self.view.n_classes > 2:
@@ -241,6 +228,7 @@ def make_label_spec(
     asked = called(metrics.get(metric), outcomes)
     _refuse_of_pool(outcomes, paired=paired)
     prevalence, view_prevalence = outcomes.prevalence, None
+    errors, view_errors = outcomes._label_errors, None
     if prevalence is not None:  # the table is chosen first
         outcomes = outcomes.at_prevalence(None)
     view = look(outcomes, asked, labels=labels, pos_label=pos_label)
@@ -248,6 +236,8 @@ def make_label_spec(
         view, view_prevalence = place(view, prevalence)
         if labels is None:
             view = view_prevalence.averaged(view)
+    if errors is not None:
+        view, view_errors = place_errors(view, errors, elsewhere=prevalence is not None)
     given = Choices(
         prior=None if prior is None else get_prior(prior),
         paired=paired,
@@ -261,9 +251,9 @@ def make_label_spec(
     together, findings = _group(view.table, chosen)
     table, more = _pair(together, paired)
     refuse_unseen(table, chosen, view_prevalence)
-    refuse_chain(
-        engine, table, measured=view.measured, prior=chosen, elsewhere=view_prevalence is not None
-    )
+    changed = "other class proportions" if prevalence is not None else None
+    changed = changed if errors is None else "label errors"
+    refuse_chain(engine, table, view.measured, chosen, changed)
     return LabelSpec(
         data=view.data if prevalence is None else replace(view.data, prevalence=prevalence),
         view=table,
@@ -277,6 +267,7 @@ def make_label_spec(
         findings=view.data.findings + findings + more,
         counting=counting,
         view_prevalence=view_prevalence,
+        view_errors=view_errors,
     )
 
 
@@ -429,6 +420,8 @@ def refuse_prevalence(data: object, verb: str) -> None:
             f"{verb} answers at the class proportions of the data, and these outcomes carry "
             "others; give them at_prevalence(None)"
         )
+    if isinstance(data, Outcomes) and data._label_errors is not None:
+        raise UsageError(f"{verb} believes the gold labels; give it the outcomes as they were read")
 
 
 def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from outperform import __version__
 from outperform._typing import Distribution, FloatArray
+from outperform.data.views import count_of
 from outperform.decision.bayes_factor import (
     BayesFactor,
     Inside,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         OfAverage,
         OfChain,
         OfCosts,
+        OfLabelErrors,
         OfLabels,
         OfPrevalence,
         RopeFacts,
@@ -171,6 +173,7 @@ def spec_facts(spec: Spec) -> SpecFacts:
         **_average_facts(spec),
         "pos_label": spec.pos_label,
         **_prevalence_facts(spec),
+        **_error_facts(spec),
         "prior": spec.prior.name,
     }
 
@@ -188,6 +191,16 @@ def _average_facts(spec: Spec) -> OfAverage:
     return {"averaged_over": {"n": n, "by": "truth" if spec.choices.labels is None else "labels"}}
 
 
+def is_defined(spec: Spec, model: str) -> bool:
+    """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+    if isinstance(spec, ScoreSpec):
+        return True
+    form, counts = spec.share, spec.view
+    if form is None:
+        return not np.isnan(engine.observed(spec)[spec.view.models.index(model)])
+    return any(count_of(counts, model, part, positive=spec.positive) for part in form.parts)
+
+
 def _prevalence_facts(spec: Spec) -> OfPrevalence:
     """Return the class proportions that replaced those of the data, if any did."""
     given = getattr(spec.data, "prevalence", None)
@@ -201,6 +214,26 @@ def _prevalence_facts(spec: Spec) -> OfPrevalence:
             "n_counted": given.n_counted,
         }
     }
+
+
+def _error_facts(spec: Spec) -> OfLabelErrors:
+    """Return how often gold labels are taken to be wrong, if they are."""
+    given = spec.data._label_errors if isinstance(spec, LabelSpec) else None
+    if given is None:
+        return {}
+    rates = given.rates
+    return {
+        "label_errors": {
+            "classes": list(rates),
+            "rates": list(rates.values()),
+            "same": given.same is not None,
+        }
+    }
+
+
+def _errors(spec: Spec) -> str:
+    given = spec.data._label_errors if isinstance(spec, LabelSpec) else None
+    return "" if given is None else f"label_errors={given}"
 
 
 def _prevalence(spec: Spec) -> str:
@@ -221,6 +254,7 @@ def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, 
         "" if spec.pos_label is None else f"pos_label={spec.pos_label!r}",
         labels,
         _prevalence(spec),
+        _errors(spec),
         "" if rope is None else f"rope={rope}",
         f"prior={spec.prior.name}",
         "" if verb.endswith("estimate") else ("paired" if spec.paired else "unpaired"),
@@ -282,6 +316,11 @@ def point_factor(
     if isinstance(spec, ScoreSpec) or not spec.prior.proper:
         raise UndefinedBayesFactor(
             f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
+        )
+    if spec.view_errors is not None:
+        raise UndefinedBayesFactor(
+            "with stated label errors the prior puts both models at the end of the scale together, "
+            "so the point null has no Bayes factor; use the interval null, c.bayes_factor"
         )
     if method == "exact":
         _refuse_divergent(spec)

@@ -11,7 +11,7 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import IntArray, Label
 from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import Prevalence
+from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of, matches, only
 from outperform.errors import DataError, UsageError, either, param
@@ -22,6 +22,7 @@ from outperform.metrics.score_metric import MetricLike
 from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
+from outperform.posterior.pymc.sampling import PyMC
 
 
 def true_codes(outcomes: Outcomes) -> IntArray:
@@ -360,6 +361,50 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
         return view, ViewPrevalence(prevalence, tuple(int(one == code) for one in codes))
     whole = view._replace(table=view.data, positive=code, classes=(code,))
     return whole, ViewPrevalence(prevalence, codes)
+
+
+def place_errors(view: View, errors: LabelErrors, *, elsewhere: bool) -> tuple[View, LabelErrors]:
+    """Choose the table that label errors can be undone in: every class that is mixed up apart."""
+    if elsewhere:
+        raise UsageError(
+            "label errors and other class proportions are not known together yet; ask "
+            "at_prevalence(None), or with_label_errors(None)"
+        )
+    if view.pos_label is None:
+        return view, errors.ordered(view.table.labels)
+    code = code_of(view.data, view.pos_label)
+    if view.data.n_classes > 2:
+        whole = view._replace(table=view.data, positive=code, classes=(code,))
+        return whole, errors.ordered(view.data.labels)
+    return view, errors.ordered([view.data.labels[1 - code], view.data.labels[code]])
+
+
+def refuse_chain(
+    engine: PyMC | None,
+    table: Outcomes,
+    measured: Metric,
+    prior: PriorModel,
+    changed: str | None,
+) -> None:
+    """Refuse what no PyMC model is there for, and name only priors that would answer."""
+    if engine is None:
+        if prior.own is not None:
+            raise UsageError("a PyMC model is sampled; say engine='pymc'")
+        return
+    what, instead = None, ""
+    if table.kind == "spans":
+        what = "spans"
+    elif table.pool is not None:
+        what = "items that were chosen from a pool"
+    elif not prior.proper and prior.own is None:
+        what = f"prior {prior.name!r}"
+        if not (measured.per_item or table.weighted):
+            others = "" if table.kind == "label_sets" else ", 'hierarchical'"
+            instead = f", or one of {param('prior=', 'uniform')}, 'jeffreys', 'unit'{others}"
+    else:
+        what = changed
+    if what is not None:
+        raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
 
 
 def refuse_names(*columns: object) -> None:

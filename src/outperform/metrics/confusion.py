@@ -87,6 +87,23 @@ class Margins:
         object.__setattr__(margins, "_spurious", spurious)
         return margins
 
+    def mended(self) -> Self:
+        """Return the same without misses below zero, the others scaled to the same sum.
+
+        Examples
+        --------
+        >>> hits, actual, predicted = [4.0, 3.0, 2.0], [3.0, 5.0, 4.0], [5.0, 4.0, 3.0]
+        >>> Margins(hits=hits, actual=actual, predicted=predicted).mended().missed
+        array([0. , 1.5, 1.5])
+        """
+        missed, spurious = np.maximum(self.missed, 0.0), self.spurious
+        whole, kept = self.missed.sum(axis=0), missed.sum(axis=0)
+        missed = missed * np.divide(whole, kept, out=np.zeros_like(kept), where=kept > 0)
+        margins = type(self)(hits=self.hits, actual=self.hits + missed, predicted=self.predicted)
+        object.__setattr__(margins, "_missed", missed)
+        object.__setattr__(margins, "_spurious", spurious)
+        return margins
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""

@@ -443,6 +443,40 @@ def row_factors(actual: FloatArray, shares: FloatArray, codes: Sequence[int]) ->
     return _divided(target, actual)
 
 
+def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
+    """Return weights by truth and prediction from weights by gold label and prediction.
+
+    Label errors that are independent of the predictions, given the truth, leave what is predicted
+    as it is. A share of right answers outside of 0 to 1 is put back, within its column. Other
+    cells may come out a little below zero, and sums over them are right that way: cut at zero they
+    would add up to more errors than there are.
+
+    Parameters
+    ----------
+    confusion
+        Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
+    inverse
+        Of the transposed matrix P(gold | truth).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seen = np.array([[0.54, 0.06], [0.06, 0.34]])[..., None]
+    >>> inverse = np.linalg.inv(np.array([[0.95, 0.05], [0.05, 0.95]]))
+    >>> by_truth(seen, inverse)[..., 0].round(4)
+    array([[0.5667, 0.0444],
+           [0.0333, 0.3556]])
+    """
+    found: FloatArray = np.einsum("yg,gan->yan", inverse, confusion, optimize=True)
+    every, predicted = np.arange(len(found)), confusion.sum(axis=0)
+    hits = found[every, every]
+    kept = np.clip(hits, 0.0, predicted)
+    rest = predicted - hits
+    found *= np.where(kept == hits, 1.0, _divided(predicted - kept, rest))
+    found[every, every] = kept
+    return found
+
+
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Divide, with 0 where a class has no weight at all."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

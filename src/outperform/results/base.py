@@ -57,6 +57,7 @@ _HOMES = {
     "rank_with_rope": "ranking.api",
     "sensitivity": "sensitivity.api",
     "to_datatree": "comparison.datatree",
+    "with_label_errors": "comparison.again",
     "with_metric": "comparison.again",
     "with_rope": "comparison.again",
 }

@@ -27,13 +27,13 @@ from outperform.display.sentences import (
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding
-from outperform.inference import engine
 from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     chain_facts,
     finding_facts,
     interval_facts,
+    is_defined,
     n_effective,
     spec_facts,
 )
@@ -116,8 +116,8 @@ class Estimate(Tabular):
         if isinstance(self.details, ModelRuns):
             known = self.spec.data.models
             runs = [run for run in self.details.runs if run in known]
-            return all(engine.is_defined(self.spec, run) for run in runs)
-        return engine.is_defined(self.spec, self.name)
+            return all(is_defined(self.spec, run) for run in runs)
+        return is_defined(self.spec, self.name)
 
     def at_prevalence(self, shares: PrevalenceLike) -> Estimate:
         """Return the same estimate at other class proportions; nothing is counted again.

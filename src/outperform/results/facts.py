@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from outperform._typing import (
     Label,
     Seed,
 )
-from outperform.data.prevalence import PrevalenceLike
+from outperform.data.prevalence import LabelErrorsLike, PrevalenceLike
 from outperform.data.views import code_of
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.display.forest_figure import draw_confusion, draw_forest
@@ -363,6 +363,26 @@ class AskAgain:
         found: Comparison = verb("at_prevalence")(self, shares)
         return found
 
+    def with_label_errors(self, rates: LabelErrorsLike | None) -> Comparison:
+        """Return the same comparison if some gold labels are wrong; nothing is counted again.
+
+        Parameters
+        ----------
+        rates
+            The share that is wrong, a mapping from true classes to shares, or a matrix P(gold |
+            truth); None if all are right. Given the truth, errors and predictions are independent.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare([1] * 50 + [0] * 50, [1] * 45 + [0] * 50 + [1] * 5,
+        ...                [1] * 38 + [0] * 50 + [1] * 12, metric="accuracy", rope=0.01)
+        >>> print(round(c.a.observed, 3), round(c.with_label_errors(0.05).a.observed, 3))
+        0.9 0.944
+        """
+        found: Comparison = verb("with_label_errors")(self, rates)
+        return found
+
     def more_data(
         self,
         *,
@@ -441,18 +461,20 @@ class AskAgain:
         *,
         priors: Mapping[str, PriorLike] | None = None,
         ropes: Sequence[RopeLike] | None = None,
+        label_errors: Sequence[LabelErrorsLike] | None = None,
     ) -> Sensitivity:
-        """Return the decision and the interval under other priors and other ROPEs.
+        """Return the decision and the interval under other priors, ROPEs and label errors.
 
         The draws come from the same seed. A finding says if the decision depends on the prior.
 
         Parameters
         ----------
         priors
-            Besides the usual ones, names and priors as for :func:`compare`; a PyMC model is the
-            one that needs a chain.
+            Besides the usual ones, names and priors as for :func:`compare`, PyMC models too.
         ropes
             Half-widths or pairs; by default half, once, twice and four times the ROPE.
+        label_errors
+            Rates of wrong gold labels, each as for :meth:`with_label_errors`.
 
         Examples
         --------
@@ -465,8 +487,8 @@ class AskAgain:
         >>> found["strong"].decision
         <Decision.BETTER: '≫'>
         """
-        found: Sensitivity = verb("sensitivity")(self, priors=priors, ropes=ropes)
-        return found
+        ask: Callable[..., Sensitivity] = verb("sensitivity")
+        return ask(self, priors=priors, ropes=ropes, label_errors=label_errors)
 
     def to_datatree(self) -> DataTree:
         """Return the draws as ArviZ takes them: an xarray ``DataTree``.

@@ -182,6 +182,20 @@ class OfPrevalence(TypedDict, total=False):
     prevalence: PrevalenceFacts
 
 
+class LabelErrorFacts(TypedDict):
+    """How often the gold labels of true classes are taken to be wrong."""
+
+    classes: list[Label]
+    rates: list[float]
+    same: bool
+
+
+class OfLabelErrors(TypedDict, total=False):
+    """Of stated label errors."""
+
+    label_errors: LabelErrorFacts
+
+
 class OfChain(TypedDict, total=False):
     """Of Markov chains."""
 
@@ -202,7 +216,7 @@ class Sizes(TypedDict, total=False):
     n_pool: int
 
 
-class SpecFacts(OfCosts, Sizes, OfLabels, OfAverage, OfPrevalence):
+class SpecFacts(OfCosts, Sizes, OfLabels, OfAverage, OfPrevalence, OfLabelErrors):
     """What was asked, and of what."""
 
     metric: str

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outperform.comparison.again import ask_also
+from outperform.comparison.again import ask_also, with_label_errors
+from outperform.data.prevalence import LabelErrorsLike
 from outperform.decision.rope import Decision, Rope, RopeLike
-from outperform.errors import OutperformError, ResourceError, UsageError
-from outperform.inference.spec import LabelSpec, Spec, make_spec, rope_for
+from outperform.errors import OutperformError, ResourceError, UsageError, param
+from outperform.findings import Finding, finding
+from outperform.inference.spec import LabelSpec, Spec, counted, make_spec, rope_for
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
 from outperform.results.base import ScoreDetails
+from outperform.sensitivity.fragility import fragility
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ def given_choices(priors: Mapping[str, Any] | None, engine: PyMC | None) -> dict
 _SUBJECT = re.compile(r"""^[Pp]rior ('[^']*'|"[^"]*") """)
 _TIMES = (0.5, 1.0, 2.0, 4.0)
 _MOST_GAMMAS = 200_000_000  # a quarter of a minute
+_MOST_DRAWS = 20_000  # to ask some twenty times in a second
 
 
 def sensitivity(
@@ -83,11 +87,12 @@ def sensitivity(
     *,
     priors: Mapping[str, object] | None,
     ropes: Sequence[RopeLike] | None,
+    label_errors: Sequence[LabelErrorsLike] | None = None,
 ) -> Sensitivity:
-    """Ask a comparison again under other priors and ROPEs; its own come first."""
+    """Ask a comparison again under other priors, ROPEs and label errors; its own come first."""
     if isinstance(own.details, ScoreDetails):
         raise UsageError("scores of folds have one prior; use with_rope() for other ROPEs")
-    wanted = _ropes(own, ropes)
+    wanted, rates = _ropes(own, ropes), _rates(label_errors)
     named = given_choices(priors, own.spec.choices.engine)
     first = own_choice(own.spec)
     usual = {
@@ -99,9 +104,10 @@ def sensitivity(
     _refuse_twice(named.values(), [*found, *usual.values()])
     asked = _ask(own, first)  # some comparisons know better than their specs
     with in_steps() as progress:
-        finish = counted_steps(progress, len(usual) + len(named))
+        finish = counted_steps(progress, len(usual) + len(named) + len(rates))
         left_out = _add_usual(found, asked, usual, finish)
         apart = _add_named(found, asked, named, finish)
+        apart |= _add_rates(found, rates, finish)
     return Sensitivity(
         priors=tuple(found),
         comparisons=tuple(found.values()),
@@ -109,7 +115,7 @@ def sensitivity(
         decisions=tuple(_decisions(one, wanted) for one in found.values()),
         left_out=left_out,
         apart=apart,
-        findings=tuple(dependence_findings(found, apart)),
+        findings=(*dependence_findings(found, apart), *_fragility(own)),
     )
 
 
@@ -159,6 +165,41 @@ def _add_named(
             apart[name] = _reason(changed)
         finish()
     return apart
+
+
+def _rates(label_errors: Sequence[LabelErrorsLike] | None) -> Sequence[LabelErrorsLike]:
+    if label_errors is None:
+        return ()
+    if isinstance(label_errors, (str, bytes)) or not isinstance(label_errors, Sequence):
+        raise UsageError(
+            f"{param('label_errors')} must be a list such as [0.01, 0.03]; got {label_errors!r}"
+        )
+    return label_errors
+
+
+def _add_rates(
+    found: dict[str, Comparison], rates: Sequence[LabelErrorsLike], finish: Callable[[], None]
+) -> dict[str, str]:
+    """Add the comparison with wrong gold labels, with its own prior; return that it is more."""
+    own, apart = next(iter(found.values())), {}
+    for one in rates:
+        again = with_label_errors(own, one)
+        taken = counted(again.spec).data._label_errors
+        name = f"wrong labels: {'0%' if taken is None else taken}"
+        found[name], apart[name] = again, "gold labels are taken to be wrong"
+        finish()
+    return apart
+
+
+def _fragility(own: Comparison) -> Iterator[Finding]:
+    """Yield how many wrong gold labels would change the decision, where that is quickly known."""
+    quick = isinstance(own.spec, LabelSpec) and own.spec.view.n_classes <= 2
+    if not quick or own.draws.size > _MOST_DRAWS:
+        return
+    try:
+        yield finding("wrong_labels", sentence=fragility(own).headline)
+    except OutperformError:
+        return  # groups, pools, folds and whatever else has no such number
 
 
 def _ask(own: Comparison, choice: Choice) -> Spec:

@@ -120,7 +120,7 @@ class Fragility(Tabular):
             {"truth": one.truth, "a": one.a, "b": one.b, "to": self._to(one), "n": one.n}
             for one in self.changes
         ]
-        return Table(tuple(columns), tuple(rows), title=self._headline)
+        return Table(tuple(columns), tuple(rows), title=self.headline)
 
     def _to(self, change: LabelChange) -> Label:
         if not isinstance(change.to, tuple):
@@ -146,7 +146,8 @@ class Fragility(Tabular):
         }
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """How many labels, and what the decision would become, in a sentence."""
         now = f"{self.decision.symbol} {self.decision.words}"
         if self.n is None or self.other is None:
             return f"No number of wrong gold labels was found that would change {now}."
@@ -154,16 +155,17 @@ class Fragility(Tabular):
         labels = n_of(self.n, "wrong gold labels")
         then = f"{self.other.symbol} {self.other.words}"
         fewer = f"; {self.n - 1:,} could not." if self.exact else "; fewer might do."
+        fewer = "." if self.n == 1 else fewer
         return f"{labels} of {self.n_items:,} ({share}) could turn {now} into {then}{fewer}"
 
     def _card(self) -> Card:
-        return Card(headline=for_text(self._headline), table=replace(self.table(), title=None))
+        return Card(headline=for_text(self.headline), table=replace(self.table(), title=None))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._headline})"
+        return f"{type(self).__name__}({self.headline})"
 
     def _lines(self, page: Page) -> list[Line]:
-        said = page.text(self._headline, style="strong")
+        said = page.text(self.headline, style="strong")
         table = replace(self.table(), title=None)
         return stacked(said, page.table(table) if self.changes else [])
 
@@ -284,8 +286,8 @@ def fragility(own: Comparison) -> Fragility:
         if (one := _along(search, sign)) is not None
     ]
     best = min(found, key=_length, default=None)
-    exact = False
-    if own.exact and _is_accuracy(spec) and best is not None:
+    exact = best is not None and _length(best) == 1
+    if not exact and own.exact and _is_accuracy(spec) and best is not None:
         best, exact = _ruled_out(search, best)
     return Fragility(
         n=None if best is None else _length(best),
@@ -310,6 +312,8 @@ def _checked(own: Comparison) -> LabelSpec:
         why = "that needs both models' predictions for the same items, paired"
     elif data.groups is not None or data.pool is not None or data.prevalence is not None:
         why = "it knows no groups, weights, pools or other class proportions yet"
+    elif spec.view_errors is not None:
+        why = "this one takes some to be wrong already; ask with_label_errors(None)"
     elif own.chain is not None:
         why = "a chain would have to run again for each of them"
     if why is not None:

@@ -74,7 +74,8 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
         return f"{names[0]} says {first}; there is no other prior to ask, only other ROPEs."
     if not rest:
         every = "Both" if len(names) == 2 else f"All {len(names)}"
-        return f"{every} priors say {first}: {listed(names)}."
+        noun = "" if facts.get("apart") else " priors"
+        return f"{every}{noun} say {first}: {listed(names)}."
     parts = [
         f"{listed(names)} {'says' if len(names) == 1 else 'say'} {decision}"
         for decision, names in said.items()
@@ -86,7 +87,8 @@ def _title(facts: SensitivityFacts) -> str:
     """Return how many priors say what, over a figure."""
     said = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
     first, *rest = (f"{words} under {n}" for words, n in said.items())
-    told = ", ".join([f"{first} of {counted(said.total(), 'priors')}", *rest])
+    noun = "questions" if facts.get("apart") else "priors"
+    told = ", ".join([f"{first} of {counted(said.total(), noun)}", *rest])
     return f"{read.names(facts, limit=_LONGEST_KEY)[0]} is {told}"
 
 
