@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from outperform import metrics
-from outperform._typing import FloatArray
+from outperform._typing import BoolArray, FloatArray
 from outperform.data.judged import Judged, n_labelled
 from outperform.findings import Finding, finding
 from outperform.inference import engine
@@ -47,10 +47,10 @@ def worth_of_judge(spec: Spec) -> Worth:
     ours, judge, people = _of_labels(spec) if isinstance(spec, LabelSpec) else _of_grades(spec)
     if len(spec.data.models) == 2:
         ours, judge, people = (one[:1] - one[1:] for one in (ours, judge, people))
-    ratio = float((people.var(axis=1) / ours.var(axis=1)).mean())
-    off = (judge - ours)[0]
-    low, high = np.quantile(off, [0.025, 0.975]).tolist()
-    return Worth(ratio * _counts(spec)[1], float(off.mean()), low, high)
+    ratios: FloatArray = np.var(people, axis=1) / np.var(ours, axis=1)
+    off: FloatArray = (judge - ours)[0]
+    low, high = (float(np.quantile(off, level)) for level in (0.025, 0.975))
+    return Worth(float(np.mean(ratios)) * _counts(spec)[1], float(np.mean(off)), low, high)
 
 
 def _counts(spec: Spec) -> tuple[int, int]:
@@ -58,7 +58,7 @@ def _counts(spec: Spec) -> tuple[int, int]:
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.n, n_labelled(spec.view.pool)
-    return spec.n, int(spec.data.values[0][:, GRADES.index("looked")].sum())
+    return spec.n, int(np.sum(spec.data.values[0][:, GRADES.index("looked")]))
 
 
 def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -77,8 +77,8 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     # As many labels of people drawn at random, also where these were chosen by the ratings.
     assert isinstance(view.pool, Judged)
     whole = view.pool.weigh(view.tables[0], n_labels=view.n_classes)
-    share = n_labelled(view.pool) / whole.counts.sum()
-    table = replace(whole, counts=whole.counts * share)
+    counts: FloatArray = whole.counts.astype(np.float64)
+    table = replace(whole, counts=counts * (n_labelled(view.pool) / float(np.sum(counts))))
     bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
     people = replace(view, pool=None, tables=(table,))
     alone = engine.draw_view(bare, people, n_draws=_DRAWS, seed=seed)
@@ -132,11 +132,13 @@ def _choice_findings(spec: Spec) -> Iterator[Finding]:
         if p < _CHANCE:
             yield finding("chosen_by_ratings/strata", p=max(p, _LEAST_P))
         return
-    _, mean, _, looked = spec.data.values[0].T
-    n, n_seen, ahead = len(mean), looked.sum(), mean[looked > 0].mean() - mean.mean()
-    spread = mean.var() * (1 - n_seen / n) / n_seen
+    grades: FloatArray = spec.data.values[0][:, GRADES.index("judge of all models")]
+    n, n_seen = _counts(spec)
+    of_seen = grades[spec.data.values[0][:, GRADES.index("looked")] > 0]
+    ahead = float(np.mean(of_seen) - np.mean(grades))
+    spread = float(np.var(grades)) * (1 - n_seen / n) / n_seen
     if spread > 0:
-        p = 2 * float(special.ndtr(-abs(ahead) / np.sqrt(spread)))
+        p = 2 * float(special.ndtr(-abs(ahead) / spread**0.5))
         if p < _CHANCE:
             way = "higher" if ahead > 0 else "lower"
             yield finding("chosen_by_ratings/grades", way=way, p=max(p, _LEAST_P))
@@ -154,14 +156,14 @@ def chosen_at_random(sizes: FloatArray, labelled: FloatArray) -> float:
     >>> chosen_at_random(np.array([500.0, 500]), np.array([90.0, 10])) < 1e-9
     True
     """
-    n, n_all = labelled.sum(), sizes.sum()
-    parts = sizes * n / n_all
-    small = parts < _EXPECTED
-    expected = np.append(parts[~small], parts[small].sum())
-    seen = np.append(labelled[~small], labelled[small].sum())
-    kept = expected > 0
-    if kept.sum() < 2 or n >= n_all:
+    n, n_all = float(np.sum(labelled)), float(np.sum(sizes))
+    large: BoolArray = sizes * n / n_all >= _EXPECTED
+    place = np.where(large, np.cumsum(large), 0)
+    expected, seen = (np.bincount(place, one) for one in (sizes * n / n_all, labelled))
+    kept: BoolArray = expected > 0
+    df = int(np.sum(kept)) - 1
+    if df < 1 or n >= n_all:
         return 1.0
+    apart: FloatArray = np.square(seen - expected)[kept] / expected[kept]
     # Without replacement counts vary less.
-    uneven = (np.square(seen - expected)[kept] / expected[kept]).sum() / (1 - n / n_all)
-    return float(special.chdtrc(kept.sum() - 1, uneven))
+    return float(special.chdtrc(df, float(np.sum(apart)) / (1 - n / n_all)))
