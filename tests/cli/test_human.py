@@ -6,6 +6,7 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import outperform as op
@@ -96,3 +97,26 @@ def test_items_without_ids_are_refused(judged, people, capsys):
     asked = [*CORRECT[:4], "--human", people, *ASKED]
     assert main(["compare", judged, *asked]) == 2
     assert "name their column with --id" in capsys.readouterr().err
+
+
+def test_read_takes_the_same_file(judged, people):
+    human = {name: np.where(np.arange(N) < LOOKED, bits, np.nan) for name, bits in RIGHT.items()}
+    found = op.read(judged, correct=["new", "old"], id="id", human=people)
+    assert found == op.Outcomes.from_judged(JUDGED, human=human)
+
+
+def test_a_class_called_0_is_a_label(tmp_path):
+    """In Parquet classes are numbers, and 0 is one of them."""
+    truth, judge, new, old = RANDOM.integers(0, 2, size=(4, N))
+    columns = {"id": IDS, "label": judge, "new": new, "old": old}
+    pd.DataFrame(columns).to_parquet(tmp_path / "judged.parquet")
+    some = {"id": IDS[:LOOKED], "label": truth[:LOOKED]}
+    pd.DataFrame(some).to_parquet(tmp_path / "people.parquet")
+    found = op.read(
+        tmp_path / "judged.parquet", truth="label", models=["new", "old"], id="id",
+        human=tmp_path / "people.parquet",
+    )  # fmt: skip
+    human = [*truth[:LOOKED].tolist(), *[None] * (N - LOOKED)]
+    assert found == op.Outcomes.from_judged({"new": new, "old": old}, human=human, judge=judge)
+    with pytest.raises(op.errors.UsageError, match="truth="):
+        op.read(tmp_path / "judged.parquet", models=["new", "old"], id="id", human="people.csv")

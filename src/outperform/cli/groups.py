@@ -30,7 +30,7 @@ from outperform.cli.inputs import (
     where_of,
 )
 from outperform.cli.options import Format, Missing
-from outperform.errors import DataError, ResourceError, UsageError
+from outperform.errors import ResourceError, UsageError
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
@@ -159,23 +159,11 @@ class ReadingTwo(Reading):
 
     def with_people(self, seen: Outcomes) -> Outcomes:
         """Return what a judge says of all items together with what people say of some."""
-        from outperform.data.judged import of_items
-        from outperform.io.log_samples import is_right
-        from outperform.io.read import read_rows
+        from outperform.io.join import join_people
 
         if self.human is None:
             return seen
-        columns = seen.models if seen.kind == "correct" else (str(self.truth),)
-        key = self.id or "id"
-        rows = read_rows(self.human, [key, *columns])
-        said: dict[str, list[object]] = {}
-        for name in columns:
-            try:
-                bits = seen.kind == "correct"
-                said[name] = [is_right(one) if bits else one or None for one in rows[name]]
-            except ValueError as error:
-                raise DataError(f"{self.human}, column {name!r}: {error}") from None
-        return op.Outcomes.from_judged(**of_items(seen, rows[key], said))
+        return join_people(seen, self.human, id=self.id, truth=self.truth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

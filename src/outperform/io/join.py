@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
+from outperform._typing import Source
 from outperform.data.items import MOST_ITEMS
+from outperform.data.judged import of_items
 from outperform.data.outcomes import Outcomes
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
@@ -15,8 +17,10 @@ from outperform.io import group_by
 from outperform.io.columnar import Column
 from outperform.io.count import group, is_missing, is_strange, repeated_ids
 from outperform.io.engine import Engine
+from outperform.io.formats import Dialect
 from outperform.io.group_by import Coded, Grouped, OnNull, refuse_too_many
-from outperform.io.tables import Table, check_family
+from outperform.io.log_samples import is_right
+from outperform.io.tables import Table, check_family, opened
 
 OnMissing = Literal["raise", "drop"]
 GOLD = ("gold", "truth", "ground_truth", "y_true", "labels", "reference")
@@ -344,3 +348,52 @@ def _count(sides: list[Side], engine: Engine) -> Grouped:
 
 def _shown(rows: list[tuple[object, ...]]) -> str:
     return ", ".join(repr(one) for (one,) in rows)
+
+
+def fetch_rows(
+    table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
+) -> dict[str, list[Any]]:
+    """Return columns of a table row by row."""
+    for name in columns:
+        check_family(table, name)
+    query = table.select(columns, where=where)
+    rows = engine.fetch(query.sql, query.parameters)
+    if not rows:
+        raise DataError(f"{table.name} has no rows" + (" left after where" if where else ""))
+    return {
+        name: group_by.decode(values, table.family(name), name=name)
+        for name, values in zip(columns, map(list, zip(*rows, strict=True)), strict=True)
+    }
+
+
+def join_people(seen: Outcomes, human: Source, *, id: str | None, truth: str | None) -> Outcomes:
+    """Return what a judge says of all items together with what people say of some.
+
+    Parameters
+    ----------
+    seen
+        By the judge: right or wrong of each model, or with its classes as truth.
+    human
+        A file in which people do the same.
+    id
+        The column that names the items; ``"id"`` by default.
+    truth
+        The column of the classes.
+    """
+    bits, key = seen.kind == "correct", id or "id"
+    if not bits and truth is None:
+        raise UsageError(
+            f"name the column of the classes, by the judge and by people, with {param('truth=')}"
+        )
+    columns = seen.models if bits else (str(truth),)
+    with opened({"": human}, [key, *columns], Dialect(columns=(key, *columns))) as tables:
+        rows = tables.ask(lambda found, own: fetch_rows(found[""], [key, *columns], None, own))
+    said: dict[str, list[object]] = {}
+    for name in columns:
+        try:
+            # In text files nothing is missing, so the empty text is no class.
+            there = [None if one == "" else one for one in rows[name]]
+            said[name] = [is_right(one) for one in there] if bits else there
+        except ValueError as error:
+            raise DataError(f"{human}, column {name!r}: {error}") from None
+    return Outcomes.from_judged(**of_items(seen, rows[key], said))

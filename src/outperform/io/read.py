@@ -31,11 +31,11 @@ from outperform.io.formats import (
 )
 from outperform.io.frames import known_frame
 from outperform.io.group_by import OnNull
-from outperform.io.join import OnMissing
+from outperform.io.join import OnMissing, fetch_rows, join_people
 from outperform.io.log_samples import LONG
 from outperform.io.logs import read_grades, recognized
 from outperform.io.sources import Request, read_by_door
-from outperform.io.tables import Table, check_family, check_where, opened
+from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
 
 
@@ -161,7 +161,7 @@ def read_scores(
         if id is not None:
             refuse_repeated_ids(found[""], id, where, engine)
         beside = [] if id is None or id in names else [id]
-        return _fetch(found[""], [*names, *beside], where, engine)
+        return fetch_rows(found[""], [*names, *beside], where, engine)
 
     with opened({"": source}, wanted, asked) as tables:
         rows = tables.ask(ask)
@@ -209,7 +209,7 @@ def read_rows(
         there = tables.tables[""].names
     wanted = [*columns, *(name for name in if_there if name in there)]
     with opened({"": source}, wanted, Dialect(columns=tuple(wanted))) as tables:
-        return tables.ask(lambda found, engine: _fetch(found[""], wanted, None, engine))
+        return tables.ask(lambda found, engine: fetch_rows(found[""], wanted, None, engine))
 
 
 def _refuse_of_logs(**given: Any) -> None:
@@ -282,21 +282,6 @@ def _named(models: object) -> dict[str, str]:
     return named
 
 
-def _fetch(
-    table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
-) -> dict[str, list[Any]]:
-    for name in columns:
-        check_family(table, name)
-    query = table.select(columns, where=where)
-    rows = engine.fetch(query.sql, query.parameters)
-    if not rows:
-        raise DataError(f"{table.name} has no rows" + (" left after where" if where else ""))
-    return {
-        name: group_by.decode(values, table.family(name), name=name)
-        for name, values in zip(columns, map(list, zip(*rows, strict=True)), strict=True)
-    }
-
-
 def numbers_of(values: list[Any], name: str) -> FloatArray:
     """Return scores as numbers; in CSV they come as text."""
     found = np.empty(len(values))
@@ -356,6 +341,7 @@ def read(
     count: str | None = None,
     weight: str | None = None,
     groups: str | None = None,
+    human: Source | None = None,
     table: str | None = None,
     query: str | None = None,
     on_missing: OnMissing = "raise",
@@ -428,6 +414,9 @@ def read(
         groups rather than items should get one weight each; of a join, a column of the gold
         file, or of the first file if none is gold. Where it is left out and a column that looks
         like one repeats, a finding says so.
+    human
+        If a judge gave the labels, or said right or wrong, a file in which people did so for some
+        of the items: the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
     table
         The table of a database, perhaps with its schema.
     query
@@ -495,4 +484,4 @@ def read(
     start = perf_counter()
     seen = read_by_door(source, request)
     log_time(start, lambda: _told(source, seen))
-    return seen
+    return seen if human is None else join_people(seen, human, id=id, truth=truth)
