@@ -20,7 +20,10 @@ SOURCE = "src/outperform/"
 BESIDE = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 BESIDE |= {".gitignore"}  # hatchling adds it
 INFO = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
-MUST = {"py.typed", "datasets/news20.npz", "report/templates/page.js"}
+MUST = {
+    *("py.typed", "comparison/coverage_map.json", "datasets/news20.npz"),
+    "report/templates/page.js",
+}
 MOST_BYTES = 2_000_000
 # Traces of whoever built it: homes, and the folder of the checkout.
 MACHINE = re.compile(rb"/home/\w|/Users/\w|[A-Z]:\\\\?Users\\|" + re.escape(str(ROOT).encode()))

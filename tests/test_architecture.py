@@ -595,7 +595,7 @@ def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
 
 
 # The house had 170 when it was folded; each room added since brings its own few.
-MOST_MODULES = 212
+MOST_MODULES = 213
 MOST_LINES = 500
 
 

@@ -21,7 +21,7 @@ SCRIPT.loader.exec_module(CHECK)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
 NAME = "outperform-0.1.0"
-PACKAGE = {"__init__.py", "py.typed", "datasets/news20.npz", "report/templates/page.js"}
+PACKAGE = {"__init__.py", *CHECK.MUST}
 INFO = {f"{NAME}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
 WHEEL = {f"outperform/{name}": b"" for name in PACKAGE} | dict.fromkeys(INFO, b"")
 SDIST = {f"src/outperform/{name}": b"" for name in PACKAGE} | {"PKG-INFO": b"", "README.md": b""}

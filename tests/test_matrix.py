@@ -263,6 +263,9 @@ VERBS: dict[str, Callable[..., object]] = {
     "`c.more_data`": lambda kind: compared(kind).more_data(n_simulations=100, n_draws=200),
     "`c.sensitivity`": lambda kind: compared(kind).sensitivity(),
     "`c.fragility`": lambda kind: compared(kind).fragility(),
+    "`c.expected_coverage`": lambda kind: op.compare(  # by the default prior
+        kind.data, *AB, metric=kind.metric, rope=kind.rope, **FAST
+    ).expected_coverage(),
     "`c.to_dict`, JSON schema": valid,
     "pickle": thawed,
 }

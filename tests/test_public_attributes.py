@@ -32,11 +32,11 @@ SHOWN = {
     op.Comparison: TABLE
     + """
         a accepted at_prevalence b bayes_factor by_class chain confusions curve decision details
-        distribution draws errors eti exact findings fragility hdi items mcse mean metric more_data
-        n n_effective names observed p_better p_equivalent p_greater p_h0 p_h1 p_worse plot
-        plot_confusion plot_factor plot_models plot_rope_curve plot_runs point_null spec
-        ratio regret rope rope_curve sd seed sensitivity signature to_datatree with_label_errors
-        with_metric with_rope
+        distribution draws errors eti exact expected_coverage findings fragility hdi items mcse
+        mean metric more_data n n_effective names observed p_better p_equivalent p_greater p_h0
+        p_h1 p_worse plot plot_confusion plot_factor plot_models plot_rope_curve plot_runs
+        point_null spec ratio regret rope rope_curve sd seed sensitivity signature to_datatree
+        with_label_errors with_metric with_rope
     """,
     op.results.Estimate: TABLE
     + """

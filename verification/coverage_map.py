@@ -18,6 +18,7 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray
+from outperform.comparison.coverage import Traits, traits_of
 from outperform.posterior.base import Sums
 from verification import markdown
 from verification.chance import share_is_off
@@ -53,7 +54,10 @@ DEPENDENCE = {
 _MOST_APART = 20  # with more classes the uniform prior has more cells than there are items
 _N_DRAWS = 1_000
 _TAILS = (0.025, 0.975)
+_DESCRIBED = 24  # test sets that tell what those of a setting look like
 RESULTS = Path(__file__).parent / "results" / "coverage_map.json"
+# What `Comparison.expected_coverage` reads.
+SHIPPED = Path(__file__).parents[1] / "src/outperform/comparison/coverage_map.json"
 
 WORLDS = tuple(
     DefaultWorld(
@@ -108,8 +112,12 @@ def repeat(world: DefaultWorld, first: int, last: int) -> list[FloatArray]:
     return [_held(world, number) for number in range(first, last)]
 
 
+def _generator(world: DefaultWorld, number: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, WORLDS.index(world), number])
+
+
 def _held(world: DefaultWorld, number: int) -> FloatArray:
-    generator = np.random.default_rng([SEED, WORLDS.index(world), number])
+    generator = _generator(world, number)
     truth = np.stack([values_of(one)[:, 0] for one in true_margins(world, number)])
     y_true, a, b = draw_items(world, number, generator)
     labels = list(range(world.n_classes))
@@ -180,6 +188,39 @@ def stored(known: Results) -> str:
     """Return the file of results, a line for each setting."""
     lines = (f"{json.dumps(name)}: {json.dumps(one)}" for name, one in known.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def described(world: DefaultWorld) -> dict[str, float]:
+    """Return what the first test sets of a setting look like, in the mean.
+
+    That is what tells which setting is nearest to other data: how even the classes are, how far
+    right answers of both models are correlated, and how often a model is right.
+    """
+    ones = np.ones(world.n, dtype=np.int64)
+    sets = [draw_items(world, number, _generator(world, number)) for number in range(_DESCRIBED)]
+    found = [traits_of(truth, a, b, ones, world.n_classes) for truth, a, b in sets]
+    return dict(zip(Traits._fields, np.mean(found, axis=0).round(4).tolist(), strict=True))
+
+
+def shipped(known: Results) -> str:
+    """Return the file of the package: what the default held, and what each setting looks like."""
+    lines = []
+    for world in WORLDS:
+        if key(world) in known:
+            one = known[key(world)]
+            n_classes, balance, items, dependence = key(world).split(maxsplit=3)
+            setting = {
+                "classes": int(n_classes),
+                "balance": balance,
+                "items": int(items),
+                "dependence": dependence,
+                **described(world),
+                "repetitions": one["repetitions"],
+                **one["default"],
+            }
+            lines.append(json.dumps(setting))
+    settings = ",\n".join(lines)
+    return f'{{"metrics": {json.dumps(METRICS)},\n"settings": [\n{settings}\n]}}\n'
 
 
 def table(known: Results) -> str:

@@ -429,7 +429,10 @@ def run_map(sizes: Sizes) -> Part:
     return Part(
         tables={"map.md": coverage_map.table(known)},
         failures=coverage_map.failures(coverage_map.count(found)),
-        data={coverage_map.RESULTS: coverage_map.stored(known)},
+        data={
+            coverage_map.RESULTS: coverage_map.stored(known),
+            coverage_map.SHIPPED: coverage_map.shipped(known),
+        },
     )
 
 

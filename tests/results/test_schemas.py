@@ -129,6 +129,8 @@ RESULTS = {
     "fragility of right and wrong": lambda: compare(
         op.Outcomes.from_correct({"a": TRUTH == A, "b": TRUTH == C}), "a", "b", rope=0.1
     ).fragility(),
+    "coverage": lambda: compare(CLASSES, X, Y, metric="f1_macro").expected_coverage(),
+    "coverage outside of the map": lambda: compare(TRUTH[:8], A[:8], B[:8]).expected_coverage(),
     "outcomes": lambda: BINARY,
     "outcomes of spans": lambda: SPANS,
     "outcomes of label sets": lambda: SETS,

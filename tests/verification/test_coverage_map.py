@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as reference
 
+import outperform as op
 from outperform.posterior.base import Sums
 from verification import coverage_map
 from verification.defaults import draw_items, true_margins
@@ -91,3 +92,65 @@ def test_intervals_that_hold_too_rarely_fail():
     one["default"]["difference"][3] = 890
     (failed,) = coverage_map.failures(known)
     assert failed == "difference of f1_macro, 2 even 200 typical: 0.890"
+
+
+SHIPPED = json.loads(coverage_map.SHIPPED.read_text(encoding="utf-8"))
+
+
+def shipped_key(line):
+    return f"{line['classes']} {line['balance']} {line['items']} {line['dependence']}"
+
+
+def test_the_package_ships_what_was_found():
+    known = json.loads(coverage_map.RESULTS.read_text(encoding="utf-8"))
+    assert tuple(SHIPPED["metrics"]) == coverage_map.METRICS
+    found = {
+        shipped_key(one): {
+            "repetitions": one["repetitions"],
+            **{of: one[of] for of in coverage_map.OF},
+        }
+        for one in SHIPPED["settings"]
+    }
+    assert found == {
+        name: {"repetitions": one["repetitions"], **one["default"]} for name, one in known.items()
+    }
+
+
+@pytest.mark.parametrize("place", [0, 21, 62, 100, 160, 188])
+def test_what_a_shipped_setting_looks_like_is_what_its_test_sets_do(place):
+    world = coverage_map.WORLDS[place]
+    (line,) = (one for one in SHIPPED["settings"] if shipped_key(one) == coverage_map.key(world))
+    described = coverage_map.described(world)
+    assert {name: line[name] for name in described} == pytest.approx(described, abs=1e-3)
+    # The first of them, by scikit-learn.
+    sets = [
+        draw_items(world, k, np.random.default_rng([coverage_map.SEED, place, k]))
+        for k in range(24)
+    ]
+    together = [reference.matthews_corrcoef(y == a, y == b) for y, a, b in sets]
+    right = [np.mean([y == a, y == b]) for y, a, b in sets]
+    assert line["correlation"] == pytest.approx(np.mean(together), abs=1e-3)
+    assert line["right"] == pytest.approx(np.mean(right), abs=1e-3)
+
+
+def test_a_file_is_written_as_it_is_shipped():
+    world = coverage_map.WORLDS[1]
+    known = json.loads(coverage_map.RESULTS.read_text(encoding="utf-8"))
+    text = coverage_map.shipped({coverage_map.key(world): known[coverage_map.key(world)]})
+    assert json.loads(text)["settings"] == [SHIPPED["settings"][1]]
+
+
+# Of few items or classes the balance and the dependence may look otherwise by chance.
+TOLD = [
+    place for place, one in enumerate(coverage_map.WORLDS) if one.n == 2_000 and one.n_classes >= 10
+]
+
+
+@pytest.mark.parametrize("place", TOLD[::3])
+def test_a_test_set_of_a_setting_finds_it(place):
+    world = coverage_map.WORLDS[place]
+    y, a, b = draw_items(world, 1_000, np.random.default_rng(place))
+    asked = {"metric": "accuracy", "rope": 0.01, "n_draws": 100, "random_state": 1}
+    c = op.compare(y, a, b, labels=list(range(world.n_classes)), **asked)
+    found = c.expected_coverage().setting
+    assert shipped_key(found._asdict()) == coverage_map.key(world)

@@ -49,8 +49,21 @@ NAME_LIMIT = 30
 _FEWEST = 2  # decimals of a number that is known to no more than one
 
 
-def comparison_lines(facts: Facts, page: Page, draws: FloatArray | None = None) -> list[Line]:
+def comparison_lines(
+    facts: Facts, page: Page, draws: FloatArray | None = None, *, coverage: str | None = None
+) -> list[Line]:
     """Return a comparison: the answer, the picture, the numbers, the findings and the method.
+
+    Parameters
+    ----------
+    facts
+        The facts of a comparison.
+    page
+        How wide it is, and how much is said.
+    draws
+        Draws of the difference; no picture without them.
+    coverage
+        How often such intervals hold, if that is known.
 
     Examples
     --------
@@ -83,6 +96,7 @@ def comparison_lines(facts: Facts, page: Page, draws: FloatArray | None = None) 
         said += page.text(more_items(facts["needed"], facts))
     told = comparison_details(facts)
     kept = [one for one in told if one[0] in _ALWAYS or (page.verbose and one[0] not in _SAID)]
+    kept += [] if coverage is None else [("coverage", coverage)]
     said += [line for label, text in kept for line in page.labelled(label, text)]
     blocks = [head, drawn, table, said]
     return _ended(blocks, facts, page, "rope", "hdi")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
+from outperform.comparison.coverage import coverage_sentence
 from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -381,18 +382,14 @@ def comparison_part(
             class_="op-findings",
             data_part="findings",
         ),
-        element(
-            "p",
-            "No warnings.",
-            data_part="no-findings",
-            hidden=bool(found),
-        ),
+        element("p", "No warnings.", data_part="no-findings", hidden=bool(found)),
         element(heading, "Numbers"),
         *card_parts(replace(card, shares=None, picture=None)),
         details_html(
             [
                 *(pair for pair in card.details if pair[0] != "other ROPEs"),
                 ("ROPE as chosen", read.rope_text(facts)),
+                *(("coverage", one) for one in [coverage_sentence(comparison)] if one is not None),
             ]
         ),
     ]

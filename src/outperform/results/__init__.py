@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.coverage import Coverage, ExpectedCoverage, Setting, Traits
     from outperform.comparison.curves import Band, Curve
     from outperform.comparison.estimators import ComparisonDisplay
     from outperform.comparison.items import ItemRow, ItemTable
@@ -57,12 +58,14 @@ _HOMES = {
     "ComparisonDisplay": "comparison.estimators",
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
+    "Coverage": "comparison.coverage",
     "CrossDetails": "results.base",
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.base",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
+    "ExpectedCoverage": "comparison.coverage",
     "FoldDetails": "results.base",
     "Fragility": "sensitivity.fragility",
     "Gate": "gates.api",
@@ -89,6 +92,7 @@ _HOMES = {
     "ModelRuns": "results.base",
     "ScoreDetails": "results.base",
     "Sensitivity": "sensitivity.result",
+    "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
     "SliceRow": "slices.summary",
     "Stop": "monitor.result",
@@ -96,6 +100,7 @@ _HOMES = {
     "SuiteComparison": "suite.result",
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
+    "Traits": "comparison.coverage",
     "VarianceFrom": "results.base",
     "json_schema": "results.schemas",
 }
@@ -108,12 +113,14 @@ __all__ = [
     "ComparisonDisplay",
     "ComparisonTable",
     "Correlation",
+    "Coverage",
     "CrossDetails",
     "Curve",
     "CurveStep",
     "DatasetDifference",
     "Difference",
     "Estimate",
+    "ExpectedCoverage",
     "FoldDetails",
     "Fragility",
     "Gate",
@@ -140,6 +147,7 @@ __all__ = [
     "RunDetails",
     "ScoreDetails",
     "Sensitivity",
+    "Setting",
     "SliceComparison",
     "SliceRow",
     "Stop",
@@ -147,6 +155,7 @@ __all__ = [
     "SuiteComparison",
     "SuiteModel",
     "SuiteRanking",
+    "Traits",
     "VarianceFrom",
     "json_schema",
 ]

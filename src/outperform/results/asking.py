@@ -9,6 +9,7 @@ from outperform.decision.rope import RopeLike
 from outperform.results.base import verb
 
 if TYPE_CHECKING:
+    from outperform.comparison.coverage import ExpectedCoverage
     from outperform.comparison.curves import Curve, Kind
     from outperform.comparison.items import ItemTable
     from outperform.comparison.ratio import Ratio
@@ -76,6 +77,28 @@ class AskItems:
         6
         """
         found: Fragility = verb("fragility")(self)
+        return found
+
+    def expected_coverage(self) -> ExpectedCoverage:
+        """Return how often 95% intervals held the truth in the nearest simulated setting.
+
+        The coverage map of the documentation is looked up: the number of classes and of items
+        that are nearest on the log scale, then how even the classes are, then how far right
+        answers of both models are correlated. Nothing is simulated, and how often models are
+        right is not looked at. Refused where no setting is of this kind: the map is of two
+        models on one test set of labels, paired, with the default prior, in twelve metrics.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_counts(
+        ...     [0, 0, 0, 1, 1, 1], {"new": [0, 0, 1, 1, 1, 0], "old": [0, 1, 1, 1, 0, 0]},
+        ...     [75, 5, 20, 70, 8, 22])
+        >>> c = op.compare(seen, "new", "old", metric="accuracy", rope=0.01)
+        >>> print(c.expected_coverage().setting)
+        2 classes, even, 200 items, nearly equal models
+        """
+        found: ExpectedCoverage = verb("expected_coverage")(self)
         return found
 
 

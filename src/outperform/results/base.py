@@ -47,6 +47,8 @@ _HOMES = {
     "gate_suite": "gates.policy",
     "curve": "comparison.curves",
     "estimate_at_prevalence": "comparison.again",
+    "expected_coverage": "comparison.coverage",
+    "coverage_sentence": "comparison.coverage",
     "fragility": "sensitivity.fragility",
     "items": "comparison.items",
     "joint": "comparison.joint",

@@ -50,6 +50,7 @@ from outperform.results.base import (
     RunDetails,
     ScoreDetails,
     Tabular,
+    verb,
     withhold,
 )
 from outperform.results.estimate import Estimate
@@ -420,7 +421,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         return f"Comparison({self.decision.symbol} {headline(facts)})"
 
     def _lines(self, page: Page) -> list[Line]:
-        return comparison_lines(self.to_dict(), page, self.draws)
+        said: str | None = verb("coverage_sentence")(self) if page.verbose else None
+        return comparison_lines(self.to_dict(), page, self.draws, coverage=said)
 
 
 def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:

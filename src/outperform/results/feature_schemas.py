@@ -7,6 +7,7 @@ from typing import Literal, NotRequired, TypedDict
 from outperform._typing import Label
 from outperform.results.schemas import (
     ComparisonFacts,
+    CoverageFacts,
     DecisionFacts,
     Ends,
     EstimateFacts,
@@ -462,6 +463,7 @@ class OutcomesFacts(OutcomesContent):
 FACTS: dict[Kind, type] = {
     "comparison": ComparisonFacts,
     "comparisons": TableFacts,
+    "coverage": CoverageFacts,
     "curve": CurveFacts,
     "estimate": EstimateFacts,
     "fragility": FragilityFacts,

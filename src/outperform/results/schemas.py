@@ -13,6 +13,7 @@ from outperform.findings import Level
 Kind = Literal[
     "comparison",
     "comparisons",
+    "coverage",
     "curve",
     "estimate",
     "fragility",
@@ -417,3 +418,43 @@ class TableFacts(TypedDict):
     by: str
     keys: list[Label]
     comparisons: list[ComparisonFacts]
+
+
+class SettingFacts(TypedDict):
+    """A simulated setting."""
+
+    classes: int
+    balance: Literal["even", "zipf"]
+    items: int
+    dependence: Literal["typical", "independent", "nearly equal", "opposed"]
+
+
+class TraitFacts(TypedDict):
+    """What a test set looks like: classes, and answers of both models."""
+
+    evenness: float
+    correlation: float
+    right: float
+
+
+class ShareFacts(TypedDict):
+    """How many intervals held the truth."""
+
+    held: int
+    repetitions: int
+    share: float
+    error: float
+
+
+class CoverageFacts(TypedDict):
+    """``ExpectedCoverage.to_dict()``."""
+
+    schema: int
+    kind: Literal["coverage"]
+    metric: str
+    setting: SettingFacts
+    there: TraitFacts
+    here: TraitFacts
+    difference: ShareFacts
+    level: ShareFacts
+    outside: list[str]
