@@ -39,3 +39,20 @@ def test_a_few_repetitions(place):
     assert sum(one.covered[0] for one in found) >= 7
     lenient = judges.repeat(judges.WORLDS[5], 0, 10)
     assert sum(one.covered[2] for one in lenient) == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "n", "low", "high"),
+    [
+        ("accuracy", "fair", 100, 0.01522, 0.15310),
+        ("accuracy", "lenient to A", 300, 0.02230, 0.10475),
+        ("mean grade", "likes length", 50, 0.00117, 0.51508),
+        ("mean grade", "near random", 300, 0.06296, 0.38090),
+    ],
+)
+def test_ppi_is_that_of_its_authors(task, kind, n, low, high):
+    """What ``ppi_mean_ci`` of ppi-python 0.2.3 says of the same items."""
+    place = [("accuracy", 100), ("accuracy", 300), ("mean grade", 50), ("mean grade", 300)]
+    rng = np.random.default_rng([1, place.index((task, n))])
+    ends = judges.ppi(judges.draw_items(kind, task, 2_000, rng), n)
+    assert ends == pytest.approx((low, high), abs=5e-5)
