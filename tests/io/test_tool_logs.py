@@ -229,6 +229,12 @@ def test_logs_that_leave_no_doubt_are_recognized(tmp_path):
         assert kind in seen.findings[0].message
         assert seen.n == 210
     assert recognized(LOGS / "pydantic_evals" / "again" / "small.json") is None
+    # Inspect's JSON has a name of its own, also where there is no *.eval.
+    assert recognized(LOGS / "inspect" / "chat" / "json") == "inspect"
+    seen = op.read(LOGS / "inspect" / "chat" / "json", score="match")
+    assert seen.findings[0].name == "logs_recognized"
+    (tmp_path / "2026-11-16_results.json").write_text("{}")
+    assert recognized(tmp_path / "2026-11-16_results.json") is None
 
 
 def again(source, target, change):

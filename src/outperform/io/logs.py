@@ -47,12 +47,13 @@ Models = Sequence[str] | Mapping[str, str] | None
 
 Score = str | Mapping[str, str] | None
 
-_PATTERNS = {
-    "inspect": "*.eval",
-    "lm-eval": "samples_*_????-??-??T*.jsonl",
-    "deepeval": "test_run_????????_??????.json",
-    "helm": "per_instance_stats.json",
-}
+_PATTERNS = (
+    ("inspect", "*.eval"),
+    ("inspect", f"????-??-??T??-??-??[-+]*_*_{'?' * 22}.json"),
+    ("lm-eval", "samples_*_????-??-??T*.jsonl"),
+    ("deepeval", "test_run_????????_??????.json"),
+    ("helm", "per_instance_stats.json"),
+)
 _STARTS = {
     "promptfoo": re.compile(rb'\s*{\s*"evalId":\s*"eval-[^"]*",\s*"results":\s*{'),
     "openai-evals": re.compile(rb'{"spec":\s*{"completion_fns":\s*\['),
@@ -72,17 +73,17 @@ def recognized(source: object) -> str | None:
 
 def _kind_of(path: Path) -> str | None:
     """Return the kind of one path; in folders logs lie, or the folders of models with logs."""
-    found = [
+    found = {
         kind
-        for kind, pattern in _PATTERNS.items()
+        for kind, pattern in _PATTERNS
         if path.match(pattern)
         or (path.is_dir() and any(any(path.glob(f"{under}{pattern}")) for under in ("", "*/")))
-    ]
+    }
     if not found and path.suffix in (".json", ".jsonl") and path.is_file():
         with suppress(OSError), path.open("rb") as stream:  # whoever reads it says why it cannot
             start = stream.read(_START)
-            found = [kind for kind, look in _STARTS.items() if look.match(start)]
-    return found[0] if len(found) == 1 else None
+            found = {kind for kind, look in _STARTS.items() if look.match(start)}
+    return found.pop() if len(found) == 1 else None
 
 
 def read_evaluations(source: object, **asked: Any) -> Outcomes:
