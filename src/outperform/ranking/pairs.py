@@ -67,7 +67,7 @@ class Pair:
     decision
         The decision.
     withheld
-        Whether a decision was withheld because the two hardly ever disagree.
+        Whether a decision was withheld because the two disagree on too few items or groups.
     coarse
         Whether so few draws leave the decision open.
     """

@@ -58,7 +58,7 @@ _FLAGS = {
     "predictions_never_match": "a model never predicts a class that is true",
     "monte_carlo_too_coarse": "other draws might change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
-    "few_disagreements": "the models hardly ever disagree",
+    "few_disagreements": "the models disagree too rarely",
     "prior_pull": "the mean is off what was observed by more than half a posterior sd",
     "bayes_factor_is_a_bound": "the Bayes factor is only known to exceed this",
 }

@@ -50,7 +50,7 @@ _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
 _FLAGS = {
     "pulls": "the difference is off what was observed by more than half a posterior sd",
     "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
-    "few": "the models hardly ever disagree",
+    "few": "the models disagree too rarely",
     "apart": "this changes more than the prior",
 }
 
