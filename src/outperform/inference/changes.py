@@ -151,11 +151,8 @@ def asked_without(spec: LabelSpec) -> FloatArray | None:
     return found
 
 
-def error_findings(spec: LabelSpec) -> Iterator[Finding]:
+def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
     """Yield what stated label errors assume, and whether they contradict the data."""
-    errors = spec.view_errors
-    if errors is None:
-        return
     values = zip(spec.view.models, observed(replace(spec, view_errors=None)), strict=True)
     yield finding(
         "label_errors",

@@ -238,7 +238,8 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
     if spec.positive is not None and spec.view.kind != "correct":
         yield from _cell_findings(spec)
     yield from prevalence_findings(spec)
-    yield from error_findings(spec)
+    if spec.view_errors is not None:
+        yield from error_findings(spec, spec.view_errors)
 
 
 def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
