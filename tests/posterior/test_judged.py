@@ -285,7 +285,7 @@ def expected_rows(mass):
 
 @pytest.mark.parametrize("mass", [0.5, 6.0, 200.0])
 def test_what_strata_learn_from_each_other(mass):
-    found = registry.alike(SAID, N_SAID, LABELLED)
+    found = registry.learned_patterns(SAID, N_SAID, LABELLED)
     assert [one.strata.tolist() for one in found] == [[0, 1], [2, 3], [4], [5]]
     generator, shapes = np.random.default_rng(3), np.repeat(LABELLED[:, :, None], 40_000, axis=2)
     for strata, spread, shares in found:
@@ -325,6 +325,18 @@ def test_a_judge_of_many_classes_saves_labels():
     assert c.hdi.width < 0.75 * alone.hdi.width
     assert op.Outcomes.from_json(seen.to_json()) == seen
     assert {"judged", "judge_bias"} <= {one.name for one in c.findings}
+
+
+def test_what_was_observed_counts_strata_that_nobody_looked_at():
+    """Three of class 0, 1, 2 each agree; nobody looked at the last, and its pattern stands in."""
+    judge = np.repeat([0, 1, 2, 0], [100, 100, 100, 50])
+    b = np.repeat([0, 1, 2, 1], [100, 100, 100, 50])
+    human = np.full(350, None, dtype=object)
+    human[:4], human[100:104], human[300:304] = 0, 1, [0, 0, 0, 1]
+    seen = op.Outcomes.from_judged({"A": judge, "B": b}, human=human, judge=judge)
+    c = op.compare(seen, "A", "B", **ASKED)
+    assert c.a.observed == pytest.approx((300 + 0.75 * 50) / 350)
+    assert c.b.observed == pytest.approx((300 + 0.25 * 50) / 350)
 
 
 def test_too_many_strata_are_refused():

@@ -124,13 +124,12 @@ class Judged(Pool):
     def _worth(self) -> FloatArray:
         """How many items the rows of ``both`` stand for.
 
-        Those of a stratum for all of it, and for strata that nobody looked at where the same
-        voices agree.
+        Those of a stratum for all of it, and for strata of the same pattern that nobody looked at.
         """
         sizes, known = self.counts.astype(np.float64), self.n_labelled > 0
-        alike = agreements(self.strata)
-        whole, seen = np.bincount(alike, sizes), np.bincount(alike, sizes * known)
-        more = np.divide(whole, seen, out=np.ones_like(whole), where=seen > 0)[alike]
+        pattern = agreement_patterns(self.strata)
+        whole, seen = np.bincount(pattern, sizes), np.bincount(pattern, sizes * known)
+        more = np.divide(whole, seen, out=np.ones_like(whole), where=seen > 0)[pattern]
         rows: FloatArray = self.both.counts.astype(np.float64)
         return rows * (sizes * more / np.maximum(self.n_labelled, 1.0))[self.stratum]
 
@@ -203,20 +202,20 @@ def _judged(
     )
 
 
-def agreements(said: IntArray) -> IntArray:
+def agreement_patterns(said: IntArray) -> IntArray:
     """Return a code for who agrees with whom, whatever the class.
 
     Parameters
     ----------
     said
-        The classes that the judge and every model give each stratum, ``(n_strata, n_voices)``.
+        The classes that the judge and every model give each stratum, ``(n_strata, 1 + n_models)``.
 
     Examples
     --------
-    >>> agreements(np.array([[3, 3, 3], [3, 3, 5], [4, 4, 1], [4, 1, 4]])).tolist()
+    >>> agreement_patterns(np.array([[3, 3, 3], [3, 3, 5], [4, 4, 1], [4, 1, 4]])).tolist()
     [0, 1, 1, 2]
     """
-    # Each voice goes by the first that says the same: (0, 0, 2) where only B differs.
+    # Each column goes by the first that says the same: (0, 0, 2) where only B differs.
     firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
     codes: IntArray = np.unique(firsts, axis=0, return_inverse=True)[1].ravel()
     return codes

@@ -85,7 +85,6 @@ class Scores:
     """
 
     kind: ClassVar[Literal["scores"]] = "scores"
-    _ALIKE: ClassVar = ("models", "labels", "columns")
 
     models: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -450,9 +449,9 @@ class Scores:
         """Return the items of both, which must be different ones."""
         if not isinstance(other, Scores):
             return NotImplemented
-        alike = all(getattr(self, one) == getattr(other, one) for one in self._ALIKE)
+        own, others = ((one.models, one.labels, one.columns) for one in (self, other))
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
-        if not alike or shapes[0] != shapes[1]:
+        if own != others or shapes[0] != shapes[1]:
             raise DataError(
                 "scores add up if they have the same models, classes and columns in the same "
                 f"order; got {self!r} and {other!r}"
@@ -469,7 +468,7 @@ class Scores:
             truth=joined(self.truth, other.truth),
             counts=joined_counts(self.counts, other.counts, lengths),
             weights=joined_counts(self.weights, other.weights, lengths),
-            ids=None if self.ids is None or other.ids is None else joined(self.ids, other.ids),
+            ids=joined(self.ids, other.ids),
             findings=tuple(dict.fromkeys((*self.findings, *other.findings))),
             sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
         )

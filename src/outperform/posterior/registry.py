@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.judged import Judged, agreements, refuse_many
+from outperform.data.judged import Judged, agreement_patterns, refuse_many
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, unknown_name
 from outperform.posterior.base import (
@@ -201,7 +201,7 @@ class JudgedWeights(NoClosedForms):
     Of right and wrong, and of two classes, the prior of every stratum has the mass of one item
     and expects people to agree with the judge: on every model apart, or on the class, three
     times out of four. Of more classes there are more strata than labels, and strata learn from
-    each other: see :func:`alike`.
+    each other: see :func:`learned_patterns`.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class JudgedWeights(NoClosedForms):
         self.cells: IntArray = cells
         self.labelled = self._counts()
         many = not right and n_classes > 2
-        self.alike = alike(strata, self.sizes, self.labelled) if many else ()
+        self.patterns = learned_patterns(strata, self.sizes, self.labelled) if many else ()
 
     def _counts(self) -> FloatArray:
         """Count the labels of every stratum, ``(n_strata, n_outcomes)``."""
@@ -286,10 +286,10 @@ class JudgedWeights(NoClosedForms):
 
     def _shapes(self, generator: np.random.Generator, length: int) -> FloatArray:
         """Return or draw the shapes of what people say in each stratum."""
-        if not self.alike:
+        if not self.patterns:
             return (self.labelled + self.prior)[:, :, None]
         shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
-        for strata, spread, shares in self.alike:
+        for strata, spread, shares in self.patterns:
             shapes[strata] += np.tensordot(spread, shares.draw(generator, length), axes=(1, 0))
         return shapes
 
@@ -307,7 +307,7 @@ class JudgedWeights(NoClosedForms):
         return add
 
 
-class Alike(NamedTuple):
+class Pattern(NamedTuple):
     """Strata in which the judge and the models agree with each other in the same way.
 
     ``spread`` is how an outcome, "as the judge says", "as B says" or "neither", is shared out
@@ -319,7 +319,9 @@ class Alike(NamedTuple):
     shares: Shares
 
 
-def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alike, ...]:
+def learned_patterns(
+    said: IntArray, sizes: FloatArray, labelled: FloatArray
+) -> tuple[Pattern, ...]:
     """Put strata together by who agrees with whom, whatever the class.
 
     Where the judge and A say one class and B another, say, the truth is the first, the second or
@@ -329,7 +331,7 @@ def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alik
     Parameters
     ----------
     said
-        The classes that the judge and every model give each stratum, ``(n_strata, n_voices)``.
+        The classes that the judge and every model give each stratum, ``(n_strata, 1 + n_models)``.
     sizes
         How many items each stratum holds.
     labelled
@@ -337,7 +339,7 @@ def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alik
     """
     n_classes = labelled.shape[1]
     overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
-    codes, found = agreements(said), []
+    codes, found = agreement_patterns(said), []
     for code in range(codes.max() + 1):
         strata = np.flatnonzero(codes == code)
         first = said[strata[0]].tolist()
@@ -351,7 +353,7 @@ def alike(said: IntArray, sizes: FloatArray, labelled: FloatArray) -> tuple[Alik
         # As of two classes: the mass of one item, and with the judge three times out of four.
         shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
         shapes[0] = _AGREE
-        found.append(Alike(strata, spread, Shares(counts, shapes=shapes)))
+        found.append(Pattern(strata, spread, Shares(counts, shapes=shapes)))
     return tuple(found)
 
 
