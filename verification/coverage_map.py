@@ -40,6 +40,7 @@ METRICS = (
     *("precision_weighted", "f1_weighted", "matthews_corrcoef", "cohen_kappa"),
     *("precision", "recall", "f1"),  # of the last class, the rarest of those after Zipf
 )
+_OF_ONE_CLASS = slice(-3, None)
 WAYS = ("default", "percentile", "apart")
 OF = ("level", "difference")
 CLASSES = (2, 3, 10, 20, 50, 200)
@@ -124,6 +125,12 @@ def _held(world: DefaultWorld, number: int) -> FloatArray:
     seen = op.Outcomes.from_labels(y_true, {"A": a, "B": b}, labels=labels)
     held = np.full((len(WAYS), len(OF), len(METRICS)), np.nan)
     drawn = draw_values(seen, "learned", generator, values_of)
+    if world.n_classes > 2:  # `compare` takes one class against the rest
+        rest = [one == world.n_classes - 1 for one in (y_true, a, b)]
+        one_class = op.Outcomes.from_labels(rest[0], {"A": rest[1], "B": rest[2]}, labels=[0, 1])
+        drawn[:, _OF_ONE_CLASS] = draw_values(one_class, "learned", generator, values_of)[
+            :, _OF_ONE_CLASS
+        ]
     held[0] = holds(drawn[0], truth[0]), holds(drawn[0] - drawn[1], truth[0] - truth[1])
     held[1] = _within_tails(resampled(seen, generator, values_of), truth)
     if world.n_classes <= _MOST_APART:
@@ -156,7 +163,7 @@ def _apart(
     return np.stack(found)
 
 
-Found = Mapping[DefaultWorld, Sequence[FloatArray]]
+Found = dict[DefaultWorld, list[FloatArray]]
 
 
 Results = dict[str, dict[str, Any]]

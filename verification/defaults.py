@@ -16,6 +16,7 @@ from itertools import product
 from operator import attrgetter
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
@@ -287,16 +288,16 @@ def resampled(
     """Resample items, as everybody does."""
     (table,) = seen.tables
     counts = generator.multinomial(seen.n, table.counts / seen.n, _N_DRAWS).T.astype(np.float64)
-    truth, m, found = table.cells[:, 0], seen.n_classes, []
+    truth, cells, found = table.cells[:, 0], np.arange(len(table.cells)), []
+    shape = (seen.n_classes, cells.size)
     for model in (1, 2):
         predicted = table.cells[:, model]
-        sums = [np.zeros((m, _N_DRAWS)) for _ in range(3)]
-        right = truth == predicted
-        for into, places, rows in zip(
-            sums, (truth[right], truth, predicted), (counts[right], counts, counts), strict=True
-        ):
-            np.add.at(into, places, rows)
-        found.append(values(Sums(*sums)))
+        ones, right = np.ones(cells.size), (truth == predicted).astype(np.float64)
+        margins = [
+            csr_array((data, (into, cells)), shape=shape) @ counts
+            for data, into in ((right, truth), (ones, truth), (ones, predicted))
+        ]
+        found.append(values(Sums(*margins)))
     return np.stack(found)
 
 

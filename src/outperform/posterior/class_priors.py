@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, ndtr
@@ -225,6 +225,7 @@ _SKEWS = np.linspace(-4.0, 2.0, 13)
 _LOCATIONS = np.concatenate(
     [np.arange(-6.0, -2.6, 0.25), np.arange(-2.5, 1.0, 0.1), np.arange(1.0, 3.01, 0.25)]
 )
+_LOG_TINY = -340.0
 # So many equally likely parameters stand for the whole posterior of them.
 _NODES = 128
 # Quantiles are tabulated over normal scores, in which they are smooth also in the tails.
@@ -247,7 +248,7 @@ class LearnedPrevalence:
         small = distinct <= _LARGE
         self.n_small = int(small.sum())  # distinct counts are sorted
         likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))
-        location, scale, skew, density = _parameters(counts)
+        location, scale, skew, density = _parameters(_steps(float(counts.mean())))
         large, mode = distinct[~small], np.log(distinct[~small])
         logs: FloatArray = np.log(np.maximum(density @ likelihood.T, 1e-300)) @ times[small]
         value, slope, curvature = _log_density(mode, location, scale, skew)
@@ -290,20 +291,30 @@ class LearnedPrevalence:
 def _poisson(counts: FloatArray) -> FloatArray:
     """Return the likelihood of each count at each log rate."""
     logs = counts[:, None] * _LOG_RATES - np.exp(_LOG_RATES) - gammaln(counts + 1)[:, None]
-    return np.asarray(np.exp(logs))
+    return _positive(logs)
 
 
-def _parameters(counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return location, scale and skew on a grid around the mean count, and their densities.
+def _positive(logs: FloatArray) -> FloatArray:
+    """Return exponentials, 0 where products of two would be too small for fast arithmetic."""
+    return np.asarray(np.where(logs > _LOG_TINY, np.exp(logs), 0.0))
+
+
+def _steps(mean: float) -> int:
+    """Return how many steps of the log rates the mean count is above the first."""
+    return round((np.log(max(mean, 0.5)) - _LOG_RATES[0]) / _STEP)
+
+
+@lru_cache(maxsize=1)  # 27 MB; test sets of one size, as in slices and studies, share them
+def _parameters(middle: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return location, scale and skew on a grid around a log rate, and their densities.
 
     Locations are whole steps of the log rates apart, so that one density for each scale and
     skew, shifted, serves all of them.
     """
-    first = np.rint((np.log(max(float(counts.mean()), 0.5)) - _LOG_RATES[0]) / _STEP)
-    shifts = (first + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
+    shifts = (middle + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
     offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
-    shape: FloatArray = np.exp(_log_density(offsets, 0 * scales, scales, skews)[0]) * _STEP
+    shape = _positive(_log_density(offsets, 0 * scales, scales, skews)[0]) * _STEP
     most = int(shifts.max())
     windows = [shape[:, most - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
     for shift, window in zip(shifts, windows, strict=True):

@@ -64,16 +64,19 @@ class RisingFactorial:
         if not self.counts.size or step == 0:
             return self
         values, slopes = self(knots), self.slope(knots) * step
+        rise = np.diff(values)
+        # Hermite's cubic between each two knots, in powers of t.
+        cubic = slopes[:-1] + slopes[1:] - 2 * rise
+        square = 3 * rise - 2 * slopes[:-1] - slopes[1:]
 
         def interpolate(log_alpha: FloatArray) -> FloatArray:
-            place = (log_alpha - low) / step
-            left = np.clip(place.astype(np.int64), 0, _KNOTS - 2)
-            t = place - left
-            rise = values[left + 1] - values[left]
-            # Hermite's cubic, in powers of t.
-            cubic = slopes[left] + slopes[left + 1] - 2 * rise
-            square = 3 * rise - 2 * slopes[left] - slopes[left + 1]
-            result: FloatArray = values[left] + t * (slopes[left] + t * (square + t * cubic))
+            t = (log_alpha - low) / step
+            left = np.clip(t.astype(np.int64), 0, _KNOTS - 2)
+            t -= left
+            result: FloatArray = cubic.take(left)
+            for power in (square, slopes, values):
+                result *= t
+                result += power.take(left)
             return result
 
         return interpolate
@@ -181,7 +184,8 @@ def logistic(coordinate: FloatArray) -> FloatArray:
 
 def log_logistic(coordinate: FloatArray) -> FloatArray:
     """Return the logarithm of the logistic function, also far out."""
-    value: FloatArray = -np.logaddexp(0.0, -coordinate)
+    # NumPy's logaddexp gives the same and takes three times as long.
+    value: FloatArray = np.minimum(coordinate, 0.0) - np.log1p(np.exp(-np.abs(coordinate)))
     return value
 
 
