@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import outperform as op
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, IntArray
 from outperform.comparison.coverage import Traits, traits_of
 from outperform.posterior.base import Sums
 from verification import markdown
@@ -121,21 +121,30 @@ def _held(world: DefaultWorld, number: int) -> FloatArray:
     generator = _generator(world, number)
     truth = np.stack([values_of(one)[:, 0] for one in true_margins(world, number)])
     y_true, a, b = draw_items(world, number, generator)
-    labels = list(range(world.n_classes))
-    seen = op.Outcomes.from_labels(y_true, {"A": a, "B": b}, labels=labels)
+    seen = _counted(y_true, a, b, world.n_classes)
     held = np.full((len(WAYS), len(OF), len(METRICS)), np.nan)
-    drawn = draw_values(seen, "learned", generator, values_of)
-    if world.n_classes > 2:  # `compare` takes one class against the rest
-        rest = [one == world.n_classes - 1 for one in (y_true, a, b)]
-        one_class = op.Outcomes.from_labels(rest[0], {"A": rest[1], "B": rest[2]}, labels=[0, 1])
-        drawn[:, _OF_ONE_CLASS] = draw_values(one_class, "learned", generator, values_of)[
-            :, _OF_ONE_CLASS
-        ]
+    drawn = draw_default(y_true, a, b, world.n_classes, generator)
     held[0] = holds(drawn[0], truth[0]), holds(drawn[0] - drawn[1], truth[0] - truth[1])
     held[1] = _within_tails(resampled(seen, generator, values_of), truth)
     if world.n_classes <= _MOST_APART:
         held[2] = _within_tails(_apart(y_true, (a, b), world.n_classes, generator), truth)
     return held
+
+
+def draw_default(
+    y_true: IntArray, a: IntArray, b: IntArray, n_classes: int, generator: np.random.Generator
+) -> FloatArray:
+    """Draw both models' metrics as `compare` does, ``(2, n_metrics, n_draws)``."""
+    drawn = draw_values(_counted(y_true, a, b, n_classes), "learned", generator, values_of)
+    if n_classes > 2:  # one class is taken against the rest
+        last = [(one == n_classes - 1).astype(np.int64) for one in (y_true, a, b)]
+        of_last = draw_values(_counted(*last, 2), "learned", generator, values_of)
+        drawn[:, _OF_ONE_CLASS] = of_last[:, _OF_ONE_CLASS]
+    return drawn
+
+
+def _counted(y_true: IntArray, a: IntArray, b: IntArray, n_classes: int) -> op.Outcomes:
+    return op.Outcomes.from_labels(y_true, {"A": a, "B": b}, labels=list(range(n_classes)))
 
 
 def _within_tails(drawn: FloatArray, truth: FloatArray) -> list[FloatArray]:

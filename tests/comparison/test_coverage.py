@@ -234,7 +234,7 @@ REFUSED = {
     ),
     "one of three classes": (
         lambda: asked(MORE, "precision", pos_label=1),
-        "no precision of one class; ask for f1_macro",
+        "precision of the rarest only; ask for f1_macro",
     ),
     "some classes": (lambda: asked(MORE, "f1_macro", labels=[0, 1]), "over some"),
     "a prior": (lambda: asked(MORE, prior="bootstrap"), "leave prior and engine out"),

@@ -363,8 +363,7 @@ def _checked(own: Comparison) -> LabelSpec:
     elif own.metric not in known or spec.metric != metrics.get(own.metric):
         why = f"its metrics are {', '.join(known)}"
     elif several and own.metric in _OF_ONE_CLASS:
-        # The map draws all classes together; a comparison takes the one against the rest.
-        why = f"of more than two classes it has no {own.metric} of one class; ask for f1_macro"
+        why = f"of more than two classes it has {own.metric} of the rarest only; ask for f1_macro"
     elif _leaves_classes_out(spec):
         why = "it averages over all classes, and this comparison over some"
     elif own.chain is not None or spec.prior.name not in ("unit", "learned")[several:]:
