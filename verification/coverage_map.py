@@ -121,7 +121,7 @@ def _held(world: DefaultWorld, number: int) -> FloatArray:
     generator = _generator(world, number)
     truth = np.stack([values_of(one)[:, 0] for one in true_margins(world, number)])
     y_true, a, b = draw_items(world, number, generator)
-    seen = _counted(y_true, a, b, world.n_classes)
+    seen = _counted(y_true, a, b, n_classes=world.n_classes)
     held = np.full((len(WAYS), len(OF), len(METRICS)), np.nan)
     drawn = draw_default(y_true, a, b, world.n_classes, generator)
     held[0] = holds(drawn[0], truth[0]), holds(drawn[0] - drawn[1], truth[0] - truth[1])
@@ -135,15 +135,16 @@ def draw_default(
     y_true: IntArray, a: IntArray, b: IntArray, n_classes: int, generator: np.random.Generator
 ) -> FloatArray:
     """Draw both models' metrics as `compare` does, ``(2, n_metrics, n_draws)``."""
-    drawn = draw_values(_counted(y_true, a, b, n_classes), "learned", generator, values_of)
+    seen = _counted(y_true, a, b, n_classes=n_classes)
+    drawn = draw_values(seen, "learned", generator, values_of)
     if n_classes > 2:  # one class is taken against the rest
-        last = [(one == n_classes - 1).astype(np.int64) for one in (y_true, a, b)]
-        of_last = draw_values(_counted(*last, 2), "learned", generator, values_of)
+        truth, *said = ((one == n_classes - 1).astype(np.int64) for one in (y_true, a, b))
+        of_last = draw_values(_counted(truth, *said, n_classes=2), "learned", generator, values_of)
         drawn[:, _OF_ONE_CLASS] = of_last[:, _OF_ONE_CLASS]
     return drawn
 
 
-def _counted(y_true: IntArray, a: IntArray, b: IntArray, n_classes: int) -> op.Outcomes:
+def _counted(y_true: IntArray, a: IntArray, b: IntArray, *, n_classes: int) -> op.Outcomes:
     return op.Outcomes.from_labels(y_true, {"A": a, "B": b}, labels=list(range(n_classes)))
 
 

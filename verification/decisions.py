@@ -188,7 +188,7 @@ def table(found: Found) -> str:
     head = ("metric", "items", "differ on", "true A − B", *FIRM, *(f"{one} ≠ 0" for one in TESTS))
     rows = []
     for world, decided in found.items():
-        rejected = [[one.rejected[place] for one in decided] for place in range(len(TESTS))]
+        rejected = zip(*(one.rejected for one in decided), strict=True)
         rows.append(
             [
                 world.metric,
@@ -210,6 +210,11 @@ def table(found: Found) -> str:
 
 def _share(decided: Sequence[Decided], symbol: str) -> float:
     return float(np.mean([one.symbol == symbol for one in decided]))
+
+
+def _rejected(ones: Sequence[bool | None]) -> str:
+    applied = [one for one in ones if one is not None]
+    return markdown.percent(float(np.mean(applied))) if applied else "–"
 
 
 def failures(found: Found) -> list[str]:

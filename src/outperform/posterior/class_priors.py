@@ -301,7 +301,7 @@ def _positive(logs: FloatArray) -> FloatArray:
 
 def _steps(mean: float) -> int:
     """Return how many steps of the log rates the mean count is above the first."""
-    return round((np.log(max(mean, 0.5)) - _LOG_RATES[0]) / _STEP)
+    return int(np.rint((np.log(max(mean, 0.5)) - _LOG_RATES[0]) / _STEP))
 
 
 @lru_cache(maxsize=1)  # 27 MB; test sets of one size, as in slices and studies, share them
