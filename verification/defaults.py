@@ -69,6 +69,11 @@ class DefaultWorld:
         return self.n / self.n_classes
 
     @property
+    def rarest(self) -> float:
+        """How many items the rarest class has in the mean."""
+        return self.n * float(population(self, 0).shares.min())
+
+    @property
     def name(self) -> str:
         """What to call it in a table."""
         return f"{self.n_classes:,} {'Zipf' if self.zipf else 'even'}, {self.kind}"
