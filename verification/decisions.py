@@ -34,7 +34,7 @@ _LEVEL = 0.05
 _N_SHUFFLES = 1_000
 _ACCURACY, _PREVALENCE, _RECALL, _FALSE_ALARMS, _SHARED = 0.85, 0.2, 0.75, 0.05, 0.7
 # Every item is one of these: the truth and what A and B say.
-_CELLS = np.array([(y, a, b) for y in (0, 1) for a in (0, 1) for b in (0, 1)])
+CELLS = np.array([(y, a, b) for y in (0, 1) for a in (0, 1) for b in (0, 1)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,32 +73,32 @@ def population(world: DecisionWorld) -> FloatArray:
     """Return the probability of each kind of item."""
     if world.metric == "accuracy":
         a_only, b_only = (world.discordance + np.array([1, -1]) * world.truth) / 2
-        return _kinds(
-            0.5, (_ACCURACY - a_only, a_only, b_only), (_ACCURACY - a_only, a_only, b_only)
-        )
+        right = (_ACCURACY - a_only, a_only, b_only)
+        return kinds_of(0.5, right, right)
     # Both raise the same alarms in the mean; A finds as many more as its F1 asks for.
     recall = float(brentq(lambda one: _of_recall(one, world.truth)[0], 0.3, 0.995))
     return _of_recall(recall, world.truth)[1]
 
 
 def _of_recall(recall: float, truth: float) -> tuple[float, FloatArray]:
-    found = _kinds(
+    found = kinds_of(
         _PREVALENCE,
-        _together(1 - _FALSE_ALARMS, 1 - _FALSE_ALARMS),
-        _together(recall, _RECALL),
+        right_together(1 - _FALSE_ALARMS, 1 - _FALSE_ALARMS),
+        right_together(recall, _RECALL),
     )
     return float(difference(found[None], "f1")[0]) - truth, found
 
 
-def _together(a: float, b: float) -> tuple[float, float, float]:
+def right_together(a: float, b: float) -> tuple[float, float, float]:
     """Return how often both, only A and only B are right, if they share most of their luck."""
     both = _SHARED * min(a, b) + (1 - _SHARED) * a * b
     return both, a - both, b - both
 
 
-def _kinds(
+def kinds_of(
     prevalence: float, negative: tuple[float, float, float], positive: tuple[float, float, float]
 ) -> FloatArray:
+    """Return the probability of each of CELLS; of a class: both, only A and only B are right."""
     found = []
     for share, (both, a_only, b_only), right in (
         (1 - prevalence, negative, 0),
@@ -111,12 +111,12 @@ def _kinds(
 
 def discordance_of(world: DecisionWorld) -> float:
     """Return on how many items one model is right and the other wrong."""
-    return float(population(world)[_CELLS[:, 1] != _CELLS[:, 2]].sum())
+    return float(population(world)[CELLS[:, 1] != CELLS[:, 2]].sum())
 
 
 def difference(counts: FloatArray, metric: str) -> FloatArray:
     """Return the metric of A minus that of B for rows of counts of each kind, ``(n_rows, 8)``."""
-    y, said = _CELLS[:, 0], _CELLS[:, 1:].T
+    y, said = CELLS[:, 0], CELLS[:, 1:].T
     if metric == "accuracy":
         a, b = (counts @ (one == y) / counts.sum(axis=1) for one in said)
         return np.asarray(a - b)
@@ -141,7 +141,7 @@ def repeat(world: DecisionWorld, first: int, last: int) -> list[Decided]:
 def _decided(world: DecisionWorld, number: int) -> Decided:
     rng = np.random.default_rng([SEED, WORLDS.index(world), number])
     counts = rng.multinomial(world.n, population(world))
-    y, a, b = _CELLS.T
+    y, a, b = CELLS.T
     seen = op.Outcomes.from_counts(y, {"A": a, "B": b}, counts, labels=[0, 1])
     c = op.compare(seen, "A", "B", metric=world.metric, rope=ROPE, random_state=rng, n_jobs=1)
     own = [0.0 not in c.hdi, None, None]
@@ -153,7 +153,7 @@ def _decided(world: DecisionWorld, number: int) -> Decided:
 
 def tests_of_accuracy(counts: IntArray) -> list[bool]:
     """Return whether McNemar's exact test and the paired t reject."""
-    y, a, b = _CELLS.T
+    y, a, b = CELLS.T
     gain = (a == y).astype(int) - (b == y)
     wins, losses = int(counts[gain > 0].sum()), int(counts[gain < 0].sum())
     if not wins + losses:

@@ -45,6 +45,7 @@ from verification import (
     proposed,
     ranks,
     rare_labels,
+    reliability,
     runs,
     score_tables,
     scores,
@@ -454,6 +455,17 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_reliability(sizes: Sizes) -> Part:
+    """Ask for probabilities where the truth is known: do they come true?"""
+    repetitions = dict.fromkeys(reliability.WORLDS, min(reliability.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("reliability", reliability.repeat, repetitions, sizes.machine)
+    return Part(
+        tables={"reliability.md": reliability.table(found)},
+        failures=reliability.failures(found),
+        data={reliability.STORED: reliability.stored(found)},
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """Test sets drawn again and again from worlds whose truth is known."""
@@ -642,6 +654,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "limits": run_limits,
     "fold-scores": run_fold_scores,
     "best": run_best,
+    "reliability": run_reliability,
     "suites": run_suites,
     **{name: partial(study.run, name) for name, study in STUDIES.items()},
     "power": run_power,

@@ -303,6 +303,39 @@ def best() -> Figure:
     return figure
 
 
+def reliability() -> Figure:
+    """Draw what came true of what was claimed; `verification reliability` stores it."""
+    stored = json.loads((Path(__file__).parent / "reliability.json").read_text(encoding="utf-8"))
+    figure = new_figure(PAGE, 2.3)
+    looks = {"prior": "white", "hypotheses": "white", "models": DARK}
+    marks = {"accuracy": "o", "f1": "s", "f1_macro": "^"}
+    claims = list(dict.fromkeys(row["claim"] for row in stored))
+    for ax, claim in zip(figure.subplots(1, len(claims), sharey=True), claims, strict=True):
+        ax.plot([0, 1], [0, 1], color=LIGHT, lw=0.7, zorder=0)
+        for row in stored:
+            if row["claim"] == claim:
+                said, true, error, _ = np.array(row["bins"]).T
+                name = f"{row['metric']}, {row['n']:,} items"
+                if row["truths"] != "models":
+                    name += ", own prior"
+                ax.errorbar(
+                    *(said, true),
+                    yerr=2 * error,
+                    elinewidth=0.8,
+                    ls="none",
+                    ms=4,
+                    marker=marks[row["metric"]],
+                    color=DARK if row["n"] < 1_000 else MIDDLE,
+                    mfc=looks[row["truths"]],
+                    label=name,
+                )
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"claimed {claim}", aspect="equal")
+    figure.axes[0].set_ylabel("came true")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=3)
+    return figure
+
+
 def power_paired() -> Figure:
     """Draw how many newsgroup documents a decision takes; `verification power` stores it."""
     every = json.loads((Path(__file__).parent / "power_paired.json").read_text(encoding="utf-8"))
@@ -573,6 +606,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "plan": plan,
     "more-data": more_data,
     "best": best,
+    "reliability": reliability,
     "power-paired": power_paired,
     "divergence": divergence,
     "prior-pull": prior_pull,

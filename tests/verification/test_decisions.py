@@ -11,7 +11,7 @@ from outperform import nhst
 from verification import decisions
 from verification.decisions import Decided, DecisionWorld
 
-Y, A, B = decisions._CELLS.T
+Y, A, B = decisions.CELLS.T
 SCORES = {"accuracy": reference.accuracy_score, "f1": reference.f1_score}
 
 
