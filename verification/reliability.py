@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 import outperform as op
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, IntArray
 from verification import markdown
 from verification.chance import LEVEL, share_is_off
 from verification.claims import judge_claims
@@ -118,7 +118,7 @@ def draw_shares(truths: str, rng: np.random.Generator) -> FloatArray:
             return shares
 
 
-def _right_or_wrong(counts: FloatArray) -> op.Outcomes:
+def _right_or_wrong(counts: IntArray) -> op.Outcomes:
     a, b = np.repeat([[1, 0, 1], [0, 1, 1]], counts, axis=1)
     return op.Outcomes.from_correct({"A": a, "B": b})
 
@@ -210,7 +210,7 @@ def stored(found: Found) -> str:
         {"claim": claim, "truths": world.truths, "metric": world.metric, "n": world.n, "bins": bins}
         for world, ones in found.items()
         for claim, pair in pairs_of(ones).items()
-        for bins in [[list(np.round(one, 4)) for one in curve(*pair) if one is not None]]
+        for bins in [[[round(of, 4) for of in one] for one in curve(*pair) if one]]
     ]
     return json.dumps(rows, indent=1) + "\n"
 
