@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(any(line.failed or (args.strict and line.stale) for line in lines))
     left_out = NOT_QUICK if args.quick and not args.parts else {}
     for name, why in left_out.items():
-        print(f"{name}: left out; {why}")
+        print(f"{name}: skipped; {why}")
     names = args.parts or [name for name in PARTS if name not in left_out]
     run = execution.run if len(names) == 1 else execution.run_apart
     failures = [failure for name in names for failure in run(name, args)]

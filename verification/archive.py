@@ -88,7 +88,7 @@ def _metadata(root: Path, commit: str, date: str) -> str:
         "title": f"{project['name']}: code, data and results of the verification programme",
         "description": f"{project['description']} This archive holds the code at commit {commit}, "
         "the simulation studies with their tables and records, the reproduction of the papers, "
-        "and the exact versions of the packages they ran with.",
+        "and the exact version of every package that was installed where it was packed.",
         "creators": [{"name": one["name"]} for one in project["authors"]],
         "license": project["license"].lower(),
         "version": None if version is None else version[1],
@@ -97,7 +97,7 @@ def _metadata(root: Path, commit: str, date: str) -> str:
         "upload_type": "software",
         "access_right": "open",
         "related_identifiers": [
-            {"identifier": f"{repository}/tree/{commit}", "relation": "isIdenticalTo"}
+            {"identifier": f"{repository}/tree/{commit}", "relation": "isSupplementTo"}
         ],
     }
     return json.dumps(about, indent=2, ensure_ascii=False) + "\n"

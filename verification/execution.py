@@ -36,7 +36,7 @@ def run(name: str, args: argparse.Namespace) -> Sequence[str]:
     try:
         part = PARTS[name](sizes)
     except Unfinished as unfinished:
-        print(f"{unfinished}; the tables are written once all of them are")
+        print(f"{unfinished}; run the other shards to get the tables")
         return ()
     seconds = time.perf_counter() - start
     tables = args.tables or (BUILD / "quick" if args.quick else TABLES)

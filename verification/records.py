@@ -128,9 +128,15 @@ def _entry(stored: Mapping[str, object] | None) -> Entry | None:
 
 
 def _commit() -> str:
-    asked = ["git", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
+    """Return the commit, marked if code differs from it; tables and records do not count."""
+    commit, changed = _git("rev-parse", "--short=10", "HEAD"), _git("status", "-s", "--", "*.py")
+    return "unknown" if not commit else f"{commit}-dirty" if changed else commit
+
+
+def _git(*arguments: str) -> str:
+    asked = ["git", *arguments]
     said = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    return said.stdout.strip() or "unknown"
+    return said.stdout.strip()
 
 
 # One line a part

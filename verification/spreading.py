@@ -76,7 +76,7 @@ def spread(
     list(_counted(name, _run(partial(_keep, work), todo, machine.jobs), len(todo)))
     lacking = sum(not _is_kept(file) for file in files)
     if lacking:
-        raise Unfinished(f"{name}: {len(files) - lacking} of {len(files)} chunks are here")
+        raise Unfinished(f"{name}: {len(files) - lacking} of {len(files)} chunks are finished")
     return _gather([pickle.loads(file.read_bytes())[0] for file in files], machine)
 
 

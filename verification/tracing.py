@@ -97,7 +97,11 @@ def numbers_of(text: str) -> set[str]:
     >>> sorted(numbers_of("13,020 tests, 0.96 s, p = 4.5e-13; F1 of 20 classes"))
     ['0.96', '13,020', '20', '4.5e-13']
     """
-    return set(re.findall(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w,]*\d)", text))
+    return set(_NUMBER.findall(text))
+
+
+# Not a part of a name, such as F1, P19-1405 or v1.2.
+_NUMBER = re.compile(r"(?<![\w.,])(?<!\w-)\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w,]*\d)")
 
 
 def faults(page: str, root: Path = ROOT) -> list[str]:
@@ -124,7 +128,7 @@ def _numbers(text: str, phrases: Sequence[str]) -> set[str]:
     text = _one_line(text)
     for phrase in phrases:
         text = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\d)", " ", text)
-    return numbers_of(re.sub(r"\]\([^)]*\)|`[^`]*`|\$[^$]*\$|<[^>]*>", " ", text))
+    return numbers_of(re.sub(r"\]\([^)]*\)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^>]*>", " ", text))
 
 
 def _included(section: str, folder: Path) -> str:

@@ -44,6 +44,8 @@ def test_an_archive_is_whole_and_the_same_twice(project, tmp_path):
     assert one.read_bytes() == two.read_bytes()
     with zipfile.ZipFile(one) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
+        times = {one.date_time for one in packed.infolist()}
+    assert times == {(1980, 1, 1, 0, 0, 0)}
     assert set(FILES) < set(files)
     assert list(files) == sorted(files)
     sums = dict(reversed(line.split("  ", 1)) for line in files["SHA256SUMS"].decode().splitlines())

@@ -72,6 +72,15 @@ def test_a_record_is_current_until_a_module_changes_that_the_part_loaded(small):
     assert not read().current
 
 
+def test_an_edit_during_a_run_does_not_count_as_what_was_run(small):
+    fingerprint.read_ahead()
+    (small / "src/outperform/errors.py").write_text("x = 2\n", encoding="utf-8")
+    read = _note(small)
+    assert read().current
+    _forget()
+    assert not read().current
+
+
 def test_comments_docstrings_and_modules_that_were_not_loaded_do_not_matter(small):
     read = _note(small)
     _edit(small / "src/outperform/errors.py", '"""Errors."""\n\nx = 1  # so\n')
@@ -171,7 +180,7 @@ def test_shards_make_the_whole_and_finished_chunks_are_not_run_again(tmp_path, c
     places = ["--chunks", str(tmp_path / "chunks"), "--results", str(tmp_path / "results")]
     command = [*FEW, *places, "--tables", str(tmp_path / "shards")]
     assert main([*command, "--shard", "1/2"]) == 0
-    assert "chunks are here" in capsys.readouterr().out
+    assert "chunks are finished; run the other shards" in capsys.readouterr().out
     assert not (tmp_path / "shards").exists()
     assert main([*command, "--shard", "2/2"]) == 1  # five simulations do not find all bugs
     noted = records.read("plants", tmp_path / "results").full
@@ -217,6 +226,6 @@ def test_quick_runs_every_part_but_those_that_it_names(monkeypatch, capsys):
     monkeypatch.setattr(execution, "run_apart", execution.run)
     assert main(["--all", "--quick"]) == 0
     assert set(run) == set(PARTS) - set(NOT_QUICK)
-    assert "engines: left out; its chains need PyMC" in capsys.readouterr().out
+    assert "engines: skipped; its chains need PyMC" in capsys.readouterr().out
     assert main(["engines", "--quick"]) == 0
     assert run[-1] == "engines"

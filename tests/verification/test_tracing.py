@@ -1,4 +1,4 @@
-"""Every number of the README and of two pages has a source; one changed by hand is found."""
+"""Every number of the README and of some pages has a source; one changed by hand is found."""
 
 from __future__ import annotations
 
