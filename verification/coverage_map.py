@@ -179,12 +179,12 @@ Found = dict[DefaultWorld, list[FloatArray]]
 Results = dict[str, dict[str, Any]]
 
 
-def count(found: Found) -> Results:
+def count(found: Found, commit: str) -> Results:
     """Return how often the intervals of each setting that was run held."""
     counted = {}
     for world, held in found.items():
         sums = np.sum(held, axis=0)
-        counted[key(world)] = {"repetitions": len(held)} | {
+        counted[key(world)] = {"repetitions": len(held), "commit": commit} | {
             way: dict(zip(OF, sums[place].astype(int).tolist(), strict=True))
             for place, way in enumerate(WAYS)
             if not np.isnan(sums[place]).any()
@@ -192,11 +192,11 @@ def count(found: Found) -> Results:
     return counted
 
 
-def merge(found: Found) -> Results:
+def merge(found: Found, commit: str) -> Results:
     """Return what is known of each setting; what is known better stays."""
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for name, one in count(found).items():
-        if one["repetitions"] > known.get(name, {"repetitions": 0})["repetitions"]:
+    for name, one in count(found, commit).items():
+        if one["repetitions"] >= known.get(name, {"repetitions": 0})["repetitions"]:
             known[name] = one
     return {key(world): known[key(world)] for world in WORLDS if key(world) in known}
 

@@ -8,10 +8,12 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+from verification import fingerprint
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -34,15 +36,26 @@ class Machine:
     shard
         Which part of the chunks to run, such as ``(3, 40)``; folders of several machines may
         be copied into one.
+    modules
+        The modules that were loaded where the work was done; `spread` fills it.
     """
 
     jobs: int = 2
     chunks: Path | None = None
     shard: tuple[int, int] = (1, 1)
+    modules: set[str] = field(default_factory=set, compare=False)
 
 
 class Unfinished(Exception):
     """The chunks of this shard are run, and those of others are not here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk(Generic[Found]):
+    """What a task found, and the modules that were loaded in the process that ran it."""
+
+    found: Found
+    modules: frozenset[str]
 
 
 def spread(
@@ -50,20 +63,26 @@ def spread(
 ) -> list[Found]:
     """Run tasks on several processes, and say on stderr how far they are."""
     if machine.chunks is None:
-        return list(_counted(name, _run(work, tasks, machine.jobs), len(tasks)))
+        run = _run(partial(_note, work), tasks, machine.jobs)
+        return _gather(list(_counted(name, run, len(tasks))), machine)
     machine.chunks.mkdir(parents=True, exist_ok=True)
     files = [machine.chunks / f"{name}-{_digest(task)}.pickle" for task in tasks]
     number, of = machine.shard
     todo = [
         (task, file)
         for task, file in list(zip(tasks, files, strict=True))[number - 1 :: of]
-        if not file.exists()
+        if not _is_kept(file)
     ]
     list(_counted(name, _run(partial(_keep, work), todo, machine.jobs), len(todo)))
-    lacking = sum(not file.exists() for file in files)
+    lacking = sum(not _is_kept(file) for file in files)
     if lacking:
-        raise Unfinished(f"{name}: {len(files) - lacking} of {len(files)} chunks are here")
-    return [pickle.loads(file.read_bytes()) for file in files]
+        raise Unfinished(f"{name}: {len(files) - lacking} of {len(files)} chunks are finished")
+    return _gather([pickle.loads(file.read_bytes())[0] for file in files], machine)
+
+
+def _gather(chunks: Sequence[_Chunk[Found]], machine: Machine) -> list[Found]:
+    machine.modules.update(*(one.modules for one in chunks))
+    return [one.found for one in chunks]
 
 
 def _run(work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int) -> Iterator[Found]:
@@ -74,12 +93,26 @@ def _run(work: Callable[[Task], Found], tasks: Sequence[Task], jobs: int) -> Ite
         yield from pool.map(work, tasks)
 
 
+def _note(work: Callable[[Task], Found], task: Task) -> _Chunk[Found]:
+    found = work(task)
+    return _Chunk(found, fingerprint.loaded())
+
+
 def _keep(work: Callable[[Task], Found], task: tuple[Task, Path]) -> None:
     """Run one task and write what it found; a file is whole or absent."""
     one, file = task
+    chunk = _note(work, one)
     unfinished = file.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(pickle.dumps(work(one)))
+    unfinished.write_bytes(pickle.dumps((chunk, fingerprint.hash_of(chunk.modules))))
     unfinished.replace(file)
+
+
+def _is_kept(file: Path) -> bool:
+    """Return whether a chunk is finished, and was run on the code of today."""
+    if not file.exists():
+        return False
+    chunk, code = pickle.loads(file.read_bytes())
+    return bool(code == fingerprint.hash_of(chunk.modules))
 
 
 def _digest(task: object) -> str:

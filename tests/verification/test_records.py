@@ -1,4 +1,4 @@
-"""Every number of the README has a source, and what was run is noted with the code it ran on."""
+"""What was run is noted with the code it ran on, and the summary says what no longer holds."""
 
 from __future__ import annotations
 
@@ -7,101 +7,161 @@ from dataclasses import replace
 
 import pytest
 
-from verification import __main__ as command
-from verification import records
+from verification import execution, fingerprint, records, tracing
 from verification.__main__ import main
 from verification.programme import NOT_QUICK, PARTS
 
-README = (records.ROOT / "README.md").read_text(encoding="utf-8")
-CLAIMS = records.claims()
+ENTRY = records.Entry(date="2026-11-17", commit="abc", sizes={"test_sets": 3}, failures=())
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.file}-{claim.text[:30]}")
-def test_every_number_of_a_claim_is_in_its_source(claim):
-    assert claim.faults() == []
-    assert claim.part is None or claim.part in PARTS
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Return a project of three modules, of which a part called "rank" loads two."""
+    texts = {
+        "src/outperform/__init__.py": "",
+        "src/outperform/errors.py": "x = 1\n",
+        "src/outperform/other.py": "y = 1\n",
+        "verification/__init__.py": "",
+        "verification/ranks.py": '"""Rank."""\n\nz = 1\n',
+        "verification/programme.py": (
+            "SEED = 1\nOTHER = 2\n"
+            "def run_rank(sizes):\n    return sizes.test_sets + SEED\n"
+            "def run_plants(sizes):\n    return sizes.seeds + OTHER\n"
+            'PARTS = {"rank": run_rank, "plants": run_plants}\n'
+        ),
+    }
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(fingerprint, "ROOT", tmp_path)
+    _forget()
+    yield tmp_path
+    _forget()
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/explanation/trust.md"])
-def test_every_number_of_a_table_of_proof_is_claimed(file):
-    text = (records.ROOT / file).read_text(encoding="utf-8")
-    said = {claim.text for claim in CLAIMS if claim.file == file}
-    rows = [
-        row
-        for table in re.findall(
-            r"^\|[^|\n]+\| measured \|.+\n\|[-|]+\n((?:\|.+\n)+)", text, re.MULTILINE
-        )
-        for row in re.findall(r"^\| [^|]+ \| ([^|]+) \|", table, re.MULTILINE)
-    ]
-    assert len(rows) == len(said) > 4
-    assert set(rows) == said
+def _forget():
+    for one in (fingerprint._text, fingerprint.bare, fingerprint._programme):
+        one.cache_clear()
 
 
-def test_a_number_changed_by_hand_is_found(tmp_path):
-    claim = CLAIMS[0]
-    for source in claim.sources:
-        copy = tmp_path / source
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text((records.ROOT / source).read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "README.md").write_text(README.replace("958 ms", "858 ms"), encoding="utf-8")
-    assert "does not say" in claim.faults(tmp_path)[0]
-    edited = replace(
-        claim, text=claim.text.replace("958", "858"), numbers=["20", "50,000", "858", "2.01"]
-    )
-    assert "does not have 858" in edited.faults(tmp_path)[0]
-    assert "has no source" in replace(claim, numbers=["20", "50,000", "958"]).faults()[0]
+def _note(project, failures=()):
+    """Write a record of a part that loaded two modules, and return how to read it again."""
+    sizes = {"test_sets": 3, "seeds": 4}
+    modules = {"outperform", "outperform.errors", "verification", "verification.ranks"}
+    entry = records.entry("rank", sizes, failures, 61.0, modules)
+    records.write("rank", "checked", entry, project / "results")
+    return lambda: records.read("rank", project / "results")
 
 
-def test_a_count_is_taken_again():
-    claim = next(one for one in CLAIMS if one.counted)
-    number, expression = next(iter(claim.counted.items()))
-    other = str(int(number) + 1)
-    wrong = replace(claim, text=claim.text.replace(number, other), counted={other: expression})
-    assert any(f"does not have {other}" in fault for fault in wrong.faults())
+def _edit(file, text):
+    file.write_text(text, encoding="utf-8")
+    _forget()
 
 
-def test_records_know_their_code_and_the_summary_fails_if_one_did_not_hold(tmp_path, capsys):
-    records.write(records.record("map", {"repetitions": 2}, [], 61.0), tmp_path)
-    kept = records.read("map", tmp_path)
-    assert kept is not None
-    assert kept.held
-    assert kept.current
-    assert main(["map", "plants", "--summary", "--results", str(tmp_path)]) == 0
-    records.write(replace(kept, code="other", failures=("too narrow",)), tmp_path)
-    assert main(["map", "--summary", "--results", str(tmp_path)]) == 1
+def test_a_record_is_current_until_a_module_changes_that_the_part_loaded(small):
+    read = _note(small)
+    assert read().current
+    assert read().held
+    assert read().checked.sizes == {"test_sets": 3}
+    _edit(small / "src/outperform/errors.py", "x = 2\n")
+    assert not read().current
+    _edit(small / "src/outperform/errors.py", "x = 1\n")
+    assert read().current
+    _edit(small / "verification/ranks.py", '"""Rank."""\n\nz = 2\n')
+    assert not read().current
+
+
+def test_an_edit_during_a_run_does_not_count_as_what_was_run(small):
+    fingerprint.read_ahead()
+    (small / "src/outperform/errors.py").write_text("x = 2\n", encoding="utf-8")
+    read = _note(small)
+    assert read().current
+    _forget()
+    assert not read().current
+
+
+def test_comments_docstrings_and_modules_that_were_not_loaded_do_not_matter(small):
+    read = _note(small)
+    _edit(small / "src/outperform/errors.py", '"""Errors."""\n\nx = 1  # so\n')
+    _edit(small / "verification/ranks.py", '"""Rank\n\nat length."""\n# why\nz = 1\n')
+    _edit(small / "src/outperform/other.py", "y = 2\n")
+    assert read().current
+
+
+def test_a_package_counts_with_its_modules_and_a_module_that_is_gone_is_missed(small):
+    read = _note(small)
+    _edit(small / "src/outperform/__init__.py", "y = 0\n")
+    assert not read().current
+    _edit(small / "src/outperform/__init__.py", "")
+    assert read().current
+    (small / "src/outperform/errors.py").unlink()
+    _forget()
+    assert not read().current
+
+
+def test_of_the_programme_only_what_the_part_uses_matters(small):
+    read = _note(small)
+    file = small / "verification/programme.py"
+    text = file.read_text(encoding="utf-8")
+    _edit(file, text.replace("OTHER = 2", "OTHER = 3").replace("sizes.seeds +", "sizes.seeds -"))
+    assert read().current
+    _edit(file, text.replace("SEED = 1", "SEED = 2"))
+    assert not read().current
+
+
+def test_a_run_that_failed_is_not_current_and_one_without_a_hash_is_neither(small):
+    assert not _note(small, ["too narrow"])().current
+    assert not records.Record(part="rank", full=ENTRY).current
+    assert records.Record(part="rank", full=replace(ENTRY, failures=None)).held is None
+
+
+def test_both_levels_are_kept_side_by_side(tmp_path):
+    records.write("rank", "full", ENTRY, tmp_path)
+    records.write("rank", "checked", replace(ENTRY, failures=("too narrow",)), tmp_path)
+    found = records.read("rank", tmp_path)
+    assert found.full == ENTRY
+    assert found.held is False
+    assert records.read("map", tmp_path) == records.Record(part="map")
+
+
+def test_the_summary_fails_if_a_run_did_not_hold(tmp_path, capsys):
+    asked = ["rank", "plants", "--summary", "--results", str(tmp_path)]
+    records.write("rank", "full", replace(ENTRY, seconds=90.0), tmp_path)
+    assert main(asked) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^plants +\d  not recorded$", said, re.MULTILINE)
-    assert re.search(r"^map .* NO +older ", said, re.MULTILINE)
+    assert re.search(r"^rank +\d  2026-11-17 abc +1\.5  – +– +yes +older$", said, re.MULTILINE)
+    assert re.search(r"^plants +\d  [– ]+$", said, re.MULTILINE)
+    records.write("rank", "checked", replace(ENTRY, failures=("too narrow",)), tmp_path)
+    assert main(asked) == 1
+    assert re.search(r"^rank .* NO +older$", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_comments_change_no_hash_and_code_does(tmp_path):
-    one, two, three = (tmp_path / f"{name}.py" for name in "abc")
-    one.write_text('"""Says this."""\nx = 1  # so\n', encoding="utf-8")
-    two.write_text('"""Says that."""\n\nx = 1\n', encoding="utf-8")
-    three.write_text("x = 2\n", encoding="utf-8")
-    assert records._bare(one) == records._bare(two) != records._bare(three)
-
-
-def test_shards_make_the_whole_and_finished_chunks_are_not_run_again(tmp_path, capsys):
-    few = ["plants", "--simulations", "5", "--plant-simulations", "5", "--jobs", "1"]
-    places = ["--chunks", str(tmp_path / "chunks"), "--results", str(tmp_path / "results")]
-    command = [*few, *places, "--tables", str(tmp_path / "shards")]
-    assert main([*command, "--shard", "1/2"]) == 0
-    assert "chunks are here" in capsys.readouterr().out
-    assert not (tmp_path / "shards").exists()
-    assert main([*command, "--shard", "2/2"]) == 1  # five simulations do not find all bugs
-    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "chunks").rglob("*.pickle")}
-    assert main(command) == 1
-    assert files == {file: file.stat().st_mtime_ns for file in files}
-    assert main([*few, "--tables", str(tmp_path / "whole")]) == 1
-    texts = [(tmp_path / name / "plants.md").read_text("utf-8") for name in ("shards", "whole")]
-    assert texts[0] == texts[1]
-
-
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b"])
-def test_a_shard_that_is_none_is_refused(shard):
+def test_strict_fails_only_for_parts_that_claims_rest_on(tmp_path):
+    assert main(["plants", "--summary", "--strict", "--results", str(tmp_path)]) == 1
+    assert not [one for one in tracing.claims() if one.part == "mass"]
+    assert main(["mass", "--summary", "--strict", "--results", str(tmp_path)]) == 0
     with pytest.raises(SystemExit):
-        main(["plants", "--shard", shard])
+        main(["plants", "--strict"])
+
+
+@pytest.mark.slow  # red until `python -m verification --all --quick` has run on this code
+def test_every_claim_was_checked_on_the_code_of_today():
+    assert main(["--summary", "--strict"]) == 0
+
+
+def test_every_part_of_the_programme_is_found_in_its_source():
+    assert fingerprint.sizes_of("plants") == ("plant_simulations", "simulations")
+    assert fingerprint.sizes_of("rank") == ("test_sets",)
+    for part in PARTS:
+        assert "def " in fingerprint._programme(part)[0], part
+
+
+def test_the_records_of_the_repository_are_of_parts_that_there_are():
+    files = {file.stem for file in records.RESULTS.glob("*.json")} - {"coverage_map"}
+    assert files <= set(PARTS)
+    for part in files:
+        assert records.read(part).entries, part
 
 
 def test_the_summary_of_the_repository_names_every_part(capsys):
@@ -110,11 +170,62 @@ def test_the_summary_of_the_repository_names_every_part(capsys):
     assert [line.split()[0] for line in lines] == list(PARTS)
 
 
+# Parts, shards and chunks
+
+
+FEW = ["plants", "--simulations", "5", "--plant-simulations", "5", "--jobs", "1"]
+
+
+def test_shards_make_the_whole_and_finished_chunks_are_not_run_again(tmp_path, capsys):
+    places = ["--chunks", str(tmp_path / "chunks"), "--results", str(tmp_path / "results")]
+    command = [*FEW, *places, "--tables", str(tmp_path / "shards")]
+    assert main([*command, "--shard", "1/2"]) == 0
+    assert "chunks are finished; run the other shards" in capsys.readouterr().out
+    assert not (tmp_path / "shards").exists()
+    assert main([*command, "--shard", "2/2"]) == 1  # five simulations do not find all bugs
+    noted = records.read("plants", tmp_path / "results").full
+    assert "plants" in noted.modules["verification"].split()
+    assert noted.sizes == {"simulations": 5, "plant_simulations": 5}
+    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "chunks").rglob("*.pickle")}
+    assert main(command) == 1
+    assert files == {file: file.stat().st_mtime_ns for file in files}
+    assert main([*FEW, "--tables", str(tmp_path / "whole")]) == 1
+    texts = [(tmp_path / name / "plants.md").read_text("utf-8") for name in ("shards", "whole")]
+    assert texts[0] == texts[1]
+
+
+def test_a_quick_run_is_noted_as_a_check(tmp_path):
+    places = ["--tables", str(tmp_path / "tables"), "--results", str(tmp_path)]
+    assert main(["exactness", "--quick", *places]) == 0
+    found = records.read("exactness", tmp_path)
+    assert found.full is None
+    assert found.checked.held
+    assert found.current
+
+
+@pytest.mark.slow
+def test_several_parts_run_apart_and_load_nothing_of_each_other(tmp_path):
+    places = ["--tables", str(tmp_path / "tables"), "--results", str(tmp_path)]
+    assert main(["exactness", "weights", "--test-sets", "1", "--jobs", "2", *places]) == 0
+    noted = {part: records.read(part, tmp_path).full.modules for part in ("exactness", "weights")}
+    assert "exactness" in noted["exactness"]["verification"].split()
+    assert "weights" not in noted["exactness"]["verification"].split()
+    assert "exactness" not in noted["weights"]["verification"].split()
+    assert "api" in noted["weights"]["outperform.comparison"].split()  # loaded by workers only
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b"])
+def test_a_shard_that_is_none_is_refused(shard):
+    with pytest.raises(SystemExit):
+        main(["plants", "--shard", shard])
+
+
 def test_quick_runs_every_part_but_those_that_it_names(monkeypatch, capsys):
     run = []
-    monkeypatch.setattr(command, "_run", lambda name, *_: run.append(name) or [])
+    monkeypatch.setattr(execution, "run", lambda name, _: run.append(name) or [])
+    monkeypatch.setattr(execution, "run_apart", execution.run)
     assert main(["--all", "--quick"]) == 0
     assert set(run) == set(PARTS) - set(NOT_QUICK)
-    assert "engines: left out; its chains need PyMC" in capsys.readouterr().out
+    assert "engines: skipped; its chains need PyMC" in capsys.readouterr().out
     assert main(["engines", "--quick"]) == 0
     assert run[-1] == "engines"

@@ -1,0 +1,109 @@
+"""Every number of the README and of some pages has a source; one changed by hand is found."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from verification import tracing
+from verification.programme import PARTS
+
+CLAIMS = tracing.claims()
+PAGES = tracing.pages()
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.file}-{claim.text[:30]}")
+def test_every_number_of_a_claim_is_in_its_source(claim):
+    assert claim.faults() == []
+    assert claim.part is None or claim.part in PARTS
+    assert claim.part is None or claim.seed
+    assert claim.tolerance
+
+
+def test_the_pages_are_those_that_people_trust():
+    trust, verification = (f"docs/explanation/{name}.md" for name in ("trust", "verification"))
+    assert {"README.md", trust, verification} <= set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_number_of_a_page_is_traced(page):
+    assert tracing.faults(page) == []
+    assert all(tracing.definitions()[page].values())
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/trust.md"])
+def test_every_row_of_proof_is_a_claim(page):
+    text = (tracing.ROOT / page).read_text(encoding="utf-8")
+    table = r"^\|[^|\n]+\| measured \|.+\n\|[-|]+\n((?:\|.+\n)+)"
+    rows = [
+        row
+        for found in re.findall(table, text, re.MULTILINE)
+        for row in re.findall(r"^\| [^|]+ \| ([^|]+) \|", found, re.MULTILINE)
+    ]
+    assert len(rows) > 4
+    assert set(rows) <= {claim.text for claim in CLAIMS if claim.file == page}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Return a copy of the pages, with the tables that they include."""
+    for page in PAGES:
+        (tmp_path / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tracing.ROOT / page, tmp_path / page)
+    tables = "docs/explanation/_generated"
+    shutil.copytree(tracing.ROOT / tables, tmp_path / tables)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new", "fault"),
+    [
+        ("README.md", "958 ms", "858 ms", "858"),
+        ("README.md", "12 planted bugs", "13 planted bugs", "13"),
+        ("README.md", "It takes hours", "It takes 7 hours", "7"),
+        ("README.md", "a billion rows", "3 billion rows", "3"),
+        ("docs/explanation/trust.md", "81.0 ± 3.9%", "91.0 ± 3.9%", "91.0"),
+        ("docs/explanation/verification.md", "they do not: 7.3%", "they do not: 8.3%", "8.3"),
+        ("docs/explanation/verification.md", "hold in 65% are", "hold in 66% are", "66"),
+    ],
+)
+def test_a_number_changed_by_hand_is_found(copy, page, old, new, fault):
+    assert tracing.faults(page, copy) == []
+    text = (copy / page).read_text(encoding="utf-8")
+    assert old in text
+    (copy / page).write_text(text.replace(old, new), encoding="utf-8")
+    assert any(f": {fault} is not traced" in one for one in tracing.faults(page, copy))
+
+
+def test_a_number_changed_in_its_source_is_found(copy):
+    claim = next(one for one in CLAIMS if "958" in one.numbers)
+    assert claim.faults(copy) == []
+    source = copy / claim.sources[0]
+    source.write_text(source.read_text("utf-8").replace("958", "858"), encoding="utf-8")
+    assert "does not have 958" in claim.faults(copy)[0]
+    assert "has no source" in replace(claim, numbers=claim.numbers[:-1]).faults()[0]
+    assert "does not say" in replace(claim, text="nothing").faults()[0]
+
+
+def test_a_table_written_by_hand_is_not_excused_by_one_that_is_included(copy):
+    page = "docs/explanation/verification.md"
+    text = (copy / page).read_text(encoding="utf-8")
+    row = "| by hand | 958 |\n| by hand | 5 |\n"
+    (copy / page).write_text(text.replace("## Speed\n", f"## Speed\n\n{row}\n"), encoding="utf-8")
+    assert [one.split()[-4] for one in tracing.faults(page, copy)] == ["5", "958"]
+
+
+def test_a_count_is_taken_again():
+    claim = next(one for one in CLAIMS if one.counted)
+    number, expression = next(iter(claim.counted.items()))
+    other = str(int(number) + 1)
+    wrong = replace(claim, text=claim.text.replace(number, other), counted={other: expression})
+    assert any(f"does not have {other}" in fault for fault in wrong.faults())
+
+
+def test_numbers_are_read_as_they_stand():
+    text = "13,020 tests of F1, 0, 1, 5 and 0.96 s at p = 4.5e-13; ACL-2019, v1.2 and 10⁵"
+    assert tracing.numbers_of(text) == {"13,020", "0", "1", "5", "0.96", "4.5e-13", "10"}
