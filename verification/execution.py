@@ -24,6 +24,11 @@ def run_apart(name: str, args: argparse.Namespace) -> Sequence[str]:
         return pool.submit(run, name, args).result()
 
 
+def overview() -> str:
+    """Return the table of what was run of each part."""
+    return records.table(PARTS, {one: getattr(Sizes(), one) for one in NUMBERS})
+
+
 def run(name: str, args: argparse.Namespace) -> Sequence[str]:
     """Run one part; write its tables and its record where they belong."""
     fingerprint.read_ahead()
@@ -53,6 +58,8 @@ def run(name: str, args: argparse.Namespace) -> Sequence[str]:
         entry = records.entry(name, numbers, part.failures, seconds, modules)
         level: records.Level = "checked" if args.quick else "full"
         records.write(name, level, entry, args.results or records.RESULTS)
+        if args.results is None:
+            (TABLES / "programme.md").write_text(overview(), encoding="utf-8")
     held = "held" if not part.failures else "FAILED"
     print(f"{name}: {held} after {seconds:.0f} s", flush=True)
     return part.failures

@@ -77,7 +77,7 @@ ITEMS = (0, 1, 5, 50, 500)
 class Sizes:
     """How much of everything is run; worlds of more ``classes`` are left out of grids of them."""
 
-    simulations: int = 2_000
+    simulations: int = 20_000
     plant_simulations: int = 20_000
     long_simulations: int = 20_000
     repetitions: int = 1_000

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from verification import fingerprint, tracing
+from verification import fingerprint, markdown, tracing
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -174,6 +174,31 @@ def _run(one: Entry | None, *, minutes: bool = False) -> tuple[str, ...]:
         return ("–",) * (3 if minutes else 2)
     took = "–" if one.seconds is None else f"{one.seconds / 60:.1f}"
     return (one.date, one.commit, took) if minutes else (one.date, one.commit)
+
+
+def table(parts: Iterable[str], whole: Mapping[str, int], folder: Path = RESULTS) -> str:
+    """Return how much of each part was run, and how much a larger machine should run."""
+    head = ("part", "run", "when, on which code", "checked", "held", "should be run")
+    rows = []
+    for part in parts:
+        one, names = read(part, folder), fingerprint.sizes_of(part)
+        held = {True: "yes", False: "**no**", None: "not noted"}[one.held]
+        ran = {} if one.full is None else one.full.sizes
+        when, checked = (" ".join(_run(entry)).strip("– ") for entry in (one.full, one.checked))
+        rows.append(
+            [
+                f"`{part}`",
+                _said(ran) or ("never" if one.full is None else "as its table says"),
+                *(when or "–", checked or "–"),
+                held if one.entries else "–",
+                _said({name: whole[name] for name in names}) or "this",
+            ]
+        )
+    return markdown.table(head, rows, numbers_from=len(head))
+
+
+def _said(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in sizes.items())
 
 
 _LINE = "{:<14}{:>6}  {:<11}{:<17}{:>7}  {:<11}{:<17}{:<5}{}"

@@ -229,3 +229,20 @@ def test_quick_runs_every_part_but_those_that_it_names(monkeypatch, capsys):
     assert "engines: skipped; its chains need PyMC" in capsys.readouterr().out
     assert main(["engines", "--quick"]) == 0
     assert run[-1] == "engines"
+
+
+def test_the_table_of_what_was_run_is_that_of_the_records():
+    stored = (execution.TABLES / "programme.md").read_text(encoding="utf-8")
+    assert stored == execution.overview()
+    assert stored.count("\n") == len(PARTS) + 2
+
+
+def test_a_part_that_was_run_in_part_says_so(tmp_path):
+    full = records.Entry(date="2026-01-02", commit="abc", sizes={"repetitions": 20}, failures=())
+    records.write("map", "full", full, tmp_path)
+    whole = {"classes": 1_000, "repetitions": 1_000}
+    *_, row = records.table(["map"], whole, tmp_path).splitlines()
+    said = "20 repetitions | 2026-01-02 abc | – | yes | 1,000 classes, 1,000 repetitions"
+    assert row == f"| `map` | {said} |"
+    *_, row = records.table(["map"], whole, tmp_path / "none").splitlines()
+    assert "never | – | – | – |" in row
