@@ -20,6 +20,7 @@ from verification import (
     clusters,
     coverage,
     coverage_map,
+    damage,
     decisions,
     defaults,
     disagreement,
@@ -91,6 +92,7 @@ class Sizes:
     quarters: int = 30
     futures: int = 8_000
     experiments: int = 20_000
+    damages: int = 100_000
     classes: int = 1_000
     machine: Machine = field(default_factory=Machine)
 
@@ -111,6 +113,7 @@ QUICK = Sizes(
     quarters=2,
     futures=500,
     experiments=1_000,
+    damages=40,
     classes=3,
 )
 
@@ -564,6 +567,13 @@ def run_stopping(sizes: Sizes) -> Part:
     return Part(tables=tables, failures=stopping.failures(found))
 
 
+def run_damage(sizes: Sizes) -> Part:
+    """Damage files of every format: is each refused in words, or read?"""
+    damages = dict.fromkeys(damage.WORLDS, sizes.damages)
+    found = spread_worlds("damage", damage.repeat, damages, sizes.machine, step=200)
+    return Part(tables={"damage.md": damage.table(found)}, failures=damage.failures(found))
+
+
 def run_power(sizes: Sizes) -> Part:
     """Draw test sets until the decision is reached: what does pairing save?"""
     tasks = [(curve, n, sizes.power_runs) for curve in power.CURVES for n in power.sizes(curve)]
@@ -685,6 +695,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "plans": run_plans,
     "more-data": run_more_data,
     "stopping": run_stopping,
+    "damage": run_damage,
     "engines": run_engines,
 }
 

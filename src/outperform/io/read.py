@@ -165,7 +165,7 @@ def read_scores(
 
     with opened({"": source}, wanted, asked) as tables:
         rows = tables.ask(ask)
-    scores = {name: numbers_of(rows[column], column) for name, column in named.items()}
+    scores = {name: numbers_of(rows[column], column, source) for name, column in named.items()}
     # In text files nothing is missing, so the empty text is no group either.
     grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
     ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
@@ -282,15 +282,16 @@ def _named(models: object) -> dict[str, str]:
     return named
 
 
-def numbers_of(values: list[Any], name: str) -> FloatArray:
+def numbers_of(values: list[Any], name: str, source: object) -> FloatArray:
     """Return scores as numbers; in CSV they come as text."""
+    of = f" of {masked(str(source))}" if isinstance(source, (str, os.PathLike)) else ""
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:
             found[row] = np.nan if value is None or value == "" else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"column {name!r} must hold scores; row {row + 1} holds {value!r}"
+                f"column {name!r}{of} must hold scores; row {row + 1} holds {value!r}"
             ) from None
     return found
 

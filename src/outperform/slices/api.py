@@ -252,7 +252,7 @@ def _scores(
     sums = None if metric is None or callable(metric) else metrics.get_score(metric).sums
     if sums is None or sums.read is None:  # others read texts, rankings or masks
         of_targets = () if sums is None or truth is None else (truth,)
-        rows |= {name: list(numbers_of(rows[name], name)) for name in (a, b, *of_targets)}
+        rows |= {name: list(numbers_of(rows[name], name, source)) for name in (a, b, *of_targets)}
     made = data_of(
         None if truth is None else rows[truth],
         {a: rows[a], b: rows[b]},

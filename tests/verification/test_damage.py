@@ -1,0 +1,79 @@
+"""The study of damaged files: its damages, what counts as a failure, and every reader."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import outperform as op
+from outperform.errors import DataError
+from verification import damage
+from verification.damage import FORMATS, Format
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_read_whole_and_survives_damage(tmp_path, name):
+    FORMATS[name].make(tmp_path)
+    FORMATS[name].read(tmp_path)
+    fates = damage.repeat(name, 0, 4)
+    assert damage.repeat(name, 2, 4) == fates[2:]
+    assert damage.failures({name: fates}) == []
+
+
+def test_every_kind_of_damage_leaves_other_bytes():
+    data = bytes(range(48, 58)) * 30
+    rng = np.random.default_rng(0)
+    found = [damage.damaged(data, rng) for _ in range(400)]
+    assert sum(one != data for one in found) > 380  # noise and exchanged digits may be the same
+    sizes = {len(one) - len(data) for one in found}
+    assert min(sizes) < 0 < max(sizes)
+
+
+def _read(folder):
+    text = (folder / "a.txt").read_bytes()
+    if len(text) < 50:
+        raise KeyError("rows")
+    return op.read(folder / "a.txt") if len(text) > 100 else text
+
+
+def _planted(read):
+    def make(folder):
+        (folder / "a.txt").write_bytes(b"0123456789" * 10)
+
+    return Format("planted", make, read)
+
+
+def test_a_crash_and_a_refusal_without_a_name_fail(monkeypatch):
+    def refuse(folder):
+        raise DataError("wrong")
+
+    monkeypatch.setattr(damage, "WORLDS", ("planted",))
+    monkeypatch.setitem(FORMATS, "planted", _planted(_read))
+    fates = damage.repeat("planted", 0, 60)
+    assert any(one.startswith("crashed: damage") and "KeyError" in one for one in fates)
+    assert "read" in fates
+    failed = damage.failures({"planted": fates})
+    assert len(failed) == sum(one.startswith("crashed") for one in fates)
+    monkeypatch.setitem(FORMATS, "planted", _planted(refuse))
+    assert damage.failures({"planted": damage.repeat("planted", 0, 3)})[0].startswith(
+        "planted: unnamed: damage 0, wrong"
+    )
+
+
+def test_a_reader_that_hangs_is_stopped(monkeypatch):
+    def hang(folder):
+        while True:
+            try:
+                sum(range(1_000))
+            except Exception:
+                continue
+
+    monkeypatch.setattr(damage, "WORLDS", ("planted",))
+    monkeypatch.setattr(damage, "_SECONDS", 1)
+    monkeypatch.setitem(FORMATS, "planted", _planted(hang))
+    assert damage.repeat("planted", 0, 1) == ["hangs: damage 0"]
+
+
+def test_the_table_counts_every_file():
+    fates = ["refused", "refused", "read", "differs", "crashed: damage 7, KeyError: 'x'"]
+    assert "| CSV | 5 | 2 | 1 | 1 | 1 |" in damage.table({"CSV": fates})
