@@ -292,7 +292,8 @@ def resampled(
 ) -> FloatArray:
     """Resample items, as everybody does."""
     (table,) = seen.tables
-    counts = generator.multinomial(seen.n, table.counts / seen.n, _N_DRAWS).T.astype(np.float64)
+    drawn = generator.multinomial(seen.n, table.counts / seen.n, _N_DRAWS)
+    counts = np.ascontiguousarray(drawn.T, dtype=np.float64)
     truth, cells, found = table.cells[:, 0], np.arange(len(table.cells)), []
     shape = (seen.n_classes, cells.size)
     for model in (1, 2):
