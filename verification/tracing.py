@@ -68,7 +68,8 @@ class Claim:
         } | {
             number
             for number, expression in self.computed.items()
-            if numbers_of(expression) <= {*there, "1", "2", "100"} and number == _rounded(number, expression)
+            if numbers_of(expression) <= {*there, "1", "2", "100"}
+            and number == _rounded(number, expression)
         }
         for number in sorted(_numbers(self.text)):
             if number not in {*self.numbers, *self.counted, *self.computed}:
@@ -164,10 +165,10 @@ def _numbers(text: str, phrases: Sequence[str] = ()) -> set[str]:
     return numbers_of(_LABEL.sub(" ", _CODE.sub(" ", text)))
 
 
-_CODE = re.compile(r"\]\([^)]*\)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^>]*>|doi:\S+")
+_CODE = re.compile(r"\[\d+\]\([^)]*\)|\]\([^)]*\)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^>]*>|doi:\S+")
 _LAYOUT = re.compile(r"^ *\d+\. |^:(?:::|[\w-]+:).*", re.MULTILINE)  # lists, directives
 _LABEL = re.compile(
-    r"\b(?:tables?|figures?|equations?|line|algorithm|section|group|category) \d+(?:(?: and| to) \d+)?",
+    r"\b(?:tables?|figures?|equations?|line|algorithm|group|category) \d+(?:(?: and| to) \d+)?",
     re.IGNORECASE,
 )
 
