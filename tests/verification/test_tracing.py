@@ -109,6 +109,23 @@ def test_a_table_written_by_hand_is_not_excused_by_one_that_is_included(copy):
     assert [one.split()[-4] for one in tracing.faults(page, copy)] == ["5", "958"]
 
 
+@pytest.mark.parametrize(
+    ("block", "traced"),
+    [
+        ("```python\n>>> 4710 + 1\n4711\n\n```", True),
+        ("```python\nprint(4711)\n```", False),
+        ("```console\n$ outperform --version\n4711\n```", False),
+    ],
+)
+def test_only_examples_that_are_run_trace_a_number(copy, block, traced):
+    page = "docs/how-to/p-values.md"
+    with (copy / page).open("a", encoding="utf-8") as file:
+        file.write(f"\n## More\n\n{block}\n\nThat is 4,711.\n\n## Elsewhere\n\nNot 815.\n")
+    faults = "\n".join(tracing.faults(page, copy))
+    assert ("4,711 is not traced" in faults) != traced
+    assert "815 is not traced" in faults
+
+
 def test_a_sum_is_done_again():
     claim = next(one for one in CLAIMS if "100 * 0.85" in one.computed.values())
     text = claim.text.replace("85", "84")
