@@ -32,6 +32,9 @@ class Claim:
         The numbers of the text that sources have as they are.
     counted
         The numbers of the text that say how often an expression occurs in the sources.
+    computed
+        The numbers of the text that follow from numbers of the sources, each with the sum,
+        product or quotient that gives it; 1, 2 and 100 may take part.
     part
         The part of the programme that it belongs to; None for benches and reproductions.
     seed
@@ -46,6 +49,7 @@ class Claim:
     command: str
     numbers: Sequence[str] = ()
     counted: Mapping[str, str] = field(default_factory=dict)
+    computed: Mapping[str, str] = field(default_factory=dict)
     part: str | None = None
     seed: str | None = None
     tolerance: str | None = None
@@ -55,18 +59,30 @@ class Claim:
         found = []
         if self.text not in _one_line((root / self.file).read_text(encoding="utf-8")):
             found.append(f"{self.file} does not say {self.text!r}")
-        sources = "\n".join((root / one).read_text(encoding="utf-8") for one in self.sources)
-        there = numbers_of(sources) | {
+        sources = "\n".join(self._source(one, root) for one in self.sources)
+        there = numbers_of(sources)
+        there |= {
             number
             for number, expression in self.counted.items()
             if int(number) == len(re.findall(expression, sources, re.MULTILINE))
+        } | {
+            number
+            for number, expression in self.computed.items()
+            if numbers_of(expression) <= {*there, "1", "2", "100"}
+            and number == _rounded(number, expression)
         }
-        for number in sorted(numbers_of(self.text)):
-            if number not in {*self.numbers, *self.counted}:
+        for number in sorted(_numbers(self.text)):
+            if number not in {*self.numbers, *self.counted, *self.computed}:
                 found.append(f"{number} of {self.text!r} has no source")
             elif number not in there:
                 found.append(f"{', '.join(self.sources)} does not have {number} of {self.text!r}")
         return found
+
+    def _source(self, file: str, root: Path) -> str:
+        """Return a source; of the claim's own page only what it includes or a test runs."""
+        if file == self.file:
+            return "\n".join(re.findall(r"^```(.*)", _condensed(file, root), re.MULTILINE))
+        return (root / file).read_text(encoding="utf-8")
 
 
 def claims() -> list[Claim]:
@@ -100,51 +116,88 @@ def numbers_of(text: str) -> set[str]:
     return set(_NUMBER.findall(text))
 
 
+def _rounded(number: str, expression: str) -> str:
+    """Return what an expression gives, with as many decimals as a number has."""
+    if not re.fullmatch(r"[\d.,()+*/ -]+", expression):
+        raise ValueError(f"{expression!r} must have numbers, + - * / and brackets only")
+    return f"{eval(_plain(expression)):,.{len(number.partition('.')[2])}f}"
+
+
 # Not a part of a name, such as F1, P19-1405 or v1.2.
 _NUMBER = re.compile(r"(?<![\w.,])(?<!\w-)\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w,]*\d)")
+
+
+# Blocks whose output tests/test_readme.py checks; those with `>>>` are doctests, on every page.
+RUN = {
+    "README.md": "text",
+    "docs/index.md": "text",
+    "docs/tutorial/release-engineer.md": "console",
+}
 
 
 def faults(page: str, root: Path = ROOT) -> list[str]:
     """Return the numbers of a page that come from nowhere, and phrases that it no longer has.
 
     A number comes from a claim of the manifest, or it stands in a phrase that the manifest lists
-    as a definition. Prose may also have numbers of a table that the same section includes.
+    as a definition. Prose may also have numbers of what the same section includes, and of its
+    examples that tests run.
     """
-    text = _without_code((root / page).read_text(encoding="utf-8"))
+    text = _condensed(page, root)
+    words = _one_line(re.sub(r"^```.*", "", text, flags=re.MULTILINE))
     known = [*definitions()[page], *(one.text for one in claims() if one.file == page)]
-    found = [f"{page} does not say {one!r}" for one in known if one not in _one_line(text)]
-    phrases = sorted(known, key=len, reverse=True)
+    found = [f"{page} does not say {one!r}" for one in known if one not in words]
+    phrases = sorted({*known, *_manifest()["everywhere"]}, key=len, reverse=True)
     for section in re.split(r"^(?=#+ )", text, flags=re.MULTILINE):
         heading, rows = section.partition("\n")[0], re.findall(r"^\|.*", section, re.MULTILINE)
         prose = re.sub(r"^(\||```).*", "", section, flags=re.MULTILINE)
-        included = numbers_of(_included(section, (root / page).parent))
-        lacking = _numbers(prose, phrases) - included | _numbers("\n".join(rows), phrases)
+        shown = numbers_of("\n".join(re.findall(r"^```(.*)", section, re.MULTILINE)))
+        lacking = {one for one in _numbers(prose, phrases) if not {one, _plain(one)} & shown}
+        lacking |= _numbers("\n".join(rows), phrases)
         found += [f"{page}, {heading!r}: {number} is not traced" for number in sorted(lacking)]
     return found
 
 
-def _numbers(text: str, phrases: Sequence[str]) -> set[str]:
-    """Return the numbers of a text outside of phrases, code, formulas and addresses."""
-    text = _one_line(text)
+def _numbers(text: str, phrases: Sequence[str] = ()) -> set[str]:
+    """Return the numbers of a text outside of phrases, code, formulas, addresses and labels."""
+    text = _one_line(_LAYOUT.sub(" ", text))
     for phrase in phrases:
         text = re.sub(rf"(?<![\w.,]){re.escape(phrase)}(?!\d)", " ", text)
-    return numbers_of(re.sub(r"\]\([^)]*\)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^>]*>", " ", text))
+    return numbers_of(_LABEL.sub(" ", _CODE.sub(" ", text)))
 
 
-def _included(section: str, folder: Path) -> str:
-    files = re.findall(r"^```\{include\} (\S+)$", section, re.MULTILINE)
-    return "\n".join((folder / file).read_text(encoding="utf-8") for file in files)
+_CODE = re.compile(r"\[\d+\]\([^)]*\)|\]\([^)]*\)|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^>]*>|doi:\S+")
+_LAYOUT = re.compile(r"^ *\d+\. |^:(?:::|[\w-]+:).*", re.MULTILINE)  # lists, directives
+_LABEL = re.compile(
+    r"\b(?:tables?|figures?|equations?|line|algorithm|group|category) \d+(?:(?: and| to) \d+)?",
+    re.IGNORECASE,
+)
 
 
-def _without_code(text: str) -> str:
-    """Leave out what is between fences, but for the line that includes a table."""
-    found, fenced = [], False
-    for line in text.splitlines():
-        if line.startswith("```"):
-            fenced = not fenced
-        if line.startswith("```{include}") or not (fenced or line.startswith("```")):
-            found.append(line)
-    return "\n".join(found)
+def _condensed(page: str, root: Path) -> str:
+    """Put what a page includes, and each example that tests run, on one line after a fence.
+
+    Captions of figures and the glossary stay, other code goes.
+    """
+
+    def line(block: re.Match[str]) -> str:
+        kind, file, body = block.groups()
+        if kind in ("{include}", "{literalinclude}"):
+            body = (root / page).parent.joinpath(file).read_text(encoding="utf-8")
+        elif kind in ("{figure}", "{glossary}"):
+            return re.sub(r"^:[\w-]+:.*", "", body, flags=re.MULTILINE)
+        elif ">>>" not in body and kind != RUN.get(page):
+            return ""
+        return f"```{_one_line(body)} {_one_line(_SEPARATOR.sub('', body))}\n"
+
+    text = (root / page).read_text(encoding="utf-8")
+    return re.sub(r"^```(\S*) ?(.*)\n((?s:.*?))^```$", line, text, flags=re.MULTILINE)
+
+
+def _plain(number: str) -> str:
+    return _SEPARATOR.sub("", number)
+
+
+_SEPARATOR = re.compile(r"(?<=\d)[_,](?=\d{3})")
 
 
 def _one_line(text: str) -> str:

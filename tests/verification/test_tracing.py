@@ -1,4 +1,4 @@
-"""Every number of the README and of some pages has a source; one changed by hand is found."""
+"""Every number of the README and of the documentation has a source; one changed is found."""
 
 from __future__ import annotations
 
@@ -23,9 +23,15 @@ def test_every_number_of_a_claim_is_in_its_source(claim):
     assert claim.tolerance
 
 
-def test_the_pages_are_those_that_people_trust():
-    trust, verification = (f"docs/explanation/{name}.md" for name in ("trust", "verification"))
-    assert {"README.md", trust, verification} <= set(PAGES)
+def test_the_pages_are_the_readme_and_all_of_the_documentation():
+    docs = tracing.ROOT / "docs"
+    written = {page for page in docs.rglob("*.md") if not page.parent.name.startswith("_")}
+    assert {"README.md", *(str(page.relative_to(tracing.ROOT)) for page in written)} == set(PAGES)
+
+
+def test_blocks_without_prompts_are_those_that_are_run():
+    tests = (tracing.ROOT / "tests" / "test_readme.py").read_text(encoding="utf-8")
+    assert all(f'"{page}"' in tests for page in tracing.RUN)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -55,6 +61,8 @@ def copy(tmp_path):
         shutil.copy(tracing.ROOT / page, tmp_path / page)
     tables = "docs/explanation/_generated"
     shutil.copytree(tracing.ROOT / tables, tmp_path / tables)
+    golden = "tests/cli/golden"
+    shutil.copytree(tracing.ROOT / golden, tmp_path / golden)
     return tmp_path
 
 
@@ -68,6 +76,11 @@ def copy(tmp_path):
         ("docs/explanation/trust.md", "81.0 ± 3.9%", "91.0 ± 3.9%", "91.0"),
         ("docs/explanation/verification.md", "they do not: 7.3%", "they do not: 8.3%", "8.3"),
         ("docs/explanation/verification.md", "hold in 65% are", "hold in 66% are", "66"),
+        ("docs/how-to/choose-a-rope.md", "from 0.0125 on", "from 0.0126 on", "0.0126"),
+        ("docs/how-to/choose-a-rope.md", "('>', 0.0125)", "('>', 0.0126)", "0.0125"),
+        ("docs/tutorial/release-engineer.md", "above −0.005, so", "above −0.006, so", "0.006"),
+        ("docs/how-to/release-gate.md", "up to 16 times", "up to 17 times", "17"),
+        ("docs/explanation/idea.md", "among 1,500 others", "among 1,501 others", "1,501"),
     ],
 )
 def test_a_number_changed_by_hand_is_found(copy, page, old, new, fault):
@@ -94,6 +107,43 @@ def test_a_table_written_by_hand_is_not_excused_by_one_that_is_included(copy):
     row = "| by hand | 958 |\n| by hand | 5 |\n"
     (copy / page).write_text(text.replace("## Speed\n", f"## Speed\n\n{row}\n"), encoding="utf-8")
     assert [one.split()[-4] for one in tracing.faults(page, copy)] == ["5", "958"]
+
+
+@pytest.mark.parametrize(
+    ("block", "traced"),
+    [
+        ("```python\n>>> 4710 + 1\n4711\n\n```", True),
+        ("```python\nprint(4711)\n```", False),
+        ("```console\n$ outperform --version\n4711\n```", False),
+    ],
+)
+def test_only_examples_that_are_run_trace_a_number(copy, block, traced):
+    page = "docs/how-to/p-values.md"
+    with (copy / page).open("a", encoding="utf-8") as file:
+        file.write(f"\n## More\n\n{block}\n\nThat is 4,711.\n\n## Elsewhere\n\nNot 815.\n")
+    faults = "\n".join(tracing.faults(page, copy))
+    assert ("4,711 is not traced" in faults) != traced
+    assert "815 is not traced" in faults
+
+
+def test_a_sum_is_done_again():
+    claim = next(one for one in CLAIMS if "100 * 0.85" in one.computed.values())
+    text = claim.text.replace("85", "84")
+    wrong = replace(claim, text=text, computed={"84": "100 * 0.85"})
+    assert any("does not have 84" in fault for fault in wrong.faults())
+    other = replace(claim, text=text, computed={"84": "100 * 0.84"})
+    assert any("does not have 84" in fault for fault in other.faults())
+    with pytest.raises(ValueError, match="numbers"):
+        replace(claim, computed={"85": "abs(100)"}).faults()
+
+
+def test_a_claim_on_its_own_page_rests_on_what_is_run():
+    claim = next(one for one in CLAIMS if one.sources == [one.file] and one.numbers)
+    assert claim.faults() == []
+    prose = replace(
+        claim, file="README.md", text="958 ms", sources=["README.md"], numbers=["958"], computed={}
+    )
+    assert any("does not have 958" in fault for fault in prose.faults())
 
 
 def test_a_count_is_taken_again():
