@@ -307,7 +307,6 @@ def reliability() -> Figure:
     """Draw what came true of what was claimed; `verification reliability` stores it."""
     stored = json.loads((Path(__file__).parent / "reliability.json").read_text(encoding="utf-8"))
     figure = new_figure(PAGE, 2.3)
-    looks = {"prior": "white", "hypotheses": "white", "models": DARK}
     marks = {"accuracy": "o", "f1": "s", "f1_macro": "^"}
     claims = list(dict.fromkeys(row["claim"] for row in stored))
     for ax, claim in zip(figure.subplots(1, len(claims), sharey=True), claims, strict=True):
@@ -316,6 +315,7 @@ def reliability() -> Figure:
             if row["claim"] == claim:
                 said, true, error, _ = np.array(row["bins"]).T
                 name = f"{row['metric']}, {row['n']:,} items"
+                colour = DARK if row["n"] < 1_000 else MIDDLE
                 if row["truths"] != "models":
                     name += ", own prior"
                 ax.errorbar(
@@ -325,11 +325,11 @@ def reliability() -> Figure:
                     ls="none",
                     ms=4,
                     marker=marks[row["metric"]],
-                    color=DARK if row["n"] < 1_000 else MIDDLE,
-                    mfc=looks[row["truths"]],
+                    color=colour,
+                    mfc=colour if row["truths"] == "models" else "white",
                     label=name,
                 )
-        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=f"claimed {claim}", aspect="equal")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=f"claimed {claim}", aspect="equal")
     figure.axes[0].set_ylabel("came true")
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=3)
