@@ -176,3 +176,29 @@ def test_a_test_set_of_a_setting_finds_it(place):
     c = op.compare(y, a, b, labels=list(range(world.n_classes)), **asked)
     found = c.expected_coverage().setting
     assert shipped_key(found._asdict()) == coverage_map.key(world)
+
+
+FOUND = json.loads(coverage_map.RESULTS.read_text(encoding="utf-8"))
+MACRO = coverage_map.METRICS.index("f1_macro")
+POOR = [
+    world
+    for world in coverage_map.WORLDS
+    for one in [FOUND.get(coverage_map.key(world))]
+    if one is not None and one["repetitions"] >= 1_000
+    if min(one["default"][of][MACRO] for of in coverage_map.OF) < 0.9 * one["repetitions"]
+]
+
+
+def test_settings_in_which_intervals_hold_too_rarely_are_warned_of():
+    assert POOR
+    for world in POOR:
+        y, a, b = draw_items(world, 2_000, np.random.default_rng(4))
+        c = op.compare(
+            *(y, a, b),
+            metric="f1_macro",
+            rope=0.02,
+            labels=list(range(world.n_classes)),
+            n_draws=200,
+            random_state=1,
+        )
+        assert "sparse_classes" in {one.name for one in c.findings}, coverage_map.key(world)

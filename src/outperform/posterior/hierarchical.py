@@ -178,15 +178,13 @@ def grid_posterior(
 
 def logistic(coordinate: FloatArray) -> FloatArray:
     """Return ``1 / (1 + e^-x)``, the inverse of logit."""
-    value: FloatArray = 1.0 / (1.0 + np.exp(-coordinate))
-    return value
+    return np.asarray(1.0 / (1.0 + np.exp(-coordinate)))
 
 
 def log_logistic(coordinate: FloatArray) -> FloatArray:
     """Return the logarithm of the logistic function, also far out."""
     # NumPy's logaddexp gives the same and takes three times as long.
-    value: FloatArray = np.minimum(coordinate, 0.0) - np.log1p(np.exp(-np.abs(coordinate)))
-    return value
+    return np.asarray(np.minimum(coordinate, 0.0) - np.log1p(np.exp(-np.abs(coordinate))))
 
 
 def _logistic_prior(mesh: Sequence[FloatArray]) -> FloatArray:
