@@ -3,7 +3,7 @@
 Small files of every format are damaged at random: bits turned, bytes replaced, spans cut out,
 doubled, moved or filled with noise, the end cut off, digits exchanged. What is read may be wrong,
 since a digit that became another is a valid digit. What is refused must name the file, or, where
-several files no longer fit together, the models and items that differ.
+models no longer have the same items or lack a score, the models.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def _fate(kind: Format, folder: Path, files: Sequence[Path], number: int) -> str
     except OutperformError as refusal:
         if file.name in str(refusal):
             return "refused"
-        return "differs" if len(files) > 1 else f"unnamed: damage {number}, {refusal}"
+        return "differs" if "'" in str(refusal) else f"unnamed: damage {number}, {refusal}"
     except _Hangs:
         return f"hangs: damage {number}"
     except Exception as crash:
@@ -269,7 +269,7 @@ Found = Mapping[str, Sequence[str]]
 
 def table(found: Found) -> str:
     """Return how many files of each format were refused, how, and how many were read."""
-    head = ("format", "damaged", "file named", "difference named", "read", "crashed")
+    head = ("format", "damaged", "file named", "models named", "read", "crashed")
     rows = []
     for name, fates in found.items():
         n = Counter(fate.partition(":")[0] for fate in fates)

@@ -159,6 +159,14 @@ def test_a_file_cut_anywhere_is_refused(tmp_path, write):
             op.read(path, truth="y", models=["m"])
 
 
+def test_a_column_name_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "a.arrow"
+    feather.write_feather(pa.table({"y": [0, 1], "model": [0, 1]}), str(path))
+    path.write_bytes(path.read_bytes().replace(b"model", b"mod\x84l"))
+    with pytest.raises(DataError, match=r"a\.arrow cannot be read as Arrow; it may be damaged"):
+        op.read(path, truth="y", models=["model"])
+
+
 def test_offsets_beyond_the_end_are_refused(tmp_path):
     path = tmp_path / "a.arrow"
     write_file(pa.table({"y": ["aaaa", "bbbb"], "m": ["aaaa", "bbbb"]}), str(path))

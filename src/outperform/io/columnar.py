@@ -440,7 +440,9 @@ def rescue_arrow(
 
 def _schema(file: File) -> Any:
     with damage(file, "Arrow"), closing(pyarrow().OSFile(file.path)) as stream:
-        return _opened(file, stream, None).schema
+        schema = _opened(file, stream, None).schema
+        list(schema.names)  # pyarrow decodes them only now
+        return schema
 
 
 def _batches(file: File, columns: Sequence[int]) -> Iterator[Any]:
