@@ -444,10 +444,12 @@ def run_map(sizes: Sizes) -> Part:
     Settings whose chunks are all here are counted, also while others are not run.
     """
     n = min(sizes.repetitions, coverage_map.REPETITIONS)
+    every = dict.fromkeys(_up_to(sizes.classes, coverage_map.WORLDS), n)
+    kept = sizes.machine.chunks is not None
     found: coverage_map.Found = {}
-    for world in _up_to(sizes.classes, coverage_map.WORLDS):
+    for some in [{world: n} for world in every] if kept else [every]:
         with suppress(Unfinished):
-            found |= spread_worlds("map", coverage_map.repeat, {world: n}, sizes.machine)
+            found |= spread_worlds("map", coverage_map.repeat, some, sizes.machine)
     known = coverage_map.merge(found, records.commit())
     return Part(
         tables={"map.md": coverage_map.table(known)},
