@@ -555,7 +555,7 @@ def main(arguments: Sequence[str] | None = None, project: Project | None = None)
         return 0
     fields = ("name", "before", "after", "outcome", "by")
     record = {
-        "commit": records._commit(),
+        "commit": records.commit(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "seed": SEED,
         "seconds": args.seconds,
