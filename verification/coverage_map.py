@@ -274,7 +274,7 @@ def _middle(worlds: Sequence[Mapping[str, Any]], of: str, way: str) -> str:
     if any(way not in one for one in worlds):
         return "–"
     shares = 100 * np.concatenate([np.array(one[way][of]) / one["repetitions"] for one in worlds])
-    return f"{np.median(shares):.1f} ({shares.min():.0f} to {shares.max():.0f})"
+    return f"{np.median(shares):.1f} ({shares.min():.0f}–{shares.max():.0f})"
 
 
 def failures(known: Results) -> list[str]:
