@@ -68,7 +68,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--shard",
-        type=_shard,
+        type=execution.shard_of,
         default=(1, 1),
         metavar="K/N",
         help="run the K-th of N shares of the work, such as 3/40",
@@ -97,13 +97,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if args.strict and not args.summary:
         parser.error("--strict goes with --summary")
     return args
-
-
-def _shard(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-        raise argparse.ArgumentTypeError(f"a shard is K/N with K from 1 to N; got {text!r}")
-    return int(number), int(of)
 
 
 if __name__ == "__main__":

@@ -239,11 +239,14 @@ def repeat(world: str, first: int, last: int) -> list[str]:
     kind = FORMATS[world]
     with tempfile.TemporaryDirectory() as folder:
         kind.make(Path(folder))
+        models = getattr(kind.read(Path(folder)), "models", ())
         files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
-        return [_fate(kind, Path(folder), files, number) for number in range(first, last)]
+        return [_fate(kind, Path(folder), files, models, number) for number in range(first, last)]
 
 
-def _fate(kind: Format, folder: Path, files: Sequence[Path], number: int) -> str:
+def _fate(
+    kind: Format, folder: Path, files: Sequence[Path], models: Sequence[str], number: int
+) -> str:
     rng = np.random.default_rng([SEED, WORLDS.index(kind.name), number])
     file = files[int(rng.integers(len(files)))]
     whole = file.read_bytes()
@@ -254,7 +257,11 @@ def _fate(kind: Format, folder: Path, files: Sequence[Path], number: int) -> str
     except OutperformError as refusal:
         if file.name in str(refusal):
             return "refused"
-        return "differs" if "'" in str(refusal) else f"unnamed: damage {number}, {refusal}"
+        names = [repr(model) for model in models]
+        if file.parent != folder:  # a log is a folder
+            names.append(file.parent.name)
+        named = any(name in str(refusal) for name in names)
+        return "differs" if named else f"unnamed: damage {number}, {refusal}"
     except _Hangs:
         return f"hangs: damage {number}"
     except Exception as crash:

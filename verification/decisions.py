@@ -204,8 +204,14 @@ def table(found: Found) -> str:
         )
     n = min(len(decided) for decided in found.values())
     return markdown.table(head, rows) + (
-        f"\n{n:,} test sets a row, in per cent; ROPE ± {ROPE:g}; tests at {100 * _LEVEL:.0f}%.\n"
+        f"\n{n:,} test sets a row, in per cent; standard errors are {_error(0.5, n)} at most, and "
+        f"{_error(MOST_AT_EDGE, n)} near {100 * MOST_AT_EDGE:g}%; ROPE ± {ROPE:g}; tests at "
+        f"{100 * _LEVEL:.0f}%.\n"
     )
+
+
+def _error(share: float, n: int) -> str:
+    return f"{100 * np.sqrt(share * (1 - share) / n):.1f}"
 
 
 def _share(decided: Sequence[Decided], symbol: str) -> float:

@@ -10,12 +10,20 @@ from dataclasses import fields, replace
 from multiprocessing import get_context
 
 from verification import fingerprint, records
-from verification.programme import PARTS, QUICK, Sizes
+from verification.programme import PARTS, QUICK, Sizes, sizes_of
 from verification.spreading import Machine, Unfinished
 
 TABLES = records.ROOT / "docs" / "explanation" / "_generated"
 BUILD = records.ROOT / "build" / "verification"
 NUMBERS = tuple(field.name for field in fields(Sizes) if field.name != "machine")
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Read a shard from the command line, such as 3/40."""
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise argparse.ArgumentTypeError(f"a shard is K/N with K from 1 to N; got {text!r}")
+    return int(number), int(of)
 
 
 def run_apart(name: str, args: argparse.Namespace) -> Sequence[str]:
@@ -36,7 +44,7 @@ def run(name: str, args: argparse.Namespace) -> Sequence[str]:
     kept = None if chunks is None else chunks / f"{name}-{fingerprint.chunk_key(name)}"
     given = {one: getattr(args, one) for one in NUMBERS if getattr(args, one) is not None}
     machine = Machine(jobs=args.jobs, chunks=kept, shard=args.shard)
-    sizes = replace(QUICK if args.quick else Sizes(), **given, machine=machine)
+    sizes = replace(QUICK if args.quick else sizes_of(name), **given, machine=machine)
     start = time.perf_counter()
     try:
         part = PARTS[name](sizes)

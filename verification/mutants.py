@@ -6,8 +6,9 @@ there, so that an operator with eleven replacements counts once; samples of one 
 no differently is left out: docstrings, annotations, overloads, ``__all__``, ``slots=``, f-strings
 and what is said in ``raise``. So is ``posterior/pymc``, which needs PyMC.
 
-A mutant meets the tests that run its line, then those of the lines around it, of its module and of
-its room, the cheap ones first, as many as take ``--seconds``. It is killed if one fails or hangs.
+A mutant is run against the tests that cover its line, then those of the lines around it, of its
+module and of its room, the cheap ones first, as many as take ``--seconds``. It is killed if one
+fails or hangs.
 Tests that compare recorded texts (commands, displays, reports, pages) are not among them.
 """
 
@@ -41,7 +42,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NoReturn
 
-from verification import markdown, records
+from verification import execution, markdown, records
 
 ROOMS = ("decision", "metrics", "posterior", "inference", "data")
 # Their tests first, then those of what is built on them; each checks numbers or behaviour.
@@ -227,18 +228,11 @@ def _chance(name: object) -> str:
     return hashlib.sha256(f"{SEED} {name}".encode()).hexdigest()
 
 
-def _shard(text: str) -> tuple[int, int]:
-    number, of = map(int, text.split("/"))
-    if not 1 <= number <= of:
-        raise ValueError(text)
-    return number, of
-
-
 # Which tests run which lines
 
 
-Met = dict[str, Any]
-"""What came of a mutant: ``killed``, ``survived`` or ``hangs``, by which test, and what it said."""
+Result = dict[str, Any]
+"""What became of a mutant: ``killed``, ``survived`` or ``hangs``, by which test, what that said."""
 Reach = dict[str, Any]
 """The tests of one file with their seconds, and for each line which of them run it."""
 
@@ -307,7 +301,7 @@ def _pytest(project: Project, arguments: Sequence[str], plugin: object) -> int:
 
 
 def chosen_tests(mutant: Mutant, found: Sequence[Reach], seconds: float) -> list[str]:
-    """Return the tests that a mutant meets, in order."""
+    """Return the tests that a mutant is run against, in order."""
     near: dict[str, tuple[int, float]] = {}
     for one in found:
         tests = list(one["tests"].items())
@@ -328,49 +322,51 @@ def chosen_tests(mutant: Mutant, found: Sequence[Reach], seconds: float) -> list
     return chosen
 
 
-# Mutants and tests meet
+# Mutants against tests
 
 
 def run(
     project: Project, mutant: Mutant, found: Sequence[Reach], seconds: float, patience: int = 10
-) -> Met:
-    """Let a mutant meet its tests, a few first; say which one killed it, if one did."""
+) -> Result:
+    """Run the tests against a mutant, a few first; say which one killed it, if one did."""
     tests = chosen_tests(mutant, found, seconds)
     cost = {name: time for one in found for name, time in one["tests"].items()}
-    start, met = time.perf_counter(), Met(outcome="survived")
+    start, result = time.perf_counter(), Result(outcome="survived")
     sources = (project.package / mutant.module).read_text("utf-8"), mutate(project.package, mutant)
 
-    def meet(source: str | None, some: Sequence[str]) -> Met:
+    def attempt(source: str | None, some: Sequence[str]) -> Result:
         limit = {name: 10 * cost[name] + patience for name in some}
         enough = 3 * sum(cost[name] for name in some) + 9 * patience
-        there: Met | None = _forked(partial(_meet, project, mutant, source or "", limit), enough)
+        there: Result | None = _forked(
+            partial(_run_tests, project, mutant, source or "", limit), enough
+        )
         return there or {"outcome": "hangs", "by": "", "said": "no answer"}
 
     for some in (tests[:40], tests[40:]):
-        if some and met["outcome"] == "survived":
-            met = meet(sources[1], some)
+        if some and result["outcome"] == "survived":
+            result = attempt(sources[1], some)
             # Of some kills, see that it was the change: without it the same tests pass.
-            if met.get("by") in some and _chance(mutant.name)[0] == "0":
-                control = meet(sources[0], some[: some.index(met["by"]) + 1])
+            if result.get("by") in some and _chance(mutant.name)[0] == "0":
+                control = attempt(sources[0], some[: some.index(result["by"]) + 1])
                 if control["outcome"] != "survived":
                     raise RuntimeError(f"{control['by']} fails without a change")
     spent = round(time.perf_counter() - start, 1)
-    return {"name": mutant.name, **asdict(mutant), **met, "tests": len(tests), "seconds": spent}
+    return {"name": mutant.name, **asdict(mutant), **result, "tests": len(tests), "seconds": spent}
 
 
-def _meet(project: Project, mutant: Mutant, source: str, limit: Mapping[str, float]) -> Met:
+def _run_tests(project: Project, mutant: Mutant, source: str, limit: Mapping[str, float]) -> Result:
     import pytest
 
     path, loaded = str(project.package / mutant.module), SourceFileLoader.get_code
-    met: Met = {"outcome": "survived"}
+    result: Result = {"outcome": "survived"}
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         if self.path != path:
             return loaded(self, fullname)
-        met["loaded"] = True
+        result["loaded"] = True
         return _compile(source, path)
 
-    class Meeting:
+    class Plugin:
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
             there = {item.nodeid: item for item in items}
             items[:] = [there[name] for name in limit if name in there]
@@ -380,11 +376,11 @@ def _meet(project: Project, mutant: Mutant, source: str, limit: Mapping[str, flo
 
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.failed:
-                met.update(outcome="killed", by=report.nodeid, said=_last_line(report))
+                result.update(outcome="killed", by=report.nodeid, said=_last_line(report))
 
         def pytest_collectreport(self, report: pytest.CollectReport) -> None:
             if report.failed:
-                met.update(outcome="killed", by="import", said=_last_line(report))
+                result.update(outcome="killed", by="import", said=_last_line(report))
 
     def hang(*_: object) -> None:
         raise TimeoutError("the test hangs")
@@ -394,14 +390,14 @@ def _meet(project: Project, mutant: Mutant, source: str, limit: Mapping[str, flo
     files = dict.fromkeys(name.partition("::")[0] for name in limit)
     arguments = ["-x", *(str(project.tests.parent / file) for file in files)]
     try:
-        code = _pytest(project, arguments, Meeting())
+        code = _pytest(project, arguments, Plugin())
     except BaseException as error:  # the package cannot even be imported
         return {"outcome": "killed", "by": "import", "said": repr(error)[:200]}
-    if met["outcome"] == "survived" and code not in (0, 5):
+    if result["outcome"] == "survived" and code not in (0, 5):
         return {"outcome": "killed", "by": "import", "said": f"pytest ends with {code}"}
-    if not met.pop("loaded", False):
+    if not result.pop("loaded", False):
         raise RuntimeError(f"the tests of {mutant.module} do not load it")
-    return met
+    return result
 
 
 def _last_line(report: Any) -> str:
@@ -451,19 +447,21 @@ def _write(file: Path, content: object, indent: int | None = None) -> None:
     unfinished.replace(file)
 
 
-# What came of it
+# What became of them
 
 
 def work(project: Project, todo: Sequence[Mutant], seconds: float) -> None:
-    """Run mutants and keep what came of each."""
+    """Run mutants and keep what became of each."""
     found = reach(project) if todo else []
     for place, one in enumerate(todo, start=1):
-        met = {**run(project, one, found, seconds), "code": _code_of(project, one.module)}
-        _write(project.build / "done" / f"{_chance(one.name)[:24]}.json", met)
-        print(f"{place} of {len(todo)}: {met['outcome']} {one.name}", file=sys.stderr, flush=True)
+        result = {**run(project, one, found, seconds), "code": _code_of(project, one.module)}
+        _write(project.build / "done" / f"{_chance(one.name)[:24]}.json", result)
+        print(
+            f"{place} of {len(todo)}: {result['outcome']} {one.name}", file=sys.stderr, flush=True
+        )
 
 
-def finished(project: Project) -> dict[str, Met]:
+def finished(project: Project) -> dict[str, Result]:
     """Return what is finished, here or on other machines; not of modules that have changed."""
     files = sorted((project.build / "done").glob("*.json"))
     found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
@@ -534,7 +532,9 @@ def main(arguments: Sequence[str] | None = None, project: Project | None = None)
     """Run a shard; write the record and the table when every mutant of the sample is finished."""
     parser = argparse.ArgumentParser(prog="python -m verification.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=250, help="mutants; %(default)s by default")
-    parser.add_argument("--shard", type=_shard, default=(1, 1), help="a part of the work: 1/4")
+    parser.add_argument(
+        "--shard", type=execution.shard_of, default=(1, 1), help="a part of the work: 1/4"
+    )
     parser.add_argument("--seconds", type=float, default=30.0, help="of tests for each mutant")
     parser.add_argument("--again", action="store_true", help="survivors that may be gaps, too")
     args, project = parser.parse_args(arguments), project or Project()

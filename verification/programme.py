@@ -491,12 +491,11 @@ class Study:
     repeat: Repeat[Any, Any]
     table: Callable[[dict[Any, list[Any]]], str]
     failures: Callable[[dict[Any, list[Any]]], list[str]]
-    most: int | None = None  # test sets, where fewer say enough
+    enough: int | None = None  # test sets, where each takes long
 
     def run(self, name: str, sizes: Sizes) -> Part:
         """Draw the test sets of all worlds."""
-        n = sizes.test_sets if self.most is None else min(sizes.test_sets, self.most)
-        repetitions = dict.fromkeys(self.worlds, n)
+        repetitions = dict.fromkeys(self.worlds, sizes.test_sets)
         found = spread_worlds(name, self.repeat, repetitions, sizes.machine)
         return Part(
             tables={f"{name.replace('-', '_')}.md": self.table(found)},
@@ -525,7 +524,7 @@ def _of_worlds(study: Any, tables: Any) -> Study:
 
 
 def _of_few(study: Any) -> Study:
-    return replace(_of_worlds(study, study), most=study.REPETITIONS)
+    return replace(_of_worlds(study, study), enough=study.REPETITIONS)
 
 
 # Made when they are run: nothing of another study is loaded then.
@@ -549,6 +548,12 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "votes": partial(_of_few, votes),
     "weights": partial(_of_worlds, weights, weights),
 }
+
+
+def sizes_of(name: str) -> Sizes:
+    """Return how much of a part is run when nothing else is asked for."""
+    enough = STUDIES[name]().enough if name in STUDIES else None
+    return Sizes() if enough is None else Sizes(test_sets=enough)
 
 
 def run_study(name: str, sizes: Sizes) -> Part:

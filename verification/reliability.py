@@ -191,14 +191,19 @@ def table(found: Found) -> str:
             pairs = pairs_of(ones)
             if claim in pairs:
                 cells = [
-                    "–" if one is None else f"{100 * one.claimed:.1f}: {100 * one.came_true:.1f}"
+                    "–" if one is None else f"{100 * one.claimed:.1f}: {_came_true(one)}"
                     for one in curve(*pairs[claim])
                 ]
                 rows.append([claim, _FROM[world.truths], world.metric, f"{world.n:,}", *cells])
     n = min(len(ones) for ones in found.values())
     return markdown.table(head, rows, numbers_from=3) + (
-        f"\nThe mean claim of each bin, and how many of them came true; {n:,} test sets a row.\n"
+        "\nThe mean claim of each bin, how many came true, and the standard error of that if "
+        f"claims are right; {n:,} test sets a row.\n"
     )
+
+
+def _came_true(one: Bin) -> str:
+    return markdown.percent(one.came_true, one.error)
 
 
 _FROM = {"prior": "the prior", "hypotheses": "null or alternative", "models": "similar models"}

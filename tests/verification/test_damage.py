@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,9 @@ def test_every_kind_of_damage_leaves_other_bytes():
     assert min(sizes) < 0 < max(sizes)
 
 
+WHOLE = b"0123456789" * 10
+
+
 def _read(folder):
     text = (folder / "a.txt").read_bytes()
     if len(text) < 50:
@@ -38,14 +43,16 @@ def _read(folder):
 
 def _planted(read):
     def make(folder):
-        (folder / "a.txt").write_bytes(b"0123456789" * 10)
+        (folder / "a.txt").write_bytes(WHOLE)
 
     return Format("planted", make, read)
 
 
 def test_a_crash_and_a_refusal_without_a_name_fail(monkeypatch):
     def refuse(folder):
-        raise DataError("wrong")
+        if (folder / "a.txt").read_bytes() == WHOLE:
+            return SimpleNamespace(models=("old",))
+        raise DataError(message)
 
     monkeypatch.setattr(damage, "WORLDS", ("planted",))
     monkeypatch.setitem(FORMATS, "planted", _planted(_read))
@@ -55,14 +62,18 @@ def test_a_crash_and_a_refusal_without_a_name_fail(monkeypatch):
     failed = damage.failures({"planted": fates})
     assert len(failed) == sum(one.startswith("crashed") for one in fates)
     monkeypatch.setitem(FORMATS, "planted", _planted(refuse))
-    assert damage.failures({"planted": damage.repeat("planted", 0, 3)})[0].startswith(
-        "planted: unnamed: damage 0, wrong"
-    )
+    message = "this can't be read"
+    assert damage.repeat("planted", 0, 1) == [f"unnamed: damage 0, {message}"]
+    assert damage.failures({"planted": damage.repeat("planted", 0, 3)})
+    message = "'old' lacks an item"
+    assert damage.repeat("planted", 0, 1) == ["differs"]
+    message = "a.txt ends too early"
+    assert damage.repeat("planted", 0, 1) == ["refused"]
 
 
 def test_a_reader_that_hangs_is_stopped(monkeypatch):
     def hang(folder):
-        while True:
+        while (folder / "a.txt").read_bytes() != WHOLE:
             try:
                 sum(range(1_000))
             except Exception:

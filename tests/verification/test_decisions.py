@@ -97,3 +97,4 @@ def test_the_table_has_a_row_for_each_world():
     text = decisions.table({world: found})
     assert "| f1 | 5,000 | 5% | +0.04 |" in text
     assert "3 test sets a row" in text
+    assert "errors are 28.9 at most, and 10.6 near 3.5%" in text  # √(p (1 − p) / 3)

@@ -72,6 +72,6 @@ def test_the_table_and_what_the_figure_draws():
     world = ClaimWorld(truths="models", metric="f1", n=200)
     found = made(world, [0.3, 0.97, 0.99], [False, True, True])
     assert "| P(A is better) | similar models | f1 | 200 |" in reliability.table(found)
-    assert "30.0: 0.0" in reliability.table(found)
+    assert "30.0: 0.0 ± 45.8" in reliability.table(found)  # √(0.3 · 0.7), of one claim
     (row,) = json.loads(reliability.stored(found))
     assert row["bins"][1][:2] == [0.98, 1.0]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from verification import coverage, honesty, markdown
+from verification import coverage, decisions, honesty, markdown
 from verification.__main__ import main
 from verification.plants import PLANTS
+from verification.programme import Sizes, sizes_of
 
 
 def test_a_resampled_test_set_keeps_all_classes():
@@ -25,6 +26,11 @@ def test_coverage_is_the_share_of_hits():
     assert row.covered == 0.75
     assert row.error == np.sqrt(0.75 * 0.25 / 4)
     assert coverage.gate(row) == (0.93, 0.985)
+
+
+def test_a_study_that_takes_long_has_its_own_number_of_test_sets():
+    assert sizes_of("decisions").test_sets == decisions.REPETITIONS < Sizes().test_sets
+    assert sizes_of("rank") == sizes_of("plants") == Sizes()
 
 
 def test_every_case_is_answered_from_draws_and_reports_its_errors():

@@ -200,7 +200,7 @@ def _refuse_other_versions(every: Sequence[Samples]) -> None:
             if known != version:
                 other.append((item, where))
         if other:
-            ids = ", ".join(repr(item.id) for item, _ in other[:_EXAMPLES])
+            ids = ", ".join([*dict.fromkeys(repr(item.id) for item, _ in other)][:_EXAMPLES])
             raise DataError(
                 f"{samples.name} and {other[0][1].name} ask something else under the same id in "
                 f"{len(other)} of {len(samples.items)} samples, e.g. {ids}; they are of different "

@@ -225,6 +225,7 @@ _SKEWS = np.linspace(-4.0, 2.0, 13)
 _LOCATIONS = np.concatenate(
     [np.arange(-6.0, -2.6, 0.25), np.arange(-2.5, 1.0, 0.1), np.arange(1.0, 3.01, 0.25)]
 )
+# Products of two numbers above e^-340 are normal; arithmetic of subnormal ones takes far longer.
 _LOG_TINY = -340.0
 # So many equally likely parameters stand for the whole posterior of them.
 _NODES = 128
@@ -291,10 +292,10 @@ class LearnedPrevalence:
 def _poisson(counts: FloatArray) -> FloatArray:
     """Return the likelihood of each count at each log rate."""
     logs = counts[:, None] * _LOG_RATES - np.exp(_LOG_RATES) - gammaln(counts + 1)[:, None]
-    return _positive(logs)
+    return _exp(logs)
 
 
-def _positive(logs: FloatArray) -> FloatArray:
+def _exp(logs: FloatArray) -> FloatArray:
     """Return exponentials, 0 where products of two would be too small for fast arithmetic."""
     return np.asarray(np.where(logs > _LOG_TINY, np.exp(logs), 0.0))
 
@@ -314,17 +315,17 @@ def _parameters(middle: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatA
     shifts = (middle + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
     offsets = _STEP * np.arange(-shifts.max(), _LOG_RATES.size - shifts.min())
-    shape = _positive(_log_density(offsets, 0 * scales, scales, skews)[0]) * _STEP
+    shape = _exp(_log_density(offsets, 0 * scales, scales, skews)[0]) * _STEP
     most = int(shifts.max())
     windows = [shape[:, most - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
     for shift, window in zip(shifts, windows, strict=True):
         window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all that is rarer
-    return (
-        np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size),
-        np.tile(scales, shifts.size),
-        np.tile(skews, shifts.size),
-        np.concatenate(windows),
-    )
+    location = np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size)
+    scale, skew = np.tile(scales, shifts.size), np.tile(skews, shifts.size)
+    density = np.concatenate(windows)
+    for shared in (location, scale, skew, density):
+        shared.flags.writeable = False
+    return location, scale, skew, density
 
 
 def _log_density(
