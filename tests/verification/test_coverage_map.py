@@ -105,6 +105,21 @@ def test_what_is_known_better_stays(tmp_path, monkeypatch):
     assert coverage_map.table(known).count("\n") == 5
 
 
+def test_settings_with_few_test_sets_stand_apart():
+    n = len(coverage_map.METRICS)
+
+    def one(repetitions, held):
+        shares = {"level": [held] * n, "difference": [held] * n}
+        return {"repetitions": repetitions} | dict.fromkeys(coverage_map.WAYS, shares)
+
+    worlds = [world for world in coverage_map.WORLDS if world.n == 30 and world.n_classes == 20]
+    known = dict(zip(map(coverage_map.key, worlds), (one(1_000, 940), one(20, 15)), strict=False))
+    *_, whole, few, _, note = coverage_map.table(known).splitlines()
+    assert whole.startswith("| 20 | below 40 | 12 | 1,000 | 94.0 (94–94) |")
+    assert few.startswith("| 20 | below 40 | 12 | 20 | 75.0 (75–75) |")
+    assert note.endswith("12 of 2,304 settings have 1,000 test sets each.")
+
+
 def test_intervals_that_hold_too_rarely_fail():
     world = coverage_map.WORLDS[1]
     n = len(coverage_map.METRICS)
