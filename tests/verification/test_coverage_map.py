@@ -203,9 +203,13 @@ POOR = [
     if min(one["default"][of][MACRO] for of in coverage_map.OF) < 0.9 * one["repetitions"]
 ]
 
+# Models that err on different items more often than by chance; "Can I trust it?" says so.
+NOT_WARNED_OF = {"20 zipf 2000 opposed"}
+
 
 def test_settings_in_which_intervals_hold_too_rarely_are_warned_of():
-    assert POOR
+    assert len(POOR) > len(NOT_WARNED_OF)
+    silent = set()
     for world in POOR:
         y, a, b = draw_items(world, 2_000, np.random.default_rng(4))
         c = op.compare(
@@ -216,4 +220,6 @@ def test_settings_in_which_intervals_hold_too_rarely_are_warned_of():
             n_draws=200,
             random_state=1,
         )
-        assert "sparse_classes" in {one.name for one in c.findings}, coverage_map.key(world)
+        if "sparse_classes" not in {one.name for one in c.findings}:
+            silent.add(coverage_map.key(world))
+    assert silent == NOT_WARNED_OF
