@@ -242,7 +242,7 @@ def shipped(known: Results) -> str:
 
 def table(known: Results) -> str:
     """Return, for each number of classes, how settings with few and with enough errors fare."""
-    head = ["classes", "rarest class", "settings", "test sets each"]
+    head = ["classes", "items of the rarest", "settings", "test sets each"]
     head += [f"{way}: {of}" for of in OF for way in WAYS]
     rows = []
     for group in product(CLASSES, (False, True), (True, False)):
@@ -255,7 +255,7 @@ def table(known: Results) -> str:
         ]
         if worlds:
             n = [one["repetitions"] for one in worlds]
-            shown = f"{_RAREST} items or more" if dense else f"below {_RAREST}"
+            shown = f"≥ {_RAREST}" if dense else f"< {_RAREST}"
             row = [f"{n_classes}", shown, f"{len(worlds) * len(METRICS)}"]
             row.append(f"{min(n):,}" if min(n) == max(n) else f"{min(n):,} to {max(n):,}")
             rows.append(row + [_middle(worlds, of, way) for of in OF for way in WAYS])

@@ -10,6 +10,7 @@ from scipy.stats import ks_2samp, loggamma, qmc
 from outperform import Outcomes
 from outperform.data.table import Table
 from outperform.errors import ResourceError
+from outperform.posterior import class_priors
 from outperform.posterior.class_priors import (
     LearnedPrevalence,
     class_sizes,
@@ -436,3 +437,7 @@ def test_a_thousand_classes_have_margins_and_no_confusion_array():
         assert (one.hits <= np.minimum(one.actual, one.predicted) * (1 + 1e-9)).all()
     with pytest.raises(ResourceError, match="1,000,000 cells a draw; use one of the named metrics"):
         posterior.worker("confusion")
+
+
+def test_tables_that_fits_share_cannot_be_changed():
+    assert not any(table.flags.writeable for table in class_priors._parameters(100))

@@ -115,8 +115,8 @@ def test_settings_with_few_test_sets_stand_apart():
     worlds = [world for world in coverage_map.WORLDS if world.n == 30 and world.n_classes == 20]
     known = dict(zip(map(coverage_map.key, worlds), (one(1_000, 940), one(20, 15)), strict=False))
     *_, whole, few, _, note = coverage_map.table(known).splitlines()
-    assert whole.startswith("| 20 | below 40 | 12 | 1,000 | 94.0 (94–94) |")
-    assert few.startswith("| 20 | below 40 | 12 | 20 | 75.0 (75–75) |")
+    assert whole.startswith("| 20 | < 40 | 12 | 1,000 | 94.0 (94–94) |")
+    assert few.startswith("| 20 | < 40 | 12 | 20 | 75.0 (75–75) |")
     assert note.endswith("12 of 2,304 settings have 1,000 test sets each.")
 
 

@@ -71,6 +71,23 @@ def test_a_crash_and_a_refusal_without_a_name_fail(monkeypatch):
     assert damage.repeat("planted", 0, 1) == ["refused"]
 
 
+def test_a_log_that_is_a_folder_is_named_by_its_folder(monkeypatch):
+    def make(folder):
+        (folder / "run of old").mkdir()
+        (folder / "run of old" / "a.txt").write_bytes(WHOLE)
+
+    def refuse(folder):
+        if (folder / "run of old" / "a.txt").read_bytes() != WHOLE:
+            raise DataError(message)
+
+    monkeypatch.setattr(damage, "WORLDS", ("planted",))
+    monkeypatch.setitem(FORMATS, "planted", Format("planted", make, refuse))
+    message = "'run of old' and 'run of new' ask something else"
+    assert damage.repeat("planted", 0, 1) == ["differs"]
+    message = "two runs ask something else"
+    assert damage.repeat("planted", 0, 1) == [f"unnamed: damage 0, {message}"]
+
+
 def test_a_reader_that_hangs_is_stopped(monkeypatch):
     def hang(folder):
         while (folder / "a.txt").read_bytes() != WHOLE:
