@@ -19,7 +19,7 @@ from outperform.posterior.class_priors import (
 )
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.hierarchical import GridPosterior, logistic
-from outperform.posterior.learned import Learned, learned, shared_errors
+from outperform.posterior.learned import Learned, correlate, learned, shared_errors
 
 COUNTS = np.array([[14, 3, 2], [2, 7, 0], [0, 2, 4]])
 
@@ -322,14 +322,15 @@ def test_margins_are_those_of_the_confusion_array(counts, confusions, margins, s
     assert np.allclose(predicted.sum(axis=0), 1.0)
 
 
-def three_models(n, right, seed, *, n_classes=4):
-    """Return outcomes of a, b and c; b says mostly what a says, and c is a."""
+def four_models(n, right, seed, *, n_classes=4):
+    """Return outcomes of a to d: b says mostly what a says, c is a, d errs where a is right."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_classes, n)
     a = np.where(rng.random(n) < right, truth, rng.integers(0, n_classes, n))
     b = np.where(rng.random(n) < 0.7, a, rng.integers(0, n_classes, n))
+    d = np.where((a == truth) & (rng.random(n) < 0.3), (truth + 1) % n_classes, truth)
     labels = list(range(n_classes))
-    return Outcomes.from_labels(truth, {"a": a, "b": b, "c": a}, labels=labels)
+    return Outcomes.from_labels(truth, {"a": a, "b": b, "c": a, "d": d}, labels=labels)
 
 
 def close(left, right):
@@ -341,9 +342,9 @@ def close(left, right):
 
 @pytest.mark.parametrize(("n", "right"), [(40, 0.6), (60, 1.0), (500, 0.97)])
 def test_a_model_is_the_same_whatever_is_beside_it(n, right, confusions):
-    seen = three_models(n, right, seed=n)
+    seen = four_models(n, right, seed=n)
     (by_itself,) = confusions(Learned(seen.select(["a"])), 20_000)
-    for beside in (["a", "b"], ["a", "c"], ["b", "c", "a"]):
+    for beside in (["a", "b"], ["a", "c"], ["d", "a"], ["b", "c", "a"]):
         found = confusions(Learned(seen.select(beside)), 20_000, seed=2)[beside.index("a")]
         close(np.trace(found), np.trace(by_itself))
         for truth in range(4):
@@ -354,7 +355,7 @@ def test_a_model_is_the_same_whatever_is_beside_it(n, right, confusions):
 
 
 def test_equal_models_hardly_differ(confusions):
-    seen = three_models(200, 0.9, seed=1)
+    seen = four_models(200, 0.9, seed=1)
     a, c = confusions(Learned(seen.select(["a", "c"])), 10_000)
     apart = np.trace(a) - np.trace(c)
     assert abs(apart.mean()) < 3e-4
@@ -370,7 +371,29 @@ def test_models_share_no_more_than_their_errors():
     assert shared_errors(cells, independent) == pytest.approx(0.0, abs=0.01)
     half = 1000 * (independent + np.array([21, -21, -21, 21]) / 2)
     assert shared_errors(cells, half) == pytest.approx(0.5, abs=1e-3)
+    opposed = 1000 * (independent - np.array([21, -21, -21, 21]) / 3)
+    assert shared_errors(cells, opposed) == pytest.approx(-1 / 3, abs=1e-3)
     assert shared_errors(cells[:, :2], independent) == 0.0
+
+
+@pytest.mark.parametrize("n_models", [2, 3, 5])
+@pytest.mark.parametrize("part", [-1.0, -0.4, 0.0, 0.7, 1.0])
+def test_scores_have_the_correlation_that_was_asked_for(n_models, part):
+    correlation = part if part > 0 else part / (n_models - 1)
+    common, *own = np.eye(n_models + 1)  # as good as independent normals: only products count
+    found = np.stack(correlate(common, own, correlation))
+    expected = np.full((n_models, n_models), correlation) + (1 - correlation) * np.eye(n_models)
+    np.testing.assert_allclose(found @ found.T, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("beside", ["b", "d"])
+def test_accuracies_are_correlated_as_errors_are(beside, margins):
+    """With many classes most is learned from the parameters, and they must not lose it."""
+    posterior = Learned(four_models(400, 0.6, seed=5, n_classes=20).select(["a", beside]))
+    assert (posterior.shared > 0.4) if beside == "b" else (posterior.shared < -0.3)
+    rates = [hits.sum(axis=0) for hits, _, _ in margins(posterior, 20_000)]
+    # The pilot of 500 draws gives the correlation of the parameters to about 1 / sqrt(500).
+    assert np.corrcoef(rates)[0, 1] == pytest.approx(posterior.shared, abs=3 / np.sqrt(500))
 
 
 def test_a_given_prevalence_keeps_the_rows(same):
