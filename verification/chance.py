@@ -17,6 +17,17 @@ LEVEL = float(norm.sf(3))
 MANY = 20_000
 
 
+def share_error(share: float, n: int) -> float:
+    """Return the standard error of a share of ``n`` repetitions.
+
+    Examples
+    --------
+    >>> share_error(0.95, 1_900)
+    0.005
+    """
+    return float(np.sqrt(share * (1 - share) / n))
+
+
 def share_is_off(share: float, n: int, low: float = 0.0, high: float = 1.0) -> bool:
     """Return whether a share of ``n`` repetitions is outside the bounds beyond chance.
 

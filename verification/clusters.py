@@ -19,7 +19,7 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.inference.disagreements import FEW_GROUPS
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_115
 CORRELATION = 0.3
@@ -218,4 +218,4 @@ def _ignoring(hits: Sequence[Hit]) -> list[bool]:
 
 def _covered(held: Sequence[bool]) -> str:
     share = float(np.mean(held))
-    return markdown.percent(share, float(np.sqrt(share * (1 - share) / len(held))))
+    return markdown.percent(share, share_error(share, len(held)))

@@ -17,6 +17,7 @@ import numpy as np
 
 import outperform as op
 from outperform.data.table import Table
+from verification.chance import share_error
 
 PAIRS = (("nb_bern", "nb_mult"), ("svm_l1", "svm_l2"), ("nb_mult", "svm_l2"))
 CLASSIFIERS = ("nb_bern", "nb_mult", "svm_l1", "svm_l2")
@@ -68,7 +69,7 @@ class Coverage:
     @property
     def error(self) -> float:
         """The Monte Carlo standard error of the coverage."""
-        return float(np.sqrt(self.covered * (1 - self.covered) / self.repetitions))
+        return share_error(self.covered, self.repetitions)
 
 
 @lru_cache(maxsize=1)

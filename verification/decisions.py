@@ -20,7 +20,7 @@ from scipy.stats import binomtest, ttest_1samp
 import outperform as op
 from outperform._typing import FloatArray, IntArray
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_120
 REPETITIONS = 1_000
@@ -211,7 +211,7 @@ def table(found: Found) -> str:
 
 
 def _error(share: float, n: int) -> str:
-    return f"{100 * np.sqrt(share * (1 - share) / n):.1f}"
+    return f"{100 * share_error(share, n):.1f}"
 
 
 def _share(decided: Sequence[Decided], symbol: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 from verification.disagreement import BOUNDS, TIMES, Held, PoolWorld, truth_of
 
 Found = Mapping[PoolWorld, Sequence[Held]]
@@ -62,7 +62,7 @@ def _row(world: PoolWorld, held: Sequence[Held]) -> list[str]:
         world.metric,
         f"{truth_of(world):+.4f}",
         f"{len(held):,}",
-        markdown.percent(covered, float(np.sqrt(covered * (1 - covered) / len(held)))),
+        markdown.percent(covered, share_error(covered, len(held))),
         f"{np.mean([one.width for one in held]):.4f}",
         f"{np.mean([float(one.random_width or 0.0) for one in beside]):.4f}",
         markdown.percent(float(np.mean([bool(one.random_covered) for one in beside]))),

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 import outperform as op
 from outperform._typing import AnyArray, BoolArray, FloatArray
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_117
 BOUNDS = (0.93, 0.97)
@@ -245,7 +245,7 @@ def _times(found: Mapping[FoldWorld, Sequence[Held]], *, one: bool) -> str:
 
 def _share(covered: Sequence[bool]) -> tuple[float, float]:
     share = float(np.mean(covered))
-    return share, float(np.sqrt(share * (1 - share) / len(covered)))
+    return share, share_error(share, len(covered))
 
 
 def _ratio(noted: Sequence[Held]) -> float:

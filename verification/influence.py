@@ -21,7 +21,7 @@ from outperform.inference.spec import counted
 from outperform.posterior.base import build_posterior, draw_values
 from outperform.posterior.rng import seed_sequence
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 from verification.clusters import CORRELATION
 
 SEED = 20_261_117
@@ -228,7 +228,7 @@ def mean_of(hits: Sequence[bool]) -> float:
 def share_of(hits: Sequence[bool]) -> str:
     """Return the share of hits in per cent with its standard error."""
     share = mean_of(hits)
-    return markdown.percent(share, float(np.sqrt(share * (1 - share) / len(hits))))
+    return markdown.percent(share, share_error(share, len(hits)))
 
 
 def _middle(numbers: Sequence[float]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 from verification.label_sets import APART, BOUNDS, METRICS, SETTINGS, Held, SetWorld, truth_of
 
 Found = Mapping[SetWorld, Sequence[Held]]
@@ -56,7 +56,7 @@ def _row(world: SetWorld, metric: str, noted: Sequence[Held]) -> list[str]:
     apart = ""
     if metric in APART:
         apart = markdown.percent(float(np.mean([one.apart[APART.index(metric)] for one in noted])))
-    error = float(np.sqrt(covered * (1 - covered) / len(noted)))
+    error = share_error(covered, len(noted))
     return [
         metric,
         f"{world.n:,}",

@@ -18,7 +18,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import FloatArray
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_121
 TARGET = 0.8
@@ -160,7 +160,7 @@ Found = Mapping[PlanWorld, Sequence[Project]]
 def _share(projects: Sequence[Project]) -> tuple[float, float]:
     made = [one.reached for one in projects if one.n is not None]
     share = float(np.mean(made)) if made else float("nan")
-    return share, float(np.sqrt(share * (1 - share) / max(len(made), 1)))
+    return share, share_error(share, max(len(made), 1))
 
 
 def table(found: Found) -> str:

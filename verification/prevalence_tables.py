@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 from verification.prevalence import BOUNDS, Held, PrevalenceWorld, truth_of
 
 Found = Mapping[PrevalenceWorld, Sequence[Held]]
@@ -51,7 +51,7 @@ def _row(world: PrevalenceWorld, held: Sequence[Held]) -> list[str]:
         f"{100 * world.shared:g}",
         f"{truth_of(world):+.4f}",
         f"{len(held):,}",
-        markdown.percent(covered, float(np.sqrt(covered * (1 - covered) / len(held)))),
+        markdown.percent(covered, share_error(covered, len(held))),
         f"{np.mean([one.width for one in held]):.3f}",
         markdown.percent(float(np.mean([one.wrong for one in held]))),
         markdown.percent(float(np.mean([bool(one.naive_covered) for one in naive]))),

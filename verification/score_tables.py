@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 from verification.scores import BOUNDS, WORLDS, Interval, ScoreWorld, truth_of
 
 Found = Mapping[ScoreWorld, Sequence[Interval]]
@@ -52,13 +52,9 @@ def _row(world: ScoreWorld, intervals: Sequence[Interval]) -> list[str]:
         f"{truth_of(world):+.4f}",
         f"{100 * world.shared:g}",
         f"{len(intervals):,}",
-        markdown.percent(covered, _error(covered, len(intervals))),
+        markdown.percent(covered, share_error(covered, len(intervals))),
         f"{np.mean([one.width for one in intervals]):.3f}",
         markdown.percent(float(np.mean(beside))) if beside else "",
         f"{np.mean(ratios):.3f}" if ratios else "",
         "yes" if world.gated else "no",
     ]
-
-
-def _error(share: float, n: int) -> float:
-    return float(np.sqrt(share * (1 - share) / n))

@@ -18,7 +18,7 @@ from outperform._typing import FloatArray, IntArray
 from outperform.data.groups import group_rows
 from outperform.data.table import Table, count_rows, place_rows
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_115
 BOUNDS = (0.925, 0.98)
@@ -260,7 +260,7 @@ def failures(found: Found) -> list[str]:
 
 def _row(world: SpanWorld, intervals: Sequence[Interval]) -> list[str]:
     covered = float(np.mean([one.covered for one in intervals]))
-    error = float(np.sqrt(covered * (1 - covered) / len(intervals)))
+    error = share_error(covered, len(intervals))
     least = least_expected(world)
     beside = [one for one in intervals if one.by_spans is not None]
     return [

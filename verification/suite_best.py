@@ -26,7 +26,7 @@ from outperform.ranking.api import make_joint_spec
 from outperform.suite.api import p_best_elsewhere, pool_suite
 from verification import markdown
 from verification.best import BINS, Bin, reliability_of
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_118
 REPETITIONS = 400
@@ -163,7 +163,7 @@ def table(found: Found) -> str:
                 leader == one.best[question] for one, leader in zip(noted, leaders, strict=True)
             ]
             share = float(np.mean(true))
-            error = float(np.sqrt(share * (1 - share) / len(true)))
+            error = share_error(share, len(true))
             row += [f"{100 * np.mean(claims):.0f}", f"{100 * share:.0f} ± {100 * error:.0f}"]
         rows.append(row)
     each = len(next(iter(found.values())))

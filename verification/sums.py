@@ -18,7 +18,7 @@ from outperform._typing import FloatArray
 from outperform.data.scores import Scores
 from outperform.metrics.score_metric import ScoreMetric
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_117
 BOUNDS = (0.925, 0.98)
@@ -248,7 +248,7 @@ def table(found: Found) -> str:
             world = SumsWorld(metric=metric, rough=rough)
             intervals = found[world]
             share = float(np.mean([one.covered for one in intervals]))
-            error = float(np.sqrt(share * (1 - share) / len(intervals)))
+            error = share_error(share, len(intervals))
             row += [
                 f"{truth_of(world):+.3g}",
                 markdown.percent(share, error),

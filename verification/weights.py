@@ -15,7 +15,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from verification import markdown
-from verification.chance import share_is_off
+from verification.chance import share_error, share_is_off
 
 SEED = 20_261_116
 BOUNDS = (0.92, 0.975)
@@ -191,7 +191,7 @@ def _row(world: WeightWorld, held: Sequence[Held]) -> list[str]:
         f"{np.mean([one.effective for one in held]):.0f}",
         f"{truth_of(world):+.4f}",
         f"{n:,}",
-        *(markdown.percent(one, float(np.sqrt(one * (1 - one) / n))) for one in covered),
+        *(markdown.percent(one, share_error(one, n)) for one in covered),
         *(f"{one:.3f}" for one in width),
         "yes" if world.gated else "no",
     ]
