@@ -15,13 +15,12 @@ distribution over classes whose parameters have priors of their own:
 Given the parameters every row of one model's confusion matrix is conjugate, and a model's
 posterior is a function of its own confusion matrix only: it is the same whatever model is
 compared with it. Paired models share the gammas of the items that they were tried on, and
-as much of the prior's mass as their errors are correlated; where one model is right when the
-other is wrong, what is learned of their recalls is correlated negatively.
+as much of the prior's mass as their errors are correlated; of two models that err on different
+items, what is learned of their recalls is correlated negatively.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,9 +143,8 @@ class Learned(NoClosedForms):
         a class's own items, which another model may not; what is lost there is made up for.
         """
         found = []
-        # No more than this can all models be opposed to each other.
-        sign, end = (1, 1.0) if self.shared >= 0 else (-1, -1 / (self.n_models - 1))
-        for correlation in (self.shared, end):
+        sign = 1.0 if self.shared >= 0 else -1.0
+        for correlation in (self.shared, sign):
             self.together = correlation
             length = min(_PILOT, _PILOT_NUMBERS // self.n_gammas + 50)
             drawn = self.worker("margins")(np.random.default_rng(0), length)
@@ -156,7 +154,7 @@ class Learned(NoClosedForms):
         missing, gained = sign * (self.shared - found[0]), sign * (found[1] - found[0])
         if not (missing > 0 and gained > 0):
             return self.shared
-        return float(self.shared + (end - self.shared) * min(missing / gained, 1.0))
+        return float(self.shared + (sign - self.shared) * min(missing / gained, 1.0))
 
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
         """Draw each model's parameters, and the prior's weights of right and wrong given them.
@@ -165,19 +163,19 @@ class Learned(NoClosedForms):
         errors have; for each model alone they are what they would be without the others.
         """
         common = generator.standard_normal((3, length))
-        own, splits = [], []
+        right, wrong, splits = [], [], []
+        side = np.sqrt(abs(self.together))
         for rows in self.rows:
-            own.append(generator.standard_normal((3, length)))
-            splits.append(rows.spread.draw(generator, length))
-        right, wrong = [], []
-        for rows, scores in zip(self.rows, correlate(common, own, self.together), strict=True):
-            levels = ndtr(scores)
+            own = generator.standard_normal((3, length))
+            levels = ndtr(side * common + np.sqrt(1 - abs(self.together)) * own)
+            side *= np.sign(self.together)  # of two opposed models one rises where the other falls
             # Any masses go together; alike ones share most of the prior's weights.
             levels[1] = ndtr(common[1])
             logit, log_mass, slope = rows.recall.at(levels)
             mean = logistic(logit + slope * rows.sizes[:, None])
             right.append(np.exp(log_mass) * mean)
             wrong.append(np.exp(log_mass) * (1.0 - mean))
+            splits.append(rows.spread.draw(generator, length))
         shared = max(self.shared, 0.0)
         both_right, both_wrong = (shared * np.min(of, axis=0) for of in (right, wrong))
         hits, misses = (generator.standard_gamma(of) for of in (both_right, both_wrong))
@@ -189,23 +187,6 @@ class Learned(NoClosedForms):
             )
             for model in range(self.n_models)
         ]
-
-
-def correlate(
-    common: FloatArray, own: Sequence[FloatArray], correlation: float
-) -> list[FloatArray]:
-    """Return each model's normal scores, any two models with the same correlation.
-
-    Positive correlation is a common part. Negative correlation, which m models can have down to
-    ``−1 / (m − 1)``, takes away from their mean: with ``x_i = a z_i + b Σ z``, ``a² = 1 − ρ`` and
-    ``a + m b = sqrt(1 + (m − 1) ρ)`` the variance is 1 and the covariance ``2ab + m b² = ρ``.
-    """
-    scale = np.sqrt(1 - correlation)
-    if correlation >= 0:
-        return [np.sqrt(correlation) * common + scale * one for one in own]
-    of_sum = (np.sqrt(max(1 + (len(own) - 1) * correlation, 0.0)) - scale) / len(own)
-    total = np.sum(own, axis=0)
-    return [scale * one + of_sum * total for one in own]
 
 
 def _other_class(
@@ -231,6 +212,8 @@ def _other_class(
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
     """Return the mean correlation of models' errors over items.
 
+    More than two models cannot all be opposed to each other by much; theirs is at least 0.
+
     Parameters
     ----------
     cells
@@ -255,7 +238,7 @@ def shared_errors(cells: IntArray, counts: FloatArray) -> float:
     sd = np.sqrt(mean * (1 - mean))
     correlation = covariance / np.outer(sd, sd)
     mean_off = (correlation.sum() - np.trace(correlation)) / (n_models * (n_models - 1))
-    return float(np.clip(mean_off, -_MOST_SHARED / (n_models - 1), _MOST_SHARED))
+    return float(np.clip(mean_off, -_MOST_SHARED if n_models == 2 else 0.0, _MOST_SHARED))
 
 
 @dataclass(frozen=True, slots=True)
