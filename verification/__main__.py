@@ -23,8 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if args.summary:
         lines = list(records.summary(args.parts or PARTS, args.results or records.RESULTS))
-        print("\n".join(line.text for line in lines))
-        return int(any(line.failed or (args.strict and line.stale) for line in lines))
+        print("\n".join([records.HEADER, *(line.text for line in lines), records.LEGEND]))
+        old = [one.part for one in lines if args.strict and one.stale and one.part not in NOT_QUICK]
+        if old:
+            command = f"python -m verification --quick {' '.join(old)}"
+            print(f"\nnot checked on this code; run `{command}`", file=sys.stderr)
+        return int(bool(old) or any(line.failed for line in lines))
     left_out = NOT_QUICK if args.quick and not args.parts else {}
     for name, why in left_out.items():
         print(f"{name}: skipped; {why}")
@@ -36,6 +40,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failures else 0
 
 
+_SIZES = {
+    "simulations": "data sets of each calibrated configuration",
+    "plant_simulations": "data sets of each planted bug, at most",
+    "long_simulations": "data sets of each calibrated configuration that takes long",
+    "repetitions": "test sets of each setting of coverage, map and suites",
+    "seeds": "seeds of each comparison of honesty",
+    "runs": "cross-validations of each setting of blocked",
+    "training_sets": "training sets of each setting of blocked",
+    "slices": "slices of each setting of slices",
+    "test_sets": "test sets of each setting of all other studies",
+    "power_runs": "test sets of each point of a power curve",
+    "projects": "planned projects of each setting of plans",
+    "quarters": "quarters of 20 Newsgroups that more-data predicts from",
+    "futures": "test sets of each simulated setting of more-data",
+    "experiments": "experiments of each setting of stopping",
+    "damages": "damaged files of each format",
+    "classes": "settings with more classes are left out",
+}
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m verification",
@@ -45,7 +69,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all parts if none is named"
     )
-    parser.add_argument("--all", action="store_true", help="run all parts, as without any name")
+    parser.add_argument("--all", action="store_true", help="run all parts, the same as naming none")
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -58,13 +82,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="with --summary: also exit with 1 if a part with claims was run on older code",
+        help="with --summary: also exit with 1 if a part that --quick runs was neither run nor "
+        "checked on this code",
     )
     parser.add_argument(
         "--archive",
         type=Path,
         metavar="FILE.zip",
-        help="run nothing; pack code, data, results and an environment lock for Zenodo",
+        help="run nothing; pack code, data, results and an environment lock for Zenodo; needs a "
+        "clean checkout",
     )
     parser.add_argument(
         "--shard",
@@ -88,9 +114,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
             f"--{name.replace('_', '-')}",
             type=int,
             metavar="N",
-            help=f"default: {default:,}; with --quick: {quick:,}",
+            help=f"{_SIZES[name]} (default: {default:,}; with --quick: {quick:,})",
         )
     args = parser.parse_args(arguments)
+    if args.jobs < 1:
+        parser.error(f"--jobs must be at least 1; got {args.jobs}")
     unknown = [part for part in args.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; choose from {', '.join(PARTS)}")

@@ -192,10 +192,10 @@ def count(found: Found, commit: str) -> Results:
     return counted
 
 
-def merge(found: Found, commit: str) -> Results:
+def merge(counted: Results) -> Results:
     """Return what is known of each setting; what is known better stays."""
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for name, one in count(found, commit).items():
+    for name, one in counted.items():
         if one["repetitions"] >= known.get(name, {"repetitions": 0})["repetitions"]:
             known[name] = one
     return {key(world): known[key(world)] for world in WORLDS if key(world) in known}

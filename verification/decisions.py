@@ -26,7 +26,7 @@ SEED = 20_261_120
 REPETITIONS = 1_000
 ROPE = 0.02
 MOST_AT_EDGE = 0.035
-MOST_AT_ZERO = 0.03
+MOST_AT_ZERO = 0.01
 MOST_WITHOUT_ZERO = 0.075
 FIRM = ("≫", "≪", "≈")
 TESTS = ("HDI", "McNemar", "paired t", "permutation", "bootstrap")
@@ -216,11 +216,6 @@ def _error(share: float, n: int) -> str:
 
 def _share(decided: Sequence[Decided], symbol: str) -> float:
     return float(np.mean([one.symbol == symbol for one in decided]))
-
-
-def _rejected(ones: Sequence[bool | None]) -> str:
-    applied = [one for one in ones if one is not None]
-    return markdown.percent(float(np.mean(applied))) if applied else "–"
 
 
 def failures(found: Found) -> list[str]:

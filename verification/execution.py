@@ -60,6 +60,9 @@ def run(name: str, args: argparse.Namespace) -> Sequence[str]:
         for path, text in part.data.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+    if part.unfinished:
+        print(f"{part.unfinished}; run the other shards to get the rest, and a record of the run")
+        return part.failures
     if args.tables is None or args.results is not None:
         numbers = {one: getattr(sizes, one) for one in NUMBERS}
         modules = machine.modules | fingerprint.loaded()

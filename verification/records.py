@@ -80,7 +80,7 @@ class Record:
 
     @property
     def current(self) -> bool:
-        """Whether a run that held was on the code of today."""
+        """Whether a run that held was on the current code."""
         return any(one.held and one.current(self.part) for one in self.entries)
 
 
@@ -144,28 +144,24 @@ def _git(*arguments: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part in the summary: what it says, whether it held, and whether claims rest on old code."""
+    """A part in the summary: what it says, whether it failed, and whether its code has changed."""
 
+    part: str
     text: str
-    failed: bool = False
-    stale: bool = False
+    failed: bool
+    stale: bool
 
 
 def summary(parts: Iterable[str], folder: Path = RESULTS) -> Iterator[Line]:
-    """Return a line for each part, under a header."""
+    """Return a line for each part."""
     rests = [one.part for one in tracing.claims()]
-    columns = ("part", "claims", "full run", "commit", "minutes", "checked", "commit", "held")
-    yield Line(text=_LINE.format(*columns, "code"))
     for part in parts:
         one, n = read(part, folder), rests.count(part)
         held = {True: "yes", False: "NO", None: "–"}[one.held]
         code = "–" if not one.entries else "current" if one.current else "older"
         runs = (*_run(one.full, minutes=True), *_run(one.checked))
-        yield Line(
-            text=_LINE.format(part, n, *runs, held, code),
-            failed=one.held is False,
-            stale=n > 0 and not one.current,
-        )
+        text = _LINE.format(part, n, *runs, held, code)
+        yield Line(part=part, text=text, failed=one.held is False, stale=not one.current)
 
 
 def _run(one: Entry | None, *, minutes: bool = False) -> tuple[str, ...]:
@@ -202,3 +198,11 @@ def _said(sizes: Mapping[str, int]) -> str:
 
 
 _LINE = "{:<14}{:>6}  {:<11}{:<17}{:>7}  {:<11}{:<17}{:<5}{}"
+HEADER = _LINE.format(
+    *("part", "claims", "full run", "commit", "minutes", "checked", "commit", "held", "code")
+)
+LEGEND = """
+claims: numbers of the README and the documentation that name this part as their source
+checked: the last run with --quick
+held: whether all gates held in both runs, as far as that was recorded
+code: current if either run held on this code"""

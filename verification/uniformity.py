@@ -1,4 +1,4 @@
-"""Are ranks uniform? Three tests that see different faults, and Holm's correction.
+"""Are ranks uniform? Four tests that see different faults, and Holm's correction.
 
 A chi-square test sees bumps, a simultaneous band on the distribution function
 sees slow drifts, and the mean and variance of the normal scores see small

@@ -92,16 +92,13 @@ def test_what_is_known_better_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage_map, "RESULTS", tmp_path / "map.json")
     world = coverage_map.WORLDS[0]
     held = coverage_map.repeat(world, 0, 3)
-    known = coverage_map.merge({world: held}, "abc")
+    known = coverage_map.merge(coverage_map.count({world: held}, "abc"))
     one = known[coverage_map.key(world)]
     assert (one["repetitions"], one["commit"]) == (3, "abc")
     assert one["default"]["difference"] == np.sum(held, axis=0)[0, 1].astype(int).tolist()
     (tmp_path / "map.json").write_text(coverage_map.stored(known), encoding="utf-8")
-    assert (
-        coverage_map.merge({world: held[:2]}, "def")
-        == known
-        == json.loads(coverage_map.stored(known))
-    )
+    fewer = coverage_map.count({world: held[:2]}, "def")
+    assert coverage_map.merge(fewer) == known == json.loads(coverage_map.stored(known))
     assert coverage_map.table(known).count("\n") == 5
 
 

@@ -77,9 +77,9 @@ def test_decisions_that_are_wrong_too_often_fail():
             ]
         }
 
-    assert decisions.failures(made(edge, "≈", 30) | made(equal, "≫", 25)) == []
+    assert decisions.failures(made(edge, "≈", 30) | made(equal, "≫", 10)) == []
     assert "false ≈" in decisions.failures(made(edge, "≈", 80))[0]
-    assert "false ≫" in decisions.failures(made(equal, "≫", 80))[0]
+    assert "false ≫" in decisions.failures(made(equal, "≫", 25))[0]
     assert decisions.failures(made(equal, "≈", 900)) == []
     assert "HDI without 0" in decisions.failures(made(equal, "≈", 0, n_rejected=120))[0]
     beyond = DecisionWorld(metric="accuracy", n=1_000, truth=0.04, discordance=0.2)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from verification import execution, fingerprint, records, tracing
+from verification import coverage_map, execution, fingerprint, programme, records
 from verification.__main__ import main
-from verification.programme import NOT_QUICK, PARTS
+from verification.programme import NOT_QUICK, PARTS, QUICK
 
 ENTRY = records.Entry(date="2026-11-17", commit="abc", sizes={"test_sets": 3}, failures=())
 
@@ -137,10 +138,10 @@ def test_the_summary_fails_if_a_run_did_not_hold(tmp_path, capsys):
     assert re.search(r"^rank .* NO +older$", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_strict_fails_only_for_parts_that_claims_rest_on(tmp_path):
-    assert main(["plants", "--summary", "--strict", "--results", str(tmp_path)]) == 1
-    free = next(part for part in PARTS if part not in {one.part for one in tracing.claims()})
-    assert main([free, "--summary", "--strict", "--results", str(tmp_path)]) == 0
+def test_strict_fails_for_parts_that_quick_would_check(tmp_path, capsys):
+    assert main(["plants", "rank", "--summary", "--strict", "--results", str(tmp_path)]) == 1
+    assert "run `python -m verification --quick plants rank`" in capsys.readouterr().err
+    assert main(["engines", "--summary", "--strict", "--results", str(tmp_path)]) == 0
     with pytest.raises(SystemExit):
         main(["plants", "--strict"])
 
@@ -167,8 +168,9 @@ def test_the_records_of_the_repository_are_of_parts_that_there_are():
 
 def test_the_summary_of_the_repository_names_every_part(capsys):
     assert main(["--summary"]) in (0, 1)
-    lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split()[0] for line in lines] == list(PARTS)
+    lines, _, legend = capsys.readouterr().out.partition("\n\n")
+    assert [line.split()[0] for line in lines.splitlines()[1:]] == list(PARTS)
+    assert "held: whether all gates held" in legend
 
 
 # Parts, shards and chunks
@@ -193,6 +195,32 @@ def test_shards_make_the_whole_and_finished_chunks_are_not_run_again(tmp_path, c
     assert main([*FEW, "--tables", str(tmp_path / "whole")]) == 1
     texts = [(tmp_path / name / "plants.md").read_text("utf-8") for name in ("shards", "whole")]
     assert texts[0] == texts[1]
+
+
+def test_a_shard_of_the_map_counts_what_is_finished_and_is_no_run_of_the_map(
+    tmp_path, monkeypatch, capsys
+):
+    worlds = coverage_map.WORLDS[:3]
+    monkeypatch.setattr(coverage_map, "WORLDS", worlds)
+    monkeypatch.setattr(coverage_map, "RESULTS", tmp_path / "map.json")
+    few = ["map", "--repetitions", "2", "--jobs", "1", "--chunks", str(tmp_path / "chunks")]
+    command = [*few, "--results", str(tmp_path), "--tables", str(tmp_path / "tables")]
+    assert main([*command, "--shard", "2/2"]) == 0
+    assert "0 of 3 settings are finished; run the other shards" in capsys.readouterr().out
+    assert records.read("map", tmp_path).full is None
+    assert main([*command, "--shard", "1/2"]) == 0
+    assert records.read("map", tmp_path).full.held
+
+
+def test_a_quick_run_of_the_map_fails_on_its_own_test_sets(monkeypatch):
+    def nothing_holds(_, __, repetitions, ___):
+        shape = (len(coverage_map.WAYS), 2, len(coverage_map.METRICS))
+        return {world: [np.zeros(shape)] * n for world, n in repetitions.items()}
+
+    monkeypatch.setattr(programme, "spread_worlds", nothing_holds)
+    found = programme.run_map(QUICK)
+    assert len(found.failures) == 64 * 2 * len(coverage_map.METRICS)  # of 2 and 3 classes
+    assert "1,000" in found.tables["map.md"]  # what is known better is what is shown
 
 
 def test_a_quick_run_is_noted_as_a_check(tmp_path):

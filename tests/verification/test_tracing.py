@@ -71,7 +71,7 @@ def copy(tmp_path):
     [
         ("README.md", "958 ms", "858 ms", "858"),
         ("README.md", "12 planted bugs", "13 planted bugs", "13"),
-        ("README.md", "It takes hours", "It takes 7 hours", "7"),
+        ("README.md", "which takes hours", "which takes 7 hours", "7"),
         ("README.md", "a billion rows", "3 billion rows", "3"),
         ("docs/explanation/trust.md", "81.0 ± 3.9%", "91.0 ± 3.9%", "91.0"),
         ("docs/explanation/verification.md", "they do not: 7.3%", "they do not: 8.3%", "8.3"),
