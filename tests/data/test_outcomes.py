@@ -44,6 +44,13 @@ def test_the_table_says_what_was_seen(seen):
     )
 
 
+@pytest.mark.parametrize(("n_classes", "named"), [(6, True), (7, False), (50, False)])
+def test_a_repr_names_classes_only_if_they_are_few(n_classes, named):
+    seen = Outcomes.from_labels([0, 1], {"a": [0, 1]}, labels=range(n_classes))
+    assert (f"labels={seen.labels}" in repr(seen)) == named
+    assert (f"labels=<{n_classes} classes>" in repr(seen)) != named
+
+
 def test_confusion_matrices_have_the_truth_in_rows(seen):
     assert seen.confusion("a").tolist() == CONFUSION_A
     assert seen.confusion("b").tolist() == CONFUSION_B

@@ -275,6 +275,12 @@ def test_few_items(two, names):
     assert "few_items" not in names(op.compare(*(column[:10] for column in two), **FEW))
 
 
+@pytest.mark.parametrize("prior", ["unit", "bootstrap"])
+def test_few_items_are_outweighed_by_the_prior_if_there_is_one(two, prior):
+    nine = op.compare(*(column[:9] for column in two), prior=prior, **FEW)
+    assert ("outweighs" in message(nine, "few_items")) == (prior == "unit")
+
+
 def test_findings_about_labels_reach_the_result(names):
     truth = ["cat", "dog", ""] * 20
     guess = ["Cat", "dog", ""] * 20

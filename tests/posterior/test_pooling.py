@@ -318,6 +318,9 @@ def test_many_draws_come_in_pieces_that_add_up():
     assert len(pieces) > 1
     assert sum(pieces) == 3_000_001
     assert posterior.block_length(4_000) >= 1
+    for needs, numbers in (("margins", 0), ("confusion", 2 * posterior.n_classes**2)):
+        longest = max(posterior.pieces(3_000_001, needs))
+        assert longest * (posterior.n_gammas + numbers) <= slices._LONGEST
 
 
 def test_the_unit_prior_keeps_its_mass_on_the_cells_that_occurred():

@@ -14,6 +14,7 @@ from outperform.posterior.rng import (
     _workers,
     block_length,
     child,
+    gamma_sums,
     n_cores,
     n_workers,
     run_blocks,
@@ -63,6 +64,37 @@ def test_the_stream_is_the_one_that_was_published():
     bits = np.random.SFC64(child(np.random.SeedSequence(7), 2)).random_raw(4)
     digest = hashlib.sha256(np.asarray(bits, dtype="<u8").tobytes()).hexdigest()
     assert digest == "960da59bf141fe09be2986476657a96f42b96d43b27beacbd98326d64ec58ce1"
+
+
+@pytest.mark.parametrize(("n_draws", "sizes"), [(20, [10, 10]), (21, [10, 10, 1]), (1, [1])])
+def test_no_block_is_empty(n_draws, sizes):
+    filled = []
+
+    def fill(generator, out):
+        filled.append(out.shape[1])
+        normals(generator, out)
+
+    seed = np.random.SeedSequence(3)
+    few = {"n_values": 2, "n_gammas": 1, "seed": seed, "n_jobs": 1, "length": 10}
+    run_blocks(lambda: fill, n_draws=n_draws, **few)
+    assert filled == sizes
+
+
+@pytest.mark.parametrize("n_cells", [1, 100, 1_000, 10_000, 100_000])
+def test_gammas_of_many_models_stay_in_the_cache(n_cells):
+    sizes = []
+
+    def add_up(gammas):
+        sizes.append(gammas.shape[1])
+        return gammas.sum(axis=0, keepdims=True)
+
+    length = 50
+    draw_sums = gamma_sums(np.ones(n_cells), add_up, n_models=3)
+    assert draw_sums(np.random.default_rng(0), length).shape == (1, length)
+    assert sum(sizes) == length
+    assert sizes[0] * n_cells <= rng._IN_CACHE or sizes[0] == 8
+    # No shorter than they must be: eight draws more would not stay there.
+    assert sizes[0] == length or (sizes[0] + 8) * n_cells > rng._IN_CACHE
 
 
 def test_the_length_of_a_block_depends_on_the_table_only():
