@@ -192,22 +192,23 @@ def test_a_test_set_of_a_setting_finds_it(place):
 
 FOUND = json.loads(coverage_map.RESULTS.read_text(encoding="utf-8"))
 MACRO = coverage_map.METRICS.index("f1_macro")
-POOR = [
-    world
+WORST = {
+    world: min(one["default"][of][MACRO] for of in coverage_map.OF) / one["repetitions"]
     for world in coverage_map.WORLDS
     for one in [FOUND.get(coverage_map.key(world))]
     if one is not None and one["repetitions"] >= 1_000
-    if min(one["default"][of][MACRO] for of in coverage_map.OF) < 0.9 * one["repetitions"]
-]
+}
 
-# Models that err on different items more often than by chance; "Can I trust it?" says so.
-NOT_WARNED_OF = {"20 zipf 2000 opposed"}
+
+def test_no_interval_of_macro_f1_holds_in_less_than_90_percent():
+    assert len(WORST) >= 125
+    assert min(WORST.values()) >= 0.9
 
 
 def test_settings_in_which_intervals_hold_too_rarely_are_warned_of():
-    assert len(POOR) > len(NOT_WARNED_OF)
-    silent = set()
-    for world in POOR:
+    poor = [world for world, share in WORST.items() if share < 0.92]
+    assert poor
+    for world in poor:
         y, a, b = draw_items(world, 2_000, np.random.default_rng(4))
         c = op.compare(
             *(y, a, b),
@@ -217,6 +218,5 @@ def test_settings_in_which_intervals_hold_too_rarely_are_warned_of():
             n_draws=200,
             random_state=1,
         )
-        if "sparse_classes" not in {one.name for one in c.findings}:
-            silent.add(coverage_map.key(world))
-    assert silent == NOT_WARNED_OF
+        found = {one.name for one in c.findings}
+        assert found & {"sparse_classes", "few_disagreements"}, coverage_map.key(world)
