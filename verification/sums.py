@@ -211,8 +211,9 @@ def truth_of(world: SumsWorld) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One repetition: whether the truth was held, and how wide that was."""
+    """One repetition: what was true, whether it was held, and how wide the interval was."""
 
+    truth: float
     covered: bool
     width: float
 
@@ -232,7 +233,7 @@ def repeat(world: SumsWorld, first: int, last: int) -> list[Interval]:
             n_draws=_N_DRAWS,
             random_state=generator,
         )
-        found.append(Interval(truth in c.hdi, c.hdi.width))
+        found.append(Interval(truth, truth in c.hdi, c.hdi.width))
     return found
 
 
@@ -250,7 +251,7 @@ def table(found: Found) -> str:
             share = float(np.mean([one.covered for one in intervals]))
             error = share_error(share, len(intervals))
             row += [
-                f"{truth_of(world):+.3g}",
+                f"{intervals[0].truth:+.3g}",
                 markdown.percent(share, error),
                 f"{np.mean([one.width for one in intervals]):.3g}",
             ]

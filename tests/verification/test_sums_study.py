@@ -1,0 +1,34 @@
+"""The study of sums over items: what its table says, and what it rejects."""
+
+from __future__ import annotations
+
+from verification import sums
+from verification.sums import LIMITS, METRICS, WORLDS, Interval, SumsWorld
+
+
+def made(n_held):
+    return {
+        world: [Interval(0.25, k < n_held, 0.1) for k in range(1_000)]
+        for world in (
+            SumsWorld(metric=one, rough=rough) for one in METRICS for rough in (False, True)
+        )
+    }
+
+
+def test_the_table_says_what_was_true_and_how_often_it_was_held():
+    rows = sums.table(made(950)).splitlines()
+    assert len([row for row in rows if row.startswith("| `")]) == len(METRICS)
+    assert rows[2].count("+0.25 | 95.0 ± 0.7 | 0.1") == 2
+
+
+def test_intervals_that_hold_too_rarely_or_too_often_fail_but_where_a_limit_is_shown():
+    assert sums.failures(made(950)) == []
+    for n_held in (880, 1_000):
+        assert len(sums.failures(made(n_held))) == len(WORLDS) - len(LIMITS)
+
+
+def test_the_truth_is_that_of_many_items():
+    world = next(one for one in WORLDS if one.metric == "mae" and not one.rough)
+    many = sums.repeat(world, 0, 12)
+    assert {one.truth for one in many} == {sums.truth_of(world)}
+    assert sum(one.covered for one in many) >= 7  # of 12 that hold with 95%: less is 1 in 10⁶
