@@ -31,4 +31,5 @@ def test_the_truth_is_that_of_many_items():
     world = next(one for one in WORLDS if one.metric == "mae" and not one.rough)
     many = sums.repeat(world, 0, 12)
     assert {one.truth for one in many} == {sums.truth_of(world)}
-    assert sum(one.covered for one in many) >= 7  # of 12 that hold with 95%: less is 1 in 10⁶
+    # Of 12 intervals that hold with 95%, fewer than 7 hold with a chance of 10⁻⁵.
+    assert sum(one.covered for one in many) >= 7

@@ -212,7 +212,7 @@ def _other_class(
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
     """Return the mean correlation of models' errors over items.
 
-    More than two models cannot all be opposed to each other by much; theirs is at least 0.
+    With more than two models it is at least 0: they cannot all be opposed to each other.
 
     Parameters
     ----------
