@@ -592,17 +592,3 @@ def test_a_planted_definition_in_an_init_is_caught(package, file, line):
 def test_a_planted_misuse_of_the_gate_is_caught(package, room, call):
     (package / room / "a.py").write_text(f"{call}\n")
     assert len(gate_faults(package, {"plot": {"matplotlib"}})) == 1
-
-
-# The house had 170 when it was folded; each room added since brings its own few.
-MOST_MODULES = 213
-MOST_LINES = 500
-
-
-def test_the_house_stays_small():
-    lines = {
-        path.relative_to(PACKAGE).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
-        for path in PACKAGE.rglob("*.py")
-    }
-    assert len(lines) <= MOST_MODULES
-    assert {name: n for name, n in lines.items() if n > MOST_LINES} == {}
