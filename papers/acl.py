@@ -10,6 +10,7 @@ from typing import Any
 
 import outperform as op
 from papers.published import published
+from papers.signs import paper_sign
 from papers.tables import Column, Effort, Row, Table, Value
 
 TASKS = {3: "cws", 4: "ner", 5: "org"}
@@ -114,8 +115,8 @@ def _ours(found: op.Comparison) -> dict[str, Value]:
         "mean": found.mean,
         "hdi_low": found.hdi.low,
         "hdi_high": found.hdi.high,
-        "narrow": found.decision.symbol,
-        "default": found.with_rope(None).decision.symbol,
+        "narrow": paper_sign(found),
+        "default": paper_sign(found.with_rope(None)),
     }
 
 

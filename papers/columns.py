@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from outperform import Comparison
+from papers.signs import paper_sign
 from papers.tables import Column, Value
 
 P_VALUES = (
@@ -39,7 +40,7 @@ def ours(comparison: Comparison) -> dict[str, Value]:
         "pct_above_zero": 100 * comparison.p_greater,
         "pct_in_rope": 100 * comparison.p_equivalent,
         "bf_sd": comparison.point_null(method="kde").bf01,
-        "decision": comparison.decision.symbol,
+        "decision": paper_sign(comparison),
     }
 
 

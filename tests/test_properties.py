@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import outperform as op
-from outperform.decision.rope import decide, probability_error
+from outperform.decision.rope import Masses, decide, probability_error
 from outperform.posterior.base import build_posterior, exact_difference, exact_value
 from outperform.posterior.registry import get_prior
 
@@ -357,7 +357,15 @@ def test_18_a_report_in_json_says_the_same(table, metric, prior, rope):
     assert report == c.to_dict()
     hdi, region = op.results.Interval(**report["hdi"]), op.Rope(**report["rope"])
     assert (hdi, region) == (c.hdi, c.rope)
-    again = decide(hdi, region, greater_is_better=report["greater_is_better"])
+    below, above = report["p_worse"], report["p_better"]
+    better = report["greater_is_better"]
+    masses = Masses(
+        below=below if better else above,
+        inside=report["p_equivalent"],
+        above=above if better else below,
+        greater=report["p_greater"],
+    )
+    again = decide(hdi, region, masses, greater_is_better=better)
     assert op.Decision[report["decision"]["name"]] is c.decision
     # A decision is only ever withheld, never strengthened.
     assert c.decision in (again, op.Decision.UNDECIDED)

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.views import code_of
-from outperform.decision.rope import Decision, Rope, decide
+from outperform.decision.rope import Decision, Rope, firm_decision
 
 SEED = 20_190_728
 UNSTABLE = "unstable_learner"
@@ -212,7 +212,7 @@ def fold_counts(result: op.Comparison, name: str) -> list[list[int]]:
 
 
 def _called(result: op.Comparison, half_width: float) -> tuple[bool, bool]:
-    before = decide(result.hdi, Rope.from_param(half_width)) in _FIRM
+    before = firm_decision(result.hdi, Rope.from_param(half_width)) in _FIRM
     if half_width == result.rope.high:
         return before, result.decision in _FIRM
     # What with_rope would say; it would take as long again.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import outperform as op
-from outperform.decision.rope import decide
+from outperform.decision.rope import firm_decision
 from outperform.inference import engine
 from verification import label_sets, markdown, spans
 from verification.chance import share_is_off
@@ -99,7 +99,7 @@ def _hit(world: RareWorld, generator: np.random.Generator) -> Hit:
         held=0.0 in c.hdi,
         held_plain=0.0 in plain,
         false=_differs(c.decision),
-        false_plain=_differs(decide(plain, c.rope)),
+        false_plain=_differs(firm_decision(plain, c.rope)),
         withheld=any(
             one.name == "few_disagreements" and one.level == "serious" for one in c.findings
         ),
@@ -107,7 +107,7 @@ def _hit(world: RareWorld, generator: np.random.Generator) -> Hit:
     )
 
 
-def _differs(decision: op.Decision) -> bool:
+def _differs(decision: op.Decision | None) -> bool:
     return decision in (op.Decision.BETTER, op.Decision.WORSE)
 
 

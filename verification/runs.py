@@ -19,7 +19,7 @@ from numpy.polynomial.hermite_e import hermegauss
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.hdi import narrowest
-from outperform.decision.rope import Decision, decide
+from outperform.decision.rope import Decision, decide, masses_from_draws
 from outperform.inference import engine
 from outperform.ranking.api import make_joint_spec
 from verification import markdown
@@ -240,8 +240,9 @@ def _said(seen: op.Comparison, truth: float, generator: np.random.Generator) -> 
 
 
 def _judged(seen: op.Comparison, draws: FloatArray) -> tuple[op.results.Interval, Decision]:
-    hdi = narrowest(np.sort(draws), seen.hdi.prob)
-    return hdi, decide(hdi, seen.rope)
+    ordered = np.sort(draws)
+    hdi = narrowest(ordered, seen.hdi.prob)
+    return hdi, decide(hdi, seen.rope, masses_from_draws(ordered, seen.rope))
 
 
 def _best(seen: op.Comparison) -> FloatArray:

@@ -279,9 +279,10 @@ def summarize_runs(
     ordered = np.sort(both.means)
     numbers = summarize(ordered, None, prob, signed=True)
     pooled = _pool(spec, fixed, rope, prob)
-    decision = decide(numbers.hdi, rope, greater_is_better=spec.metric.greater_is_better)
+    masses = masses_from_draws(ordered, rope)
+    decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
     decision, few = disagreements.allow_runs(
-        spec, decision, numbers.hdi, rope, (sides[0].places, sides[1].places)
+        spec, decision, numbers.hdi, (sides[0].places, sides[1].places)
     )
     findings = (
         *diagnostics.rope_findings(rope),
@@ -290,14 +291,7 @@ def summarize_runs(
         *diagnostics.table_findings(spec),
         *_pulled(spec, a, b, numbers),
         *([] if few is None else [few]),
-        *diagnostics.interval_findings(
-            spec,
-            numbers.hdi,
-            numbers.eti,
-            rope,
-            sampled=True,
-            pair=(sides[0].places[0], sides[1].places[0]),
-        ),
+        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=ordered.size),
     )
     return Comparison(
         spec=spec,
@@ -310,7 +304,7 @@ def summarize_runs(
         hdi=numbers.hdi,
         eti=numbers.eti,
         rope=rope,
-        _masses=masses_from_draws(ordered, rope),
+        _masses=masses,
         decision=decision,
         draws=both.means,
         distribution=None,
@@ -348,11 +342,13 @@ def _estimate(
 
 def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
     """Judge the difference of the means of these very runs."""
-    found = summarize(np.sort(fixed), None, prob, signed=True)
+    ordered, better = np.sort(fixed), spec.metric.greater_is_better
+    found = summarize(ordered, None, prob, signed=True)
+    masses = masses_from_draws(ordered, rope)
     return PooledRuns(
         sd=found.sd,
         hdi=found.hdi,
-        decision=decide(found.hdi, rope, greater_is_better=spec.metric.greater_is_better),
+        decision=decide(found.hdi, rope, masses, greater_is_better=better),
     )
 
 

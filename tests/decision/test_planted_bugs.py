@@ -14,7 +14,7 @@ from outperform.decision import hdi
 from outperform.decision.bayes_factor import Inside, interval_null
 from outperform.decision.hdi import narrowest, narrowest_ends
 from outperform.decision.intervals import Interval, equal_tailed
-from outperform.decision.rope import decide, masses_from_draws, rope_curve
+from outperform.decision.rope import Masses, decide, masses_from_draws, rope_curve
 
 SKEWED = beta(80, 8)
 ROPE = Rope.from_param(0.01)
@@ -63,38 +63,59 @@ def test_an_error_too_small_by_a_third_is_caught(samples):
 
 
 def check_rule(rule):
-    """Fail unless the decisions of intervals on the edges are the papers'."""
-    for low, high, symbol in (
-        (-0.01, 0.01, "≈"),
-        (0.01, 0.05, ">"),
-        (0.02, 0.05, "≫"),
-        (-0.05, -0.01, "<"),
-        (-0.05, -0.02, "≪"),
-        (-0.03, 0.03, "?"),
-        (-0.03, 0.04, ">"),
+    """Fail unless the decisions of intervals on the edges, and of shares of the mass, are ours."""
+    for low, high, above, symbol in (
+        (-0.01, 0.01, 0.02, "≈"),
+        (0.01, 0.05, 0.7, ">"),
+        (0.01, 0.05, 0.6, "?"),
+        (0.02, 0.05, 0.99, "≫"),
+        (-0.05, -0.01, 0.02, "<"),
+        (-0.05, -0.02, 0.0, "≪"),
+        (-0.03, 0.03, 0.4, "?"),
+        (-0.03, 0.04, 2 / 3, ">"),
     ):
-        assert rule(Interval(low=low, high=high, prob=0.95), ROPE).symbol == symbol
+        below = 0.75 * (1 - above) if low + high < 0 else 0.0
+        found = Masses(below=below, inside=1 - below - above, above=above, greater=0.5)
+        inside = Interval(low=low, high=high, prob=0.95)
+        if symbol == "?":  # as much mass below as above, and no more inside
+            found = Masses(below=0.3, inside=0.1, above=above, greater=0.5)
+        assert rule(inside, ROPE, found).symbol == symbol
 
 
-def mirror(hdi, rope):
-    return decide(hdi, rope).mirrored
+def mirror(hdi, rope, masses):
+    return decide(hdi, rope, masses).mirrored
 
 
-def closed_edges(hdi, rope):
-    return Decision.BETTER if hdi.low >= rope.high else decide(hdi, rope)
+def closed_edges(hdi, rope, masses):
+    return Decision.BETTER if hdi.low >= rope.high else decide(hdi, rope, masses)
 
 
-def open_rope(hdi, rope):
-    found = decide(hdi, rope)
+def open_rope(hdi, rope, masses):
+    found = decide(hdi, rope, masses)
     edge = hdi.low == rope.low or hdi.high == rope.high
     return Decision.UNDECIDED if found is Decision.EQUIVALENT and edge else found
 
 
-def zero_for_the_midpoint(hdi, rope):
-    return decide(hdi, Rope(low=rope.low - 0.01, high=rope.high))
+def more_than_two_thirds(hdi, rope, masses):
+    return decide(hdi, rope, replace(masses, above=masses.above - 1e-9))
 
 
-@pytest.mark.parametrize("rule", [mirror, closed_edges, open_rope, zero_for_the_midpoint])
+def half_is_enough(hdi, rope, masses):
+    found = decide(hdi, rope, masses)
+    return Decision.LEANING_BETTER if not found.decided and masses.above > 0.5 else found
+
+
+def by_the_midpoint(hdi, rope, masses):
+    found = decide(hdi, rope, masses)
+    if found.decided:
+        return found
+    return Decision.LEANING_BETTER if hdi.midpoint > 0 else Decision.LEANING_WORSE
+
+
+WRONG = [mirror, closed_edges, open_rope, more_than_two_thirds, half_is_enough, by_the_midpoint]
+
+
+@pytest.mark.parametrize("rule", WRONG)
 def test_a_wrong_rule_is_caught(rule):
     check_rule(decide)
     caught(check_rule, rule)
@@ -129,10 +150,15 @@ def test_wrong_factors_are_caught():
 
 
 def test_a_curve_that_scales_one_end_only_is_caught():
+    draws = np.linspace(-0.05, 0.03, 801)
+
     def check(curve):
         hdi = Interval(low=-0.05, high=0.03, prob=0.95)
-        steps = curve(hdi, Rope.from_param((-0.02, 0.01)))
-        assert [round(step.start, 9) for step in steps] == [0.0, 2.0, 3.0]
+        steps = curve(hdi, Rope.from_param((-0.02, 0.01)), draws)
+        # Two thirds, 534 of 801 draws 0.0001 apart, lie inside from 0.0533 / 0.03 on; 0.03 is
+        # inside from 0.01·w with w = 3 on.
+        assert [step.decision.symbol for step in steps] == ["?", "~", "≈"]
+        assert [step.start for step in steps] == pytest.approx([0.0, 0.0533 / 0.03, 3.0], rel=0.01)
 
     check(rope_curve)
-    caught(check, lambda hdi, rope: rope_curve(hdi, Rope.from_param(rope.high)))
+    caught(check, lambda hdi, rope, draws: rope_curve(hdi, Rope.from_param(rope.high), draws))

@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform import metrics
-from outperform.decision.rope import decide
+from outperform.decision.rope import Masses, decide
 from outperform.errors import UsageError
 
 N = 600
@@ -69,7 +69,10 @@ def test_a_function_of_the_confusion_array_and_a_cost():
     slices = op.compare_slices(seen, "bert", "gpt", metric=cost, rope=0.1, random_state=1)
     for row in slices:
         assert row.p_worse + row.p_equivalent + row.p_better == pytest.approx(1)
-        assert row.decision is decide(row.hdi, slices.rope, greater_is_better=False)
+        masses = Masses(
+            below=row.p_better, inside=row.p_equivalent, above=row.p_worse, greater=row.p_greater
+        )
+        assert row.decision is decide(row.hdi, slices.rope, masses, greater_is_better=False)
     means = [row.mean for row in slices if row.p_worse == slices.rows[0].p_worse]
     assert means == sorted(means, reverse=True)
 

@@ -16,8 +16,7 @@ from outperform.decision.rope import (
     Rope,
     RopeLike,
     decide,
-    masses_from_distribution,
-    masses_from_draws,
+    masses_of,
 )
 from outperform.errors import UsageError
 from outperform.findings import Finding
@@ -39,7 +38,7 @@ from outperform.inference.spec import (
     selected,
 )
 from outperform.inference.suite import ScoreSuite, Suite
-from outperform.inference.summary import chain_findings, seed_name, sign, summarize
+from outperform.inference.summary import chain_findings, n_effective, seed_name, sign, summarize
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
@@ -263,8 +262,10 @@ def summarize_comparison(
     ordered, exact = np.sort(draws), answered.of_difference
     chain = answered.chains[-1] if answered.chains else None
     numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
-    decision = decide(numbers.hdi, rope, greater_is_better=spec.metric.greater_is_better)
-    decision, few = disagreements.allow(spec, decision, numbers.hdi, rope)
+    masses = masses_of(ordered if exact is None else exact, rope)
+    worth = n_effective(ordered, chain) if exact is None else None
+    decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
+    decision, few = disagreements.allow(spec, decision, numbers.hdi)
     if not all(one.converged for one in answered.chains):
         decision = Decision.UNDECIDED
     levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
@@ -275,7 +276,7 @@ def summarize_comparison(
         *diagnostics.table_findings(spec),
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
-        *diagnostics.interval_findings(spec, numbers.hdi, numbers.eti, rope, sampled=exact is None),
+        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
         *repeated_findings(spec, numbers.sd),
     )
     return Comparison(
@@ -289,11 +290,7 @@ def summarize_comparison(
         hdi=numbers.hdi,
         eti=numbers.eti,
         rope=rope,
-        _masses=(
-            masses_from_draws(ordered, rope)
-            if exact is None
-            else masses_from_distribution(exact, rope)
-        ),
+        _masses=masses,
         decision=decision,
         draws=draws,
         distribution=exact,

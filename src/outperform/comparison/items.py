@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
-from outperform.decision.rope import Decision, decide
+from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
 from outperform.display.cards import Card
 from outperform.display.formats import Column, signed_column, text_column
 from outperform.display.layout import Line, Page, stacked
@@ -318,19 +319,37 @@ def room(own: Comparison, sign: float | None = None) -> float:
     >>> round(room(c) + c.hdi.low - c.rope.high, 9)
     0.0
     """
-    hdi, rope = own.hdi, own.rope
-    plain = replace(hdi, mcse_low=0.0, mcse_high=0.0)
-    here = decide(plain, rope)
-    ends = [(edge, end) for edge in (rope.low, rope.high) for end in (hdi.low, hdi.high)]
-    steps = [edge - end for edge, end in [*ends, (rope.midpoint, hdi.midpoint)]]
+    hdi, rope, ordered = own.hdi, own.rope, np.sort(own.draws)
+
+    def moved(step: float) -> Decision:
+        # A posterior that moves up sees the ROPE move down.
+        there = Rope(low=rope.low - step, high=rope.high - step)
+        return decide(hdi, there, masses_from_draws(ordered, there))
+
+    here = moved(0.0)
+    steps = [edge - end for edge in (rope.low, rope.high) for end in (hdi.low, hdi.high)]
+    if not here.decided:
+        steps += _leaning_steps(ordered, rope)
     tiny = 1e-9 * (hdi.width + rope.high - rope.low)
     for step in sorted(steps, key=abs):
         for beyond in (step - tiny, step + tiny):
             if sign is not None and sign * beyond < 0:
                 continue
-            if decide(replace(plain, low=hdi.low + beyond, high=hdi.high + beyond), rope) != here:
+            if moved(beyond) is not here:
                 return float(step)
     return float("nan")
+
+
+def _leaning_steps(ordered: FloatArray, rope: Rope) -> list[float]:
+    """Return the moves after which two thirds of sorted draws lie on a side of the ROPE."""
+    n = ordered.size
+    most = math.ceil(TWO_THIRDS * n)
+    steps = [rope.high - ordered[n - most], rope.low - ordered[most - 1]]
+    firsts, lasts = ordered[: n - most + 1], ordered[most - 1 :]
+    fits = lasts - firsts <= rope.width
+    if fits.any():  # inside are so many from the first fit's last draw to the last fit's first one
+        steps += [rope.high - lasts[fits].min(), rope.low - firsts[fits].max()]
+    return [float(step) for step in steps]
 
 
 def _of_labels(spec: LabelSpec, observed: float) -> _Found:

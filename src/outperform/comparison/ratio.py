@@ -146,7 +146,7 @@ class Ratio(Tabular):
     def rope_curve(self) -> tuple[CurveStep, ...]:
         """Return the decision for every half-width of the ROPE around one."""
         hdi, rope = _from_one(self.hdi), _from_one(self.rope)
-        steps = rope_curve(hdi, rope, greater_is_better=self._greater)
+        steps = rope_curve(hdi, rope, np.sort(self.draws - 1), greater_is_better=self._greater)
         withheld = self.decision is Decision.UNDECIDED and is_serious(self.findings)
         return tuple(
             replace(step, decision=Decision.UNDECIDED) if withheld else step for step in steps
@@ -294,17 +294,17 @@ def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
     region, ordered = _around_one(rope), np.sort(draws)
     numbers = summarize(ordered, None, own.hdi.prob, chain=own.chain)
     better = own.spec.metric.greater_is_better
-    decision = decide(numbers.hdi, region, greater_is_better=better)
     change = _from_one(region)
-    decision, few = disagreements.allow(own.spec, decision, _from_one(numbers.hdi), change)
+    masses = masses_from_draws(ordered - 1, change)
+    decision = decide(numbers.hdi, region, masses, greater_is_better=better)
+    decision, few = disagreements.allow(own.spec, decision, _from_one(numbers.hdi))
     findings = (
         *(one for one in own.findings if one.name not in _OF_DIFFERENCE),
         *([] if few is None else [few]),
-        *interval_findings(own.spec, numbers.hdi, numbers.eti, region, sampled=True),
+        *interval_findings(own.spec, numbers, region, masses, n_draws=own.n_effective),
     )
     if own.chain is not None and not own.chain.converged:
         decision = Decision.UNDECIDED
-    masses = masses_from_draws(ordered - 1, change)
     return Ratio(
         of=own,
         observed=own.a.observed / own.b.observed,

@@ -231,7 +231,7 @@ def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Compar
     unstable = stability_findings(counted(plain.spec), folds, correlation)
     return replace(
         plain,
-        decision=withhold(plain.decision, unstable),
+        decision=withhold(plain.decision, plain.hdi, unstable),
         findings=(*unstable, *plain.findings, finding("likelier_hypothesis")),
         details=FoldDetails(folds=folds, correlation=correlation),
     )

@@ -21,8 +21,8 @@ from outperform.decision.rope import (
     Rope,
     RopeLike,
     decide,
-    masses_from_distribution,
     masses_from_draws,
+    masses_of,
     mean_error,
     probability_error,
 )
@@ -31,7 +31,14 @@ from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import diagnostics, engine
 from outperform.inference.score_spec import ScoreSpec, make_score_spec
 from outperform.inference.spec import rope_for
-from outperform.inference.summary import Summary, chain_findings, seed_name, sign, summarize
+from outperform.inference.summary import (
+    Summary,
+    chain_findings,
+    n_effective,
+    seed_name,
+    sign,
+    summarize,
+)
 from outperform.posterior.base import PriorModel
 from outperform.posterior.fold_scores import (
     FoldScores,
@@ -344,7 +351,9 @@ def summarize_scores(
         chain, draws = diagnose_many(drawn.hierarchy.centre), drawn.hierarchy.centre.ravel()
     ordered = np.sort(draws)
     numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
-    decision = decide(numbers.hdi, rope, greater_is_better=better)
+    masses = masses_of(ordered if exact is None else exact, rope)
+    worth = n_effective(ordered, chain) if exact is None else None
+    decision = decide(numbers.hdi, rope, masses, greater_is_better=better)
     lost = chain is not None and not chain.converged
     if lost or any(one.level == "serious" for one in findings):
         decision = Decision.UNDECIDED
@@ -357,9 +366,6 @@ def summarize_scores(
         shown = "–".join(dict.fromkeys(f"{one:.4g}" for one in (min(shares), max(shares))))
         signature += f" | test_share={shown}"
     a, b = (_estimate(spec, drawn, place, prob, signature) for place in range(2))
-    masses = masses_from_draws(ordered, rope)
-    if exact is not None:
-        masses = masses_from_distribution(exact, rope)
     return Comparison(
         spec=spec,
         a=a,
@@ -379,9 +385,7 @@ def summarize_scores(
             *diagnostics.rope_findings(rope),
             *chain_findings([] if chain is None else [chain]),
             *findings,
-            *diagnostics.interval_findings(
-                spec, numbers.hdi, numbers.eti, rope, sampled=exact is None
-            ),
+            *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
         ),
         signature=signature,
         seed=seed,

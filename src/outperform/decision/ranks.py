@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, Distribution, FloatArray
-from outperform.decision.rope import Rope, mean_error
+from outperform.decision.rope import Masses, Rope, mean_error
 
 _AT_ONCE = 1 << 20
 
@@ -219,6 +219,11 @@ class MassRows(NamedTuple):
     inside: FloatArray
     above: FloatArray
     greater: FloatArray
+
+    def row(self, place: int) -> Masses:
+        """Return the masses of one posterior."""
+        below, inside, above, greater = (float(column[place]) for column in self)
+        return Masses(below=below, inside=inside, above=above, greater=greater)
 
 
 def masses_rows(draws: FloatArray, rope: Rope) -> MassRows:

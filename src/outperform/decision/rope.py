@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -199,6 +199,13 @@ def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
     return Masses(below=below, inside=max(inside, 0.0), above=above, greater=distribution.sf(0.0))
 
 
+def masses_of(posterior: FloatArray | Distribution, rope: Rope) -> Masses:
+    """Return the masses of a closed form, or of sorted draws."""
+    if isinstance(posterior, np.ndarray):
+        return masses_from_draws(posterior, rope)
+    return masses_from_distribution(posterior, rope)
+
+
 def mean_error(sd: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of the mean of independent draws.
 
@@ -243,8 +250,16 @@ def probability_error(probability: float, n_draws: float) -> float:
     return float(np.sqrt(smoothed * (1 - smoothed) / n_draws))
 
 
+TWO_THIRDS = 2 / 3
+"""The posterior mass from which on a result that is not firm leans to a side."""
+
+
 class Decision(Enum):
-    """What the interval and the region of practical equivalence say together.
+    """What the posterior and the region of practical equivalence say together.
+
+    ≫, ≈ and ≪ are firm: the HDI lies above, inside or below the ROPE. Of what is not firm,
+    >, ~ and < lean to the side with at least two thirds of the posterior mass. Everything else,
+    and every decision that is withheld, is ?.
 
     Examples
     --------
@@ -255,13 +270,14 @@ class Decision(Enum):
     BETTER = "≫"
     LEANING_BETTER = ">"
     EQUIVALENT = "≈"
+    LEANING_EQUIVALENT = "~"
     LEANING_WORSE = "<"
     WORSE = "≪"
     UNDECIDED = "?"
 
     @property
     def symbol(self) -> str:
-        """The papers' sign for it."""
+        """The sign for it."""
         return self.value
 
     @property
@@ -284,6 +300,7 @@ _WORDS = {
     "BETTER": "better",
     "LEANING_BETTER": "leaning better, not decided",
     "EQUIVALENT": "practically equivalent",
+    "LEANING_EQUIVALENT": "probably equivalent, not decided",
     "LEANING_WORSE": "leaning worse, not decided",
     "WORSE": "worse",
     "UNDECIDED": "undecided",
@@ -296,35 +313,56 @@ _MIRROR = {
 }
 
 
-def decide(hdi: Interval, rope: Rope, *, greater_is_better: bool = True) -> Decision:
+def decide(
+    hdi: Interval, rope: Rope, masses: Masses, *, greater_is_better: bool = True
+) -> Decision:
     """Return the decision on A − B.
 
-    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or
-    above; otherwise < or > by the side of the ROPE's midpoint that the HDI's
-    midpoint is on, ? if they are equal within Monte Carlo error.
+    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or above; otherwise
+    <, ~ or > if two thirds of the posterior mass lie below, inside or above the ROPE, and ? if
+    no part has as much.
 
     Examples
     --------
-    >>> decide(Interval(low=0.02, high=0.05, prob=0.95), Rope.from_param(0.01))
+    >>> hdi, rope = Interval(low=0.02, high=0.05, prob=0.95), Rope.from_param(0.01)
+    >>> decide(hdi, rope, Masses(below=0.0, inside=0.01, above=0.99, greater=1.0))
     <Decision.BETTER: '≫'>
     """
-    decision = _above_or_below(hdi, rope)
+    decision = firm_decision(hdi, rope) or leaning(masses)
     return decision if greater_is_better else decision.mirrored
 
 
-def _above_or_below(hdi: Interval, rope: Rope) -> Decision:
+def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
+    """Return ≫, ≈ or ≪ if the HDI lies on one side of the ROPE's edges; None otherwise.
+
+    ≫ is above the ROPE, whichever side is the better one.
+
+    Examples
+    --------
+    >>> firm_decision(Interval(low=-0.03, high=0.05, prob=0.95), Rope.from_param(0.01))
+    """
     if rope.low <= hdi.low and hdi.high <= rope.high:
         return Decision.EQUIVALENT
     if hdi.low > rope.high:
         return Decision.BETTER
-    if hdi.high < rope.low:
-        return Decision.WORSE
-    lean = hdi.midpoint - rope.midpoint
-    error = (hdi.mcse_low + hdi.mcse_high) / 2
-    # Two floats whose difference is below this cannot be told apart.
-    if abs(lean) <= max(error, 1e-12 * hdi.width):
-        return Decision.UNDECIDED
-    return Decision.LEANING_BETTER if lean > 0 else Decision.LEANING_WORSE
+    return Decision.WORSE if hdi.high < rope.low else None
+
+
+def leaning(masses: Masses) -> Decision:
+    """Return the side of the ROPE that has two thirds of the posterior mass, or ?.
+
+    > is above the ROPE, whichever side is the better one.
+
+    Examples
+    --------
+    >>> leaning(Masses(below=0.1, inside=0.7, above=0.2, greater=0.6))
+    <Decision.LEANING_EQUIVALENT: '~'>
+    """
+    if masses.above >= TWO_THIRDS:
+        return Decision.LEANING_BETTER
+    if masses.below >= TWO_THIRDS:
+        return Decision.LEANING_WORSE
+    return Decision.LEANING_EQUIVALENT if masses.inside >= TWO_THIRDS else Decision.UNDECIDED
 
 
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
@@ -333,20 +371,15 @@ def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
     With it comes that end's error: how much the draws may be off before the
     decision turns firm, or stops being so.
     """
-    here, gaps = _firmly(hdi, rope), []
+    here, gaps = firm_decision(hdi, rope), []
     for end in ("low", "high"):
         place, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
         for edge in (rope.low, rope.high):
             beyond = math.nextafter(edge, math.inf if place <= edge else -math.inf)
             moved: dict[str, Any] = {end: beyond}
-            if _firmly(replace(hdi, **moved), rope) is not here:
+            if firm_decision(replace(hdi, **moved), rope) is not here:
                 gaps.append((abs(place - edge), error))
     return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
-
-
-def _firmly(hdi: Interval, rope: Rope) -> Decision:
-    decision = _above_or_below(hdi, rope)
-    return decision if decision.decided else Decision.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -379,18 +412,34 @@ class CurveStep:
 
 
 def rope_curve(
-    hdi: Interval, rope: Rope, *, greater_is_better: bool = True
+    hdi: Interval,
+    rope: Rope,
+    posterior: FloatArray | Distribution,
+    *,
+    greater_is_better: bool = True,
 ) -> tuple[CurveStep, ...]:
     """Return the decision for every half-width of the ROPE, from 0 on.
 
     For a ROPE that is not symmetric both ends are scaled together and the
     widths are multiples of the given one.
 
+    Parameters
+    ----------
+    hdi
+        The HDI of A − B.
+    rope
+        The ROPE.
+    posterior
+        The closed form of A − B, or its sorted draws.
+    greater_is_better
+        Whether more of the metric is better.
+
     Examples
     --------
-    >>> curve = rope_curve(Interval(low=0.006, high=0.038, prob=0.95), Rope.from_param(0.01))
-    >>> [(step.decision.symbol, step.start, step.stop) for step in curve]
-    [('≫', 0.0, 0.006), ('>', 0.006, 0.038), ('≈', 0.038, None)]
+    >>> hdi = Interval(low=0.006, high=0.038, prob=0.95)
+    >>> curve = rope_curve(hdi, Rope.from_param(0.01), np.linspace(0.005, 0.039, 35))
+    >>> [(step.decision.symbol, round(step.start, 3)) for step in curve]
+    [('≫', 0.0), ('>', 0.006), ('?', 0.016), ('~', 0.028), ('≈', 0.038)]
     """
     low, high = (-1.0, 1.0) if rope.symmetric else (rope.low, rope.high)
     widths = {0.0}
@@ -398,18 +447,92 @@ def rope_curve(
         for edge in (low, high):
             if edge != 0 and end / edge > 0:
                 widths.add(end / edge)
-    lean = hdi.midpoint / ((low + high) / 2) if low + high != 0 else 0.0
-    if lean > 0:
-        widths.add(lean)
+    widths.update(_leaning_edges(posterior, low, high, max(widths)))
     edges: list[float | None] = [*sorted(widths), None]
     steps: list[CurveStep] = []
     for start, stop in pairwise(edges):
         assert start is not None
         middle = 2 * start + 1 if stop is None else (start + stop) / 2
         scaled = Rope(low=low * middle, high=high * middle)
-        decision = decide(hdi, scaled, greater_is_better=greater_is_better)
+        firm = firm_decision(hdi, scaled)
+        decision = leaning(masses_of(posterior, scaled)) if firm is None else firm
+        decision = decision if greater_is_better else decision.mirrored
         if steps and steps[-1].decision is decision:
             steps[-1] = CurveStep(decision=decision, start=steps[-1].start, stop=stop)
         else:
             steps.append(CurveStep(decision=decision, start=start, stop=stop))
     return tuple(steps)
+
+
+_GRID = 65
+# The edges between decisions that lean are as exact as this share of the widest ROPE that leans.
+_TOLERANCE = 1e-7
+_NO_MASS = 1e-9
+
+
+def _leaning_edges(
+    posterior: FloatArray | Distribution, low: float, high: float, widest: float
+) -> Iterator[float]:
+    """Yield the widths at which the mass on a side of the ROPE passes two thirds.
+
+    Beyond the widest one every decision is firm, unless an edge of the ROPE is zero.
+    """
+    below, above = _tails(posterior)
+    if low == 0 or high == 0:
+        widest = widest or 1.0
+        while (above(high * widest) if low == 0 else below(low * widest)) > _NO_MASS:
+            widest *= 2
+    if widest == 0:
+        return
+    sides: list[Callable[[float], float]] = [
+        lambda width: below(low * width) - TWO_THIRDS,
+        lambda width: above(high * width) - TWO_THIRDS,
+        lambda width: 1 - below(low * width) - above(high * width) - TWO_THIRDS,
+    ]
+    # Around zero each mass only grows or only shrinks with the width.
+    grid = np.linspace(0.0, widest, 2 if low <= 0 <= high else _GRID).tolist()
+    for gap in sides:
+        gaps = [gap(width) for width in grid]
+        for (start, before), (stop, after) in pairwise(zip(grid, gaps, strict=True)):
+            if (before >= 0) != (after >= 0):
+                yield _crossing(gap, (start, before), (stop, after), _TOLERANCE * widest)
+
+
+def _crossing(
+    gap: Callable[[float], float],
+    start: tuple[float, float],
+    stop: tuple[float, float],
+    tolerance: float,
+) -> float:
+    """Return where a gap changes its sign, by secants and, where these are slow, by halving.
+
+    The gap of draws is a step function, on which secants alone would creep.
+    """
+    (one, before), (two, after) = start, stop
+    halve = False
+    while two - one > tolerance:
+        place = one + (two - one) * (before / (before - after))
+        # A step aside of the secant's root closes in from both sides.
+        place += 0.25 * tolerance if place - one < two - place else -0.25 * tolerance
+        if halve or not one < place < two:
+            place = (one + two) / 2
+        here, width = gap(place), two - one
+        if (here >= 0) == (before >= 0):
+            one, before = place, here
+        else:
+            two, after = place, here
+        halve = two - one > width / 2
+    return (one + two) / 2
+
+
+def _tails(
+    posterior: FloatArray | Distribution,
+) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Return the mass below and the mass above a value, as functions of it."""
+    if not isinstance(posterior, np.ndarray):
+        return posterior.cdf, posterior.sf
+    n = posterior.size
+    return (
+        lambda value: float(np.searchsorted(posterior, value, side="left") / n),
+        lambda value: float((n - np.searchsorted(posterior, value, side="right")) / n),
+    )

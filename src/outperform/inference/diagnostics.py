@@ -11,10 +11,16 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.views import count_of, in_weights
-from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope, decide, margin
+from outperform.decision.rope import (
+    TWO_THIRDS,
+    Masses,
+    Rope,
+    decide,
+    margin,
+    probability_error,
+)
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
-from outperform.inference import disagreements, engine
+from outperform.inference import engine
 from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
     FEW_ITEMS,
@@ -28,6 +34,7 @@ from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.summary import Summary
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY
 
@@ -467,26 +474,37 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
 
 
 def interval_findings(
-    spec: Spec,
-    hdi: Interval,
-    eti: Interval,
-    rope: Rope,
-    *,
-    sampled: bool,
-    pair: tuple[int, int] = (0, 1),
+    spec: Spec, numbers: Summary, rope: Rope, masses: Masses, *, n_draws: float | None
 ) -> Iterator[Finding]:
-    """Yield findings about a decision: near an edge, or another one with equal tails."""
+    """Yield findings about a decision: near an edge, or another one with equal tails.
+
+    Parameters
+    ----------
+    spec
+        The question.
+    numbers
+        Its intervals.
+    rope, masses
+        The ROPE, and the posterior mass on its sides.
+    n_draws
+        How many independent draws these come from; None for a closed form.
+    """
+    hdi, eti = numbers.hdi, numbers.eti
     gap, error = margin(hdi, rope)
-    if sampled and gap < SAFE_ERRORS * error:
+    if n_draws is not None and gap < SAFE_ERRORS * error:
         yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)
-    lean, blur = abs(hdi.midpoint - rope.midpoint), (hdi.mcse_low + hdi.mcse_high) / 2
     better = spec.metric.greater_is_better
-    by_hdi = decide(hdi, rope, greater_is_better=better)
-    by_eti = decide(eti, rope, greater_is_better=better)
-    near = sampled and not by_hdi.decided and lean < SAFE_ERRORS * blur
-    if near and not disagreements.is_tie(spec, rope, pair):
-        yield finding("monte_carlo_too_coarse/leaning", gap=lean, errors=SAFE_ERRORS, error=blur)
-    if by_hdi is not by_eti and Decision.UNDECIDED not in (by_hdi, by_eti):
+    by_hdi = decide(hdi, rope, masses, greater_is_better=better)
+    by_eti = decide(eti, rope, masses, greater_is_better=better)
+    if n_draws is not None and not by_hdi.decided:
+        sides = (masses.below, masses.inside, masses.above)
+        nearest = min(sides, key=lambda mass: abs(mass - TWO_THIRDS))
+        blur = probability_error(nearest, n_draws)
+        if abs(nearest - TWO_THIRDS) < SAFE_ERRORS * blur:
+            yield finding(
+                "monte_carlo_too_coarse/leaning", mass=nearest, errors=SAFE_ERRORS, error=blur
+            )
+    if by_hdi is not by_eti:
         yield finding(
             "hdi_and_equal_tails_disagree",
             low=eti.low,

@@ -14,9 +14,8 @@ from outperform.data.judged import Judged
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.table import total
-from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope
+from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import engine
 from outperform.inference.items import item_values, spreads
@@ -206,11 +205,9 @@ Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def allow(
-    spec: Spec, decision: Decision, hdi: Interval, rope: Rope, pair: tuple[int, int] = (0, 1)
+    spec: Spec, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
 ) -> tuple[Decision, Finding | None]:
     """Return the decision as far as the data allow it, and the finding if few items differ."""
-    if not decision.decided and is_tie(spec, rope, pair):
-        decision = Decision.UNDECIDED  # what leaning there is comes from the draws
     few = disagreement_finding(spec, decision, hdi, pair)
     if any(never_match(spec, place) for place in pair):
         return Decision.UNDECIDED, few
@@ -218,13 +215,10 @@ def allow(
 
 
 def allow_runs(
-    spec: Spec, decision: Decision, hdi: Interval, rope: Rope, places: Places
+    spec: Spec, decision: Decision, hdi: Interval, places: Places
 ) -> tuple[Decision, Finding | None]:
     """Return the decision of runs as far as the data allow it; see :func:`allow`."""
     a, b = places
-    same = len(a) == len(b) and all(is_tie(spec, rope, pair) for pair in zip(a, b, strict=True))
-    if not decision.decided and same:
-        decision = Decision.UNDECIDED
     few = _few_between_runs(spec, decision, hdi, places)
     if any(never_match(spec, place) for place in (*a, *b)):
         return Decision.UNDECIDED, few
@@ -336,23 +330,6 @@ def _never(spec: Spec) -> Finding:
     if pool is not None and pool.apart.any():
         return finding("few_disagreements/unlabelled")
     return finding("few_disagreements/never")
-
-
-def is_tie(spec: Spec, rope: Rope, pair: tuple[int, int] = (0, 1)) -> bool:
-    """Return whether nothing sets A apart from B, so that the posterior is symmetric."""
-    if isinstance(spec, ScoreSpec):
-        return rope.symmetric and spec.n_apart(pair) == 0
-    shapes = spec.prior.shapes
-    if not rope.symmetric or (shapes is not None and shapes.rows.ndim == 3):
-        return False
-    if spec.view.pool is not None:
-        return spec.view.pool.same(*pair)
-    if spec.paired:
-        _, a, b = _cells_of(spec, pair)
-        return bool((a == b).all())
-    tables = in_weights(spec.view.unpair()).tables
-    one, two = (tables[place] for place in pair)
-    return np.array_equal(one.cells, two.cells) and np.array_equal(one.counts, two.counts)
 
 
 def _cells_of(spec: LabelSpec, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:

@@ -13,8 +13,7 @@ from scipy.special import ndtr
 
 from outperform import metrics
 from outperform._typing import AnyArray, FloatArray
-from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope, decide
+from outperform.decision.rope import Decision, Rope
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding
 from outperform.inference.spec import LabelSpec
@@ -23,7 +22,7 @@ from outperform.metrics.score_metric import MetricLike
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
 _FIRM = tuple(one for one in Decision if one.decided)
-_DECISIONS = (DECIDED, *(one.symbol for one in tuple(Decision)))
+_DECISIONS = (DECIDED, *(one.symbol for one in _FIRM))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +55,6 @@ class Goal:
             Low and high ends.
         """
         low, high = ends
-        if not all(one.decided for one in self.wanted):
-            return np.array([self._decision(*pair) in self.wanted for pair in ends.T], dtype=bool)
         where = {
             Decision.BETTER: low > self.rope.high,
             Decision.WORSE: high < self.rope.low,
@@ -66,11 +63,6 @@ class Goal:
         sides = self.wanted if self.greater_is_better else [one.mirrored for one in self.wanted]
         reached: AnyArray = np.logical_or.reduce([where[one] for one in sides])
         return reached
-
-    def _decision(self, low: float, high: float) -> Decision:
-        # The decision does not look at the mass of the interval.
-        hdi = Interval(low=low, high=high, prob=0.5)
-        return decide(hdi, self.rope, greater_is_better=self.greater_is_better)
 
 
 def wanted_decision(goal: str | Decision, *, known: Sequence[str] = _DECISIONS) -> Decision | None:
@@ -99,7 +91,7 @@ def wanted_decision(goal: str | Decision, *, known: Sequence[str] = _DECISIONS) 
 def any_decision(
     goal: str | Decision, rope: Rope, *, greater_is_better: bool, name: str | None = None
 ) -> Goal:
-    """Return the goal of any decision, firm or leaning.
+    """Return the goal of a firm decision.
 
     Parameters
     ----------
@@ -113,6 +105,12 @@ def any_decision(
         How it was asked for; the sign by default.
     """
     one = wanted_decision(goal)
+    if one is not None and not one.decided:
+        firm = ", ".join((DECIDED, *(decision.symbol for decision in _FIRM)))
+        raise UsageError(
+            f"{param('goal')} must be a firm decision: {firm}; got {one.symbol!r}, which more "
+            "items make rarer"
+        )
     return Goal(
         name=name or (DECIDED if one is None else one.symbol),
         wanted=_FIRM if one is None else (one,),

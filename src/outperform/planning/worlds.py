@@ -15,7 +15,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.views import n_codes
 from outperform.decision.hdi import narrowest_ends
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Rope, decide
+from outperform.decision.rope import Rope, firm_decision
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
@@ -190,10 +190,11 @@ class TableWorld:
     def is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
         """Return whether a test set does not allow the decision that its interval suggests."""
         hdi = Interval(low=low, high=high, prob=self.prob)
-        better = self.spec.metric.greater_is_better
-        decision = decide(hdi, self.rope, greater_is_better=better)
-        if not decision.decided:
+        decision = firm_decision(hdi, self.rope)
+        if decision is None:
             return False
+        if not self.spec.metric.greater_is_better:
+            decision = decision.mirrored
         found = disagreements.disagreement_finding(replace(self.spec, view=view), decision, hdi)
         return found is not None and found.level == "serious"
 

@@ -161,8 +161,8 @@ def _conclude(
     rope: Rope,
 ) -> Pair:
     better = spec.metric.greater_is_better
-    said = decide(hdi, rope, greater_is_better=better)
-    decision, few = disagreements.allow(spec, said, hdi, rope, places)
+    decision = decide(hdi, rope, masses, greater_is_better=better)
+    decision, few = disagreements.allow(spec, decision, hdi, places)
     gap, error = margin(hdi, rope)
     models = spec.view.models
     return Pair(

@@ -13,7 +13,7 @@ import numpy as np
 from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision
+from outperform.decision.rope import TWO_THIRDS, Decision
 from outperform.display.cards import Card, Notebook, card_html
 from outperform.display.formats import latex_label
 from outperform.display.layout import Line, Page, plain, stacked
@@ -382,10 +382,13 @@ def verb_of(details: ComparisonDetails | None) -> str:
             return "bcv_compare"
 
 
-def withhold(decision: Decision, findings: tuple[Finding, ...]) -> Decision:
-    """Return the decision, ≫ and ≪ withheld where the folds spread too much."""
+def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -> Decision:
+    """Return the decision, ≫ and ≪ no longer firm where the folds spread too much."""
     unstable = any(finding.name == "unstable_learner" for finding in findings)
-    return _WITHHELD.get(decision, decision) if unstable else decision
+    if not unstable or decision not in _WITHHELD:
+        return decision
+    # An HDI beyond the ROPE has at least its own mass there.
+    return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
 
 
 def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:

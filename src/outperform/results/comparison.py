@@ -196,10 +196,11 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
         >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
         >>> [step.decision.symbol for step in c.rope_curve()]
-        ['≫', '>', '≈']
+        ['≫', '>', '?', '~', '≈']
         """
         better = self.spec.metric.greater_is_better
-        steps = rope_curve(self.hdi, self.rope, greater_is_better=better)
+        posterior = np.sort(self.draws) if self.distribution is None else self.distribution
+        steps = rope_curve(self.hdi, self.rope, posterior, greater_is_better=better)
         return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
 
     def _allowed(self, decision: Decision) -> Decision:
@@ -209,11 +210,11 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
             return Decision.UNDECIDED
         if isinstance(self.details, RunDetails):
             a, b = (side.places for side in self.details.sides)
-            return disagreements.allow_runs(self.spec, decision, self.hdi, self.rope, (a, b))[0]
+            return disagreements.allow_runs(self.spec, decision, self.hdi, (a, b))[0]
         if isinstance(self.details, ScoreDetails):
             return Decision.UNDECIDED if is_serious(self.details.noticed) else decision
-        allowed, _ = disagreements.allow(self.spec, decision, self.hdi, self.rope)
-        return withhold(allowed, self.findings)
+        allowed, _ = disagreements.allow(self.spec, decision, self.hdi)
+        return withhold(allowed, self.hdi, self.findings)
 
     @property
     def bayes_factor(self) -> BayesFactor | None:

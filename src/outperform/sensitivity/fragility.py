@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from outperform._typing import Label
+from outperform._typing import Distribution, FloatArray, Label
 from outperform.comparison.items import room
 from outperform.data.table import Table as Counts
 from outperform.decision.hdi import exact_hdi
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, decide
+from outperform.decision.rope import Decision, decide, masses_of
 from outperform.display.cards import Card
 from outperform.display.formats import count_column, text_column
 from outperform.display.layout import Line, Page, stacked
@@ -210,21 +210,23 @@ class _Search:
             data, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
         )
         asked = replace(again, classes=spec.classes)
-        hdi = self._hdi(asked)
-        decision = decide(hdi, own.rope, greater_is_better=spec.metric.greater_is_better)
-        return disagreements.allow(asked, decision, hdi, own.rope)[0]
+        hdi, posterior = self._posterior(asked)
+        masses = masses_of(posterior, own.rope)
+        decision = decide(hdi, own.rope, masses, greater_is_better=spec.metric.greater_is_better)
+        return disagreements.allow(asked, decision, hdi)[0]
 
-    def _hdi(self, asked: LabelSpec) -> Interval:
-        """Return the HDI alone: of the closed form if there is one, else of draws."""
+    def _posterior(self, asked: LabelSpec) -> tuple[Interval, FloatArray | Distribution]:
+        """Return the HDI, and the closed form if there is one, else sorted draws."""
         own, prob = self.own, self.own.hdi.prob
         exact = engine.with_forms(asked, np.zeros((2, 1))).of_difference if own.exact else None
         if exact is not None:
             low, high = exact_hdi(exact, prob)
-            return Interval(low=low, high=high, prob=prob)
+            return Interval(low=low, high=high, prob=prob), exact
         n_draws = own.draws.size
         (answered,) = engine.answer([asked], n_draws=n_draws, seed=own.seed, n_jobs=-1)
         a, b = answered.values
-        return summarize(np.sort(a - b), None, prob).hdi
+        ordered = np.sort(a - b)
+        return summarize(ordered, None, prob).hdi, ordered
 
     def _table(self, moves: Sequence[_Move]) -> Counts:
         counts = dict(self.counts)

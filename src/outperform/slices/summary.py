@@ -345,7 +345,8 @@ def summarize_rows(
         mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
         seen = observed[:, place].tolist()
         own_hdi = own.ends.interval(place, prob, signed=True)
-        decision, alone = (decide(one, rope, greater_is_better=better) for one in (hdi, own_hdi))
+        decision = decide(hdi, rope, numbers.masses.row(place), greater_is_better=better)
+        alone = decide(own_hdi, rope, own.masses.row(place), greater_is_better=better)
         if decision is Decision.EQUIVALENT and mean not in own_hdi:
             decision = Decision.UNDECIDED
         rows.append(

@@ -337,7 +337,7 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
         eti=ends,
         rope=rope,
         **_chances(masses, better),
-        decision=decide(hdi, rope, greater_is_better=better),
+        decision=decide(hdi, rope, masses, greater_is_better=better),
         errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
     )
 
@@ -350,7 +350,8 @@ def of_draws(draws: FloatArray, how: Average, prob: float) -> Difference:
 def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Difference:
     ordered = np.sort(draws)
     found = summarize(ordered, None, prob, signed=True)
-    chances = _chances(masses_from_draws(ordered, rope), better)
+    masses = masses_from_draws(ordered, rope)
+    chances = _chances(masses, better)
     of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
         mean=found.mean,
@@ -360,7 +361,7 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
         eti=found.eti,
         rope=rope,
         **chances,
-        decision=decide(found.hdi, rope, greater_is_better=better),
+        decision=decide(found.hdi, rope, masses, greater_is_better=better),
         errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
     )
 
