@@ -23,7 +23,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import gaussian_kde
 from sklearn.datasets import load_digits
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -33,7 +33,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import outperform as op
-from outperform.decision.rope import decide
+from outperform.decision.hdi import narrowest
+from outperform.decision.rope import decide, masses_from_draws
 from outperform.posterior.class_priors import class_sizes, recall_posterior
 from papers import news_figures
 from papers.acl_figures import draw_task
@@ -75,31 +76,37 @@ def first_comparison() -> Figure:
 
 
 def decisions() -> Figure:
-    """Draw six intervals against one ROPE, each with the decision that the package gives."""
+    """Draw seven posteriors against one ROPE, each with the decision that the package gives."""
     rope = op.Rope.from_param(0.01)
-    intervals = [
-        (0.014, 0.034),
-        (-0.004, 0.026),
-        (-0.007, 0.005),
-        (-0.026, 0.004),
-        (-0.034, -0.014),
-        (-0.018, 0.018),
+    normals = [
+        (0.024, 0.005),
+        (0.017, 0.011),
+        (-0.001, 0.003),
+        (0.002, 0.008),
+        (-0.017, 0.011),
+        (-0.024, 0.005),
+        (0.004, 0.016),
     ]
-    figure = new_figure(COLUMN, 2.3)
+    figure = new_figure(COLUMN, 2.9)
     ax = figure.subplots()
     ax.axvspan(rope.low, rope.high, color=PALE, zorder=0)
     ax.axvline(0, color=LIGHT, lw=0.8, ls=":", zorder=1)
-    for place, (low, high) in enumerate(intervals):
-        decision = decide(op.results.Interval(low=low, high=high, prob=0.95), rope)
+    for place, (mean, sd) in enumerate(normals):
+        draws = np.sort(mean + sd * ndtri((np.arange(20_000) + 0.5) / 20_000))
+        hdi, masses = narrowest(draws, 0.95), masses_from_draws(draws, rope)
+        decision = decide(hdi, rope, masses)
         shade = COLOURS.get(decision.symbol, "black")
         width = 3 if decision.symbol in COLOURS else 1.2
-        ax.plot([low, high], [-place, -place], color=shade, lw=width, marker="|", ms=7, **BUTT)
-        ax.plot((low + high) / 2, -place, "o", color=shade, ms=4.5, mec="white", mew=0.8)
+        grid = mean + sd * np.linspace(-3, 3, 121)
+        height = 0.55 * np.exp(-(((grid - mean) / sd) ** 2) / 2) * min(1.0, 0.005 / sd) ** 0.5
+        ax.fill_between(grid, -place, height - place, color=shade, alpha=0.25, lw=0, zorder=2)
+        ends = [hdi.low, hdi.high]
+        ax.plot(ends, [-place, -place], color=shade, lw=width, marker="|", ms=7, **BUTT)
         how = {"va": "center", "color": shade}
-        ax.text(-0.058, -place, decision.symbol, ha="center", fontsize=11, **how)
-        ax.text(0.039, -place, decision.words.replace(", ", ",\n"), fontsize=7, **how)
-    ax.text(0, 0.62, "ROPE ±0.01", ha="center", va="bottom", fontsize=7.5)
-    ax.set(xlim=(-0.064, 0.084), ylim=(-5.6, 0.6), yticks=[], xlabel="difference A − B")
+        ax.text(-0.064, -place, decision.symbol, ha="center", fontsize=11, **how)
+        ax.text(0.047, -place, decision.words.replace(", ", ",\n"), fontsize=7, **how)
+    ax.text(0, 0.72, "ROPE ±0.01", ha="center", va="bottom", fontsize=7.5)
+    ax.set(xlim=(-0.07, 0.1), ylim=(-6.6, 0.7), yticks=[], xlabel="difference A − B")
     ax.set_xticks([-0.04, -0.02, 0, 0.02, 0.04])
     ax.spines["left"].set_visible(False)
     return figure

@@ -171,10 +171,10 @@ class ItemTable(Tabular):
     def _headline(self) -> str:
         a, b = (for_text(name) for name in self.names)
         _, only_a, only_b, _ = self.right
-        said = f"Of {n_of(self.n, 'items')} only {a} got {only_a:,} right, only {b} {only_b:,}."
+        said = f"{n_of(only_a, 'items')} only {a} got right, {only_b:,} only {b} (of {self.n:,})."
         if self.scored:
             how = "scores higher" if not self.rows or self.rows[0].right is None else "does better"
-            said = f"Of {n_of(self.n, 'items')} {a} {how} on {only_a:,}, {b} on {only_b:,}."
+            said = f"{a} {how} on {n_of(only_a, 'items')}, {b} on {only_b:,} (of {self.n:,})."
         if not self.rows or self.rows[0].influence is None:
             return said
         said += f" No item moves {a} − {b} by more than {abs(self.rows[0].influence):.2g}"

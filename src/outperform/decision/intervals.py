@@ -35,7 +35,7 @@ class Interval:
     >>> round(interval.midpoint, 3), 0.0 in interval
     (-0.005, True)
     >>> print(interval)
-    95% interval -0.0200 to 0.0100
+    95% interval −0.0200 to 0.0100
     """
 
     low: float
@@ -68,7 +68,8 @@ class Interval:
         narrow = 0 < self.width < 1
         digits = min(max(4, 2 - floor(log10(self.width))), 12) if narrow else 4
         rounded = round(end, digits) or 0.0
-        return f"{rounded:{'+' if self.signed and rounded else ''}.{digits}f}"
+        text = f"{rounded:{'+' if self.signed and rounded else ''}.{digits}f}"
+        return text.replace("-", "−")
 
     def __repr__(self) -> str:
         return f"Interval({self})"

@@ -88,11 +88,11 @@ def rope_text(facts: Facts) -> str:
     Examples
     --------
     >>> rope_text({"rope": {"low": -0.01, "high": 0.01, "default": True}})
-    '±0.01 (the default)'
+    '±0.01 (default)'
     """
     rope = facts["rope"]
     text = numbers.rope(rope["low"], rope["high"])
-    return text + " (the default)" if rope.get("default") else text
+    return text + " (default)" if rope.get("default") else text
 
 
 def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FigureSize, FloatArray
+from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.figure_style import KEY, colour, draw_interval, row_tone
 from outperform.display.numbers import true_minus
@@ -113,10 +114,10 @@ def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> 
 
 
 def _key(rows: Sequence[Mapping[str, Any]]) -> str:
-    ropes = {numbers.rope(row["rope"]["low"], row["rope"]["high"]) for row in rows}
-    rope = f"ROPE {true_minus(ropes.pop())}" if len(ropes) == 1 else "ROPE of each row"
+    ropes = {read.rope_text(row) for row in rows}
+    rope = f"ROPE {ropes.pop()}" if len(ropes) == 1 else "ROPE of each row"
     hdi = f"{numbers.percent(rows[0]['hdi']['prob'])} HDI"
-    signs = [sign for sign in "><?" if any(row["decision"]["symbol"] == sign for row in rows)]
+    signs = [sign for sign in ">~<?" if any(row["decision"]["symbol"] == sign for row in rows)]
     undecided = f"; {' '.join(signs)} undecided" if signs else ""
     return f"{KEY.format(hdi=hdi)}, shaded: {rope}{undecided}"
 

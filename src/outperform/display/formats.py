@@ -270,7 +270,7 @@ def _csv_cell(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if _CSV_SPECIAL.search(text) else text
 
 
-_NUMBER = re.compile(r"[-+]?[\d,]+(\.\d+)?")
+_NUMBER = re.compile(r"[-−+]?[\d,]+(\.\d+)?")
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
 # The text of LaTeX's article is 345 points wide, the narrowest of the usual classes.
@@ -364,7 +364,7 @@ def _tabular(columns: Sequence[Column], rows: Rows) -> list[str]:
 def _cell(column: Column, value: object) -> str:
     text = column.show(value)
     if not isinstance(value, str) and _NUMBER.fullmatch(text):
-        return "$" + text.replace(",", "{,}") + "$"
+        return "$" + text.replace(",", "{,}").replace("−", "-") + "$"
     return for_latex(text, limit=LIMIT)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +18,7 @@ from outperform.display.facts import Facts
 from outperform.display.formats import Column, display_width
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.table import Table
+from outperform.errors import either
 from outperform.findings import counted
 
 Style: TypeAlias = Literal["", "strong", "dim", "worse", "equivalent", "better"]
@@ -45,11 +47,13 @@ _ESCAPE = 4  # columns that an escaped character takes
 STYLES: Mapping[str, Style] = {"≪": "worse", "≈": "equivalent", "≫": "better"}
 _ASCII = str.maketrans(
     {
-        "≫": ">>", "≪": "<<", "≈": "~", "±": "+/-", "−": "-", "–": "-", "…": "...", "·": "|",
+        "≫": ">>", "≪": "<<", "≈": "~~", "±": "+/-", "−": "-", "–": "-", "…": "...", "·": "|",
         "×": "x", "→": "->", "●": "o", "├": "|", "┤": "|", "─": "-", "┬": "+", "█": "#",
         "▇": "#", "▆": "#", "▅": ":", "▄": ":", "▃": ":", "▂": ".", "▁": ".",
     }
 )  # fmt: skip
+KEPT = "\N{NO-BREAK SPACE}"  # a space at which no line ends
+_ASIDE = re.compile(r"\([\d.]+%\)\.?")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2
 _TAIL = 1e-3
@@ -110,7 +114,7 @@ class Page:
             else:
                 lines.append(line)
                 line = " " * indent + word
-        return [(Span(one, style),) for one in [*lines, line]]
+        return [(Span(one.replace(KEPT, " "), style),) for one in [*lines, line]]
 
     def labelled(self, label: str, said: str) -> list[Line]:
         """Return a text behind its label."""
@@ -195,9 +199,14 @@ class Page:
             left = len(found) - position
             taken = used + len(lines) + 1 + len(rest) + (left > 1)
             if self.height is not None and lines and taken > self.height:
-                return [*lines, *self.text(f"and {counted(left, 'more findings')}")]
+                return [*lines, *self.more_findings(left)]
             lines += [marked, *rest]
         return lines
+
+    def more_findings(self, left: int) -> list[Line]:
+        """Return how many findings are not shown, and how to see them."""
+        where = either(".findings", "--verbose")
+        return self.text(f"and {counted(left, 'more findings')}: {where}")
 
     def method(self, *parts: str, signature: str) -> list[Line]:
         """Return one line of what was done; if everything is to be said, the signature instead."""
@@ -209,7 +218,18 @@ class Page:
         drawn = ", ".join(filter(None, (*parts[-1:], "" if exact else seed)))
         said = " · ".join(filter(None, (*parts[:-1], drawn)))
         room = len(said) + _VERSION <= self.width
-        return self.text(" · ".join(filter(None, (said, version if room else ""))), style="dim")
+        return self._parted((*parts[:-1], drawn, version if room else ""))
+
+    def _parted(self, parts: Sequence[str]) -> list[Line]:
+        """Return parts with dots between them, in lines that end with a whole part if they can."""
+        lines: list[str] = []
+        for part in filter(None, parts):
+            longer = f"{lines[-1]} · {part}" if lines else ""
+            if longer and display_width(self.writable(longer)) <= self.width:
+                lines[-1] = longer
+            else:
+                lines.append(part)
+        return [line for one in lines for line in self.text(one, style="dim")]
 
     def hint(self, *terms: str, found: Sequence[tuple[str, str, str]] = ()) -> list[Line]:
         """Return how to ask what words mean, those of the gravest finding too, and for the rest."""
@@ -295,7 +315,10 @@ def _words(text: str, room: int) -> list[str]:
     """Split at spaces, keep what indents, and break what no line can hold."""
     words: list[str] = []
     for word in text.split(" "):
-        if display_width(word) <= room:
+        aside = _ASIDE.fullmatch(word) and words and words[-1].strip()
+        if aside and display_width(f"{words[-1]} {word}") <= room // 2:
+            words[-1] += f" {word}"  # which would be lost at the start of a line
+        elif display_width(word) <= room:
             words.append(word)
         else:  # a piece that begins a line must not be a command to a build log
             step = (room - _ESCAPE) // 2

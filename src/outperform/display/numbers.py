@@ -28,7 +28,7 @@ def plain(value: float, digits: int = DIGITS) -> str:
     if isnan(value):
         return UNDEFINED
     text = f"{value:,.{digits}f}"
-    return text.removeprefix("-") if _is_zero(text) else text
+    return text.removeprefix("-") if _is_zero(text) else text.replace("-", "−")
 
 
 def signed(value: float, digits: int = DIGITS) -> str:
@@ -37,7 +37,7 @@ def signed(value: float, digits: int = DIGITS) -> str:
     Examples
     --------
     >>> signed(0.0222), signed(-0.10863), signed(0.0)
-    ('+0.0222', '-0.1086', '0.0000')
+    ('+0.0222', '−0.1086', '0.0000')
     """
     text = plain(value, digits)
     return text if isnan(value) or value <= 0 or _is_zero(text) else "+" + text
@@ -106,9 +106,9 @@ def decimals(spread: float | None, *, least: int = DIGITS) -> int:
 def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:
     """Return a probability in per cent, never as a bare 0% or 100%.
 
-    A probability that none, or all, of S draws show is written as the bound
-    3/S, the upper end of a 95% interval after no event in S trials, rounded up
-    to one figure: below 0.02% if 20,000 draws never show it. An exact
+    A probability that no more than three of S draws show, or that no more lack, is
+    written as the bound 3/S, the upper end of a 95% interval after no event in S
+    trials, rounded up to one figure: below 0.02% of 20,000 draws. An exact
     probability (no ``n_draws`` and no ``mcse``) has two decimals.
 
     Parameters
@@ -176,7 +176,7 @@ def interval(low: float, high: float, digits: int = DIGITS, *, sign: bool = Fals
     Examples
     --------
     >>> interval(0.59, 0.613), interval(-0.118, 0.0213, sign=True)
-    ('0.5900 to 0.6130', '-0.1180 to +0.0213')
+    ('0.5900 to 0.6130', '−0.1180 to +0.0213')
     """
     write = signed if sign else plain
     return f"{write(low, digits)} to {write(high, digits)}"
@@ -188,11 +188,11 @@ def rope(low: float, high: float) -> str:
     Examples
     --------
     >>> rope(-0.01, 0.01), rope(-0.02, 0.01)
-    ('±0.01', '-0.02 to +0.01')
+    ('±0.01', '−0.02 to +0.01')
     """
     if low == -high:
         return f"±{high:.6g}"
-    return " to ".join(f"{end:+.6g}" if end else "0" for end in (low, high))
+    return " to ".join(f"{end:+.6g}".replace("-", "−") if end else "0" for end in (low, high))
 
 
 def bayes_factor(bf: Mapping[str, Any]) -> str:
@@ -227,8 +227,10 @@ def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
     """Write a probability of at most a half."""
     if n_draws is None and not mcse:
         return f"<{100 * _EXACT_EDGE:g}%" if p < _EXACT_EDGE else f"{100 * p:.2f}%"
-    if n_draws is not None and p < 0.5 / n_draws:
-        return f"<{_bound(min(1.0, 3 / n_draws))}%"
+    if n_draws is not None:
+        bound = _bound(min(1.0, 3 / n_draws))
+        if 100 * p < float(bound):  # fewer draws than can be told from none
+            return f"<{bound}%"
     error = mcse or (sqrt(p * (1 - p) / n_draws) if n_draws else 0.0)
     places = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
     text = f"{100 * p:.{places}f}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.facts import Facts
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.sentences import (
     DECIDED,
     bayes_factor_text,
@@ -109,7 +109,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-Length: TypeAlias = Literal["long", "short"]
+Length: TypeAlias = Literal["short", "medium", "long"]
 
 _NULLS = {
     "interval": (
@@ -124,21 +124,22 @@ _NULLS = {
 _CAVEATS = {"serious": "Serious caveat: ", "warning": "Caveat: ", "note": "Note: "}
 # The paragraph has words of its own for these.
 _SAID = ("default_rope", "likelier_hypothesis", "runs_not_pooled")
+_OF_FACTOR = ("bayes_factor_against_probability", "bayes_factor_is_a_bound")
 
 
-def paragraph(facts: Facts, *, length: Length = "long") -> str:
+def paragraph(facts: Facts, *, length: Length = "medium") -> str:
     """Return the answer of a comparison as a paragraph for a paper.
 
     In this order: estimate, interval, direction, practical significance,
-    evidence, caveats, method. The short form leaves out direction, evidence,
-    notes and the signature.
+    evidence, caveats, method. Only the long form has the evidence, a Bayes factor. The
+    short form leaves out direction, notes and the signature too.
 
     Parameters
     ----------
     facts
         The facts of a comparison.
     length
-        ``"long"`` or ``"short"``.
+        ``"short"``, ``"medium"`` or ``"long"``.
 
     Examples
     --------
@@ -167,18 +168,18 @@ def paragraph(facts: Facts, *, length: Length = "long") -> str:
             _regret(facts),
             _curve(facts),
             _needed(facts),
-            _evidence(facts),
+            _evidence(facts) if length == "long" else "",
             _runs(facts),
             _scores(facts),
             _unpaired(facts),
             _bayes_test(facts),
-            _findings(facts, notes=True),
+            _findings(facts, notes=True, without=() if length == "long" else _OF_FACTOR),
             _signature(facts),
         ]
     )
 
 
-def estimate_paragraph(facts: Facts, *, length: Length = "long") -> str:
+def estimate_paragraph(facts: Facts, *, length: Length = "medium") -> str:
     """Return an estimate as a paragraph: estimate, interval, caveats, method.
 
     Parameters
@@ -186,7 +187,7 @@ def estimate_paragraph(facts: Facts, *, length: Length = "long") -> str:
     facts
         The facts of an estimate.
     length
-        ``"long"`` or ``"short"``.
+        ``"short"``; ``"medium"`` and ``"long"`` are the same.
 
     Examples
     --------
@@ -213,12 +214,12 @@ def estimate_paragraph(facts: Facts, *, length: Length = "long") -> str:
 
 def _check_length(length: str) -> str:
     if length not in get_args(Length):
-        raise UsageError(f"length must be 'long' or 'short'; got {length!r}")
+        raise UsageError(f"length must be 'short', 'medium' or 'long'; got {length!r}")
     return length
 
 
 def _joined(sentences: Iterable[str]) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
+    return true_minus(" ".join(sentence for sentence in sentences if sentence))
 
 
 # What was seen, and the estimate
@@ -311,7 +312,7 @@ def _practical(facts: Facts) -> str:
     symbol = for_text(facts["decision"]["symbol"])
     words = decision_words(facts)
     if facts["decision"]["name"] == "EQUIVALENT":
-        words += f" for a ROPE of {numbers.rope(facts['rope']['low'], facts['rope']['high'])}"
+        words += " for this ROPE"
     return (
         f"With a region of practical equivalence (ROPE) of {read.rope_text(facts)}, {shares} "
         f"The HDI {_position(facts)}{_withheld(facts)}. Decision ({symbol}): {words}."
@@ -448,13 +449,15 @@ def _bayes_test(facts: Facts) -> str:
 # Findings and method
 
 
-def _findings(facts: Facts, *, notes: bool = False) -> str:
+def _findings(facts: Facts, *, notes: bool = False, without: Sequence[str] = ()) -> str:
     levels = ["serious", "warning", *(["note"] if notes else [])]
     if "rope" in facts and _is_withheld(facts):
         levels.remove("serious")  # said as the reasons
     found = read.findings(facts, *levels)
     return " ".join(
-        f"{_CAVEATS[level]}{message}" for level, message, name in found if name not in _SAID
+        f"{_CAVEATS[level]}{message}"
+        for level, message, name in found
+        if name not in _SAID and name not in without
     )
 
 

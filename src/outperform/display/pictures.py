@@ -75,7 +75,7 @@ def tone(decision: str) -> str:
 
     Examples
     --------
-    >>> tone("WORSE"), tone("≫ better"), tone("> leaning better, not decided")
+    >>> tone("WORSE"), tone("≫ better"), tone("~ probably equivalent, not decided")
     ('worse', 'better', 'open')
     """
     return _OF_NAME.get(decision) or TONES.get(decision.partition(" ")[0], OPEN)

@@ -74,7 +74,7 @@ def plot_posterior(
 def _name_rope(ax: Axes, facts: Facts) -> None:
     """Name the band at its top, upright where it is too narrow for its name."""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
-    text = true_minus(f"ROPE {numbers.rope(low, high)}")
+    text = f"ROPE {read.rope_text(facts)}"
     left, right = ax.get_xlim()
     room = (high - low) / (right - left) * figure_style.points(ax)[0]
     across = 0.5 * figure_style.text_size() * len(text) < room

@@ -28,11 +28,16 @@ _WORDS = {
     "BETTER": "better",
     "LEANING_BETTER": "leaning better,\nnot decided",
     "EQUIVALENT": "equivalent",
+    "LEANING_EQUIVALENT": "probably\nequivalent",
     "LEANING_WORSE": "leaning worse,\nnot decided",
     "WORSE": "worse",
     "UNDECIDED": "undecided",
 }
-_LEANING = {"LEANING_BETTER": "better", "LEANING_WORSE": "worse"}
+_LEANING = {
+    "LEANING_BETTER": "better",
+    "LEANING_EQUIVALENT": "equivalent",
+    "LEANING_WORSE": "worse",
+}
 _STRIP, _ROOF = 1.07, 1.42  # between them lie the decisions, over the probabilities
 _NO_ROOM = 0.07  # of the axes: a narrower band has no words
 _THICK = 0.14  # a thinner part has no name
@@ -154,7 +159,7 @@ def _mark_chosen(ax: Axes, facts: Facts, *, shade: ColorType) -> None:
         zorder=4,
     )
     even = rope["low"] == -rope["high"]
-    text = f"ROPE {numbers.rope(rope['low'], rope['high'])}" if even else "the given ROPE"
+    text = f"ROPE {read.rope_text(facts)}" if even else "the given ROPE"
     how: dict[str, Any] = {"rotation": 90, "va": "bottom", "zorder": 5, **figure_style.TINY}
     ax.annotate(text, (at, 0.03), xytext=(3, 0), textcoords="offset points", color=shade, **how)
 

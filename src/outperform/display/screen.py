@@ -13,6 +13,7 @@ from outperform.display.cards import Card, with_interval
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, display_width
 from outperform.display.layout import (
+    KEPT,
     STYLES,
     WIDEST,
     Line,
@@ -156,10 +157,10 @@ def _answer(facts: Facts, page: Page) -> list[Line]:
 
 def _numbers(facts: Facts, places: int) -> str:
     size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
-    rope = true_minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
     way = read.direction(facts)
     inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
-    return f"{size} ({inside}), ROPE {rope}{f'; {way}' if way else ''}"
+    rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
+    return f"{size} ({inside}), {rope}{f'; {way}' if way else ''}"
 
 
 def _metric(facts: Facts) -> str:
@@ -356,7 +357,7 @@ def full_markdown(facts: Facts) -> str:
     if findings:
         parts.append(
             "\n".join(
-                f"- {level}: {for_markdown(message)} ({for_markdown(name)})"
+                f"- {level}: {for_markdown(true_minus(message))} ({for_markdown(name)})"
                 for level, message, name in findings
             )
         )
@@ -420,7 +421,8 @@ def estimate_card(outline: object, facts: Facts) -> Card:
 
 
 _IN_CARD = ("model", "observed", "mean", "hdi")
-_SHOWN = {"difference", "practically", "data"}  # the card shows them elsewhere
+# The card shows them elsewhere; the Bayes factor is for those who ask for it.
+_SHOWN = {"difference", "practically", "data", "Bayes factor"}
 
 
 class _Rest(TypedDict):
@@ -432,7 +434,7 @@ class _Rest(TypedDict):
 def _rest(facts: Facts) -> _Rest:
     signature = facts.get("signature")
     return {
-        "findings": read.findings(facts),
+        "findings": [one for one in read.findings(facts) if one[2] not in _OF_FACTOR],
         "method": read.data(facts),
         "signature": for_text(signature) if signature else "",
     }

@@ -25,6 +25,7 @@ _DECISIONS = {
     "BETTER": "{a} is better than {b}",
     "LEANING_BETTER": "{a} against {b} is leaning better, not decided",
     "EQUIVALENT": "{a} and {b} are practically equivalent",
+    "LEANING_EQUIVALENT": "{a} and {b} are probably equivalent, not decided",
     "LEANING_WORSE": "{a} against {b} is leaning worse, not decided",
     "WORSE": "{a} is worse than {b}",
     "UNDECIDED": "{a} against {b} is undecided",
@@ -32,6 +33,7 @@ _DECISIONS = {
 DECIDED = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 _OPEN = {
     "LEANING_BETTER": "Undecided, leaning towards {a}",
+    "LEANING_EQUIVALENT": "Undecided, {a} and {b} are probably equivalent",
     "LEANING_WORSE": "Undecided, leaning towards {b}",
     "UNDECIDED": "Undecided between {a} and {b}",
 }
@@ -59,14 +61,13 @@ def answer(facts: Facts, *, limit: int | None = None) -> str:
     --------
     >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_WORSE"}})
     'Undecided, leaning towards gpt'
-    >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_WORSE"},
-    ...         "p_equivalent": 0.8})
+    >>> answer({"names": ["bert", "gpt"], "decision": {"name": "LEANING_EQUIVALENT"}})
     'Undecided, bert and gpt are probably equivalent'
+    >>> answer({"names": ["bert", "gpt"], "decision": {"name": "UNDECIDED"}})
+    'Undecided between bert and gpt'
     """
     a, b = read.names(facts, limit=limit)
     name = facts["decision"]["name"]
-    if name.startswith("LEANING") and facts.get("p_equivalent", 0.0) >= _PROBABLE:
-        return f"Undecided, {a} and {b} are probably equivalent"
     return _OPEN.get(name, _DECISIONS[name]).format(a=a, b=b)
 
 
@@ -101,10 +102,9 @@ def headline(facts: Facts, *, limit: int | None = None) -> str:
     ...     "rope": {"low": -0.01, "high": 0.01}, "decision": {"name": "BETTER"}}))
     bert is better than gpt: F1 higher by 0.0222 (95% HDI +0.0107 to +0.0371), ROPE ±0.01.
     """
-    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     line = (
         f"{answer(facts, limit=limit)}: {amount(facts, limit=limit)} "
-        f"({read.hdi_label(facts)} {_hdi(facts, sign=True)}), ROPE {rope}."
+        f"({read.hdi_label(facts)} {_hdi(facts, sign=True)}), ROPE {read.rope_text(facts)}."
     )
     return line + _serious(facts)
 
@@ -133,9 +133,9 @@ def rope_curve_sentence(
     ...     {"decision": "BETTER", "symbol": "≫", "from": 0.0, "to": 0.006},
     ...     {"decision": "LEANING_BETTER", "symbol": ">", "from": 0.006, "to": 0.038},
     ...     {"decision": "EQUIVALENT", "symbol": "≈", "from": 0.038, "to": None}])
-    '≫ up to ±0.006, undecided (>) to ±0.038, ≈ from there on'
+    '≫ up to ±0.006, undecided to ±0.038, ≈ from there on'
     """
-    stretches = [s for s in curve if s["to"] is None or s["to"] > s["from"]]
+    stretches = _merged(curve)
     if not any(stretch["decision"] in DECIDED for stretch in stretches):
         return "withheld for every width"  # a ROPE that is wide enough decides everything else
     scaled = rope is not None and rope["low"] != -rope["high"]
@@ -259,10 +259,23 @@ def _serious(facts: Facts) -> str:
     return f" Serious finding: {', '.join(serious)}." if serious else ""
 
 
+def _merged(curve: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return stretches of some width; neighbours that are not firm are one stretch."""
+    found: list[Mapping[str, Any]] = []
+    for one in curve:
+        if one["to"] is not None and one["to"] <= one["from"]:
+            continue
+        if found and found[-1]["decision"] not in DECIDED and one["decision"] not in DECIDED:
+            found[-1] = {**found[-1], "to": one["to"]}
+        else:
+            found.append(one)
+    return found
+
+
 def _stretch_name(stretch: Mapping[str, Any], *, words: bool) -> str:
     symbol, decided = for_text(stretch["symbol"]), DECIDED.get(stretch["decision"])
     if decided is None:
-        return f"undecided ({symbol})"
+        return "undecided"
     return f"{symbol} ({decided})" if words else symbol
 
 
@@ -292,7 +305,9 @@ def comparison_table(facts: Facts) -> Table:
         _row(b, facts["b"]),
         _row(_difference_name(facts), facts),
     ]
-    return Table(_columns(facts, read.digits(facts)), tuple(rows), title=read.metric(facts))
+    rope = f", ROPE {read.rope_text(facts)}" if "rope" in facts else ""
+    title = f"{read.metric(facts)}{rope}"
+    return Table(_columns(facts, read.digits(facts)), tuple(rows), title=title)
 
 
 def estimate_table(facts: Facts) -> Table:
@@ -322,10 +337,10 @@ def comparison_caption(facts: Facts) -> str:
     ±0.01, bert is better than gpt (≫).'
     """
     a, b = read.names(facts)
-    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     return (
         f"{a}, {b} and their difference in {_seen(facts)}, with {read.hdi_label(facts)}s. For a "
-        f"ROPE of {rope}, {decision_words(facts)} ({facts['decision']['symbol']})."
+        f"ROPE of {read.rope_text(facts)}, {decision_words(facts)} "
+        f"({facts['decision']['symbol']})."
     )
 
 

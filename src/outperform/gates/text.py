@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _LIMIT = 40
+_STREAM = re.compile(r"(\bseed=\d+)[.\d]*")
 _FIRST = ("check", "judgement", "hdi", "difference", "rope", "observed", "decision")
 _IN_CARD = ("check", "judgement", "decision", "difference", "hdi")  # ROPE and observed are drawn
 _LEVELS = ("serious", "warning", "note")
@@ -155,12 +156,7 @@ def gate_lines(facts: GateFacts, page: Page) -> list[Line]:
     """Return a gate for a terminal or a log."""
     checks, found = facts["checks"], gate_findings(facts["checks"])
     table = gate_table(facts)
-    written = {"observed", "difference", "hdi", "rope"}
-    rows = tuple(
-        {key: true_minus(str(one)) if key in written and one else one for key, one in row.items()}
-        for row in table.rows
-    )
-    shown = page.table(replace(table, rows=rows), first=_FIRST, labels=["check"])
+    shown = page.table(table, first=_FIRST, labels=["check"])
     said = page.text(f"The difference is {_difference(facts)}.")
     said += page.text(_rates(facts)) if "task" in checks[0] else []
     for check in checks if "task" not in checks[0] or page.verbose else _deciding(facts):
@@ -169,15 +165,23 @@ def gate_lines(facts: GateFacts, page: Page) -> list[Line]:
     seen = ", ".join(read.seen(checks[0]["comparison"])[:2])
     if "task" in checks[0]:
         seen = counted(len(checks), "tasks")
+        if not page.verbose:  # the seed of all tasks, not that of the first one's stream
+            methods = [_STREAM.sub(r"\1", methods[0])]
     drawn = read.method(checks[0]["comparison"])[-1:]
     end = [line for one in methods for line in page.method(seen, *drawn, signature=one)]
     return stacked(
-        page.text(gate_headline(facts), style="strong"),
+        [*page.text(gate_headline(facts), style="strong"), *page.text(_measured(checks))],
         shown,
         said,
         page.told(found),
         [*end, *page.hint("rope", "hdi", found=found)],
     )
+
+
+def _measured(checks: Sequence[CheckFacts]) -> str:
+    """Return the interval and the ROPE, or all of them where they differ."""
+    ropes = dict.fromkeys(read.rope_text(check["comparison"]) for check in checks)
+    return f"{read.hdi_label(checks[0]['comparison'])}, ROPE {' and '.join(ropes)}"
 
 
 def _deciding(facts: GateFacts) -> list[CheckFacts]:
@@ -202,7 +206,8 @@ def gate_markdown(facts: GateFacts) -> str:
     parts = [
         f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
-        f"The difference is {for_markdown(_difference(facts), inline=True)}.",
+        f"The difference is {for_markdown(_difference(facts), inline=True)} "
+        f"({for_markdown(_measured(facts['checks']), inline=True)}).",
         *([_rates(facts)] if "task" in facts["checks"][0] else []),
         _bullets(check_sentence(facts, check) for check in facts["checks"]),
     ]
@@ -226,7 +231,7 @@ def gate_card(facts: GateFacts) -> Card:
         more=gate_table(facts),
         spans=[span(check["comparison"], rope=check["comparison"]["rope"]) for check in checks],
         notes=(
-            f"The difference is {_difference(facts)}.",
+            f"The difference is {_difference(facts)} ({_measured(checks)}).",
             *([_rates(facts)] if "task" in checks[0] else []),
             *(check_sentence(facts, check) for check in checks),
         ),
@@ -299,7 +304,7 @@ def _beyond(check: CheckFacts) -> bool:
 
 
 def _edge(value: float) -> str:
-    return f"{value:+.6g}" if value else "0"
+    return f"{value:+.6g}".replace("-", "−") if value else "0"
 
 
 def _more(check: CheckFacts) -> str:
@@ -342,7 +347,7 @@ def _short_name(check: CheckFacts) -> str:
 
 
 def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {for_markdown(line)}" for line in lines)
+    return "\n".join(f"- {for_markdown(true_minus(line))}" for line in lines)
 
 
 _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}

@@ -394,7 +394,8 @@ class Difference:
     errors: Mapping[str, float]
 
     def __repr__(self) -> str:
-        return f"Difference({self.decision.symbol} {self.mean:+.4f}, {self.hdi})"
+        mean = f"{self.mean:+.4f}".replace("-", "−")
+        return f"Difference({self.decision.symbol} {mean}, {self.hdi})"
 
 
 def difference_facts(one: Difference) -> DifferenceFacts:

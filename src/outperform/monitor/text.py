@@ -17,7 +17,7 @@ from outperform.display.formats import (
     text_column,
 )
 from outperform.display.layout import Line, Page, stacked
-from outperform.display.numbers import for_text, true_minus
+from outperform.display.numbers import for_text
 from outperform.display.paragraphs import paragraph
 from outperform.display.pictures import OPEN, span, tone
 from outperform.display.sentences import answer, headline
@@ -337,7 +337,7 @@ def _finish(ax: Axes, facts: MonitorFacts) -> None:
     if facts["stopped"] is not None:
         told = f"Stopped at look {facts['stopped']}"
     said = answer({**asked, "names": names}) if "decision" in asked else " − ".join(names)
-    rope = true_minus(numbers.rope(asked["rope"]["low"], asked["rope"]["high"]))
-    note = f"● mean, │ {read.hdi_label(facts['looks'][-1])}, shaded: ROPE {rope}"
+    interval = read.hdi_label(facts["looks"][-1])
+    note = f"● mean, │ {interval}, shaded: ROPE {read.rope_text(asked)}"
     title = f"{told}: {said.replace('Undecided', 'undecided', 1)}"
     figure_style.write_title(ax, title, note=note, margin=figure_style.beside_numbers())

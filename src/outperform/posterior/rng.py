@@ -34,7 +34,8 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     7
     """
     if random_state is None:
-        return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
+        # Short enough to be printed with a result, and to be typed again.
+        return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
     if isinstance(random_state, np.random.SeedSequence):
         return random_state
     if isinstance(random_state, np.random.Generator):

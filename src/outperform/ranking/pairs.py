@@ -23,9 +23,9 @@ from outperform.decision.rope import (
     masses_from_draws,
     mean_error,
 )
+from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.facts import Facts
-from outperform.display.numbers import true_minus
 from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
@@ -249,11 +249,12 @@ _WORDS = {
     "≫": "better",
     ">": "leaning better",
     "≈": "equivalent",
+    "~": "probably equivalent",
     "<": "leaning worse",
     "≪": "worse",
     "?": "undecided",
 }
-_LEANING = {">": "better", "<": "worse"}
+_LEANING = {">": "better", "~": "equivalent", "<": "worse"}
 
 
 def plot_ranks(
@@ -360,8 +361,7 @@ def plot_decisions(
         ax.tick_params(axis="x", length=0)
         family = figure_style.family(ax)
         ax.set_xlabel(_legend(decisions), family=family, **figure_style.TINY)
-        rope = true_minus(numbers.rope(facts["rope"]["low"], facts["rope"]["high"]))
-        note = f"row − column, ROPE {rope}; bold: tied for best"
+        note = f"row − column, ROPE {read.rope_text(facts)}; bold: tied for best"
         said = "The decision on every two models" if title is None else title
         figure_style.write_title(ax, said, note=note, margin=margin)
         ax.spines[:].set_visible(False)

@@ -448,7 +448,7 @@ class Ranking(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        rope = {"low": self.rope.low, "high": self.rope.high}
+        rope = rope_facts(self.rope)
         rows = [
             {**pair_facts(self.pair(name, self.leader.name)), "key": name, "rope": rope}
             for name in self.names[1:]

@@ -154,14 +154,14 @@ def pairs_table(facts: RankingFacts, pairs: Sequence[Mapping[str, Any]]) -> Tabl
 
 def _caption(facts: RankingFacts) -> str:
     way = read.direction(facts)
-    details = [
-        *read.method(facts)[:2],
-        f"{numbers.percent(facts['hdi_prob'])} HDI",
-        f"ROPE {read.rope_text(facts)}",
-    ]
+    details = [*read.method(facts)[:2], _measured(facts)]
     models = f"{numbers.count(len(facts['models']))} models"
     measure = f"{read.measure(facts)}{f', {way}' if way else ''}"
     return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
+
+
+def _measured(facts: RankingFacts) -> str:
+    return f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)}"
 
 
 def _pooling(facts: RankingFacts) -> str:
@@ -306,11 +306,12 @@ def ranking_lines(facts: RankingFacts, page: Page, *, top: int | None = None) ->
     most = len(found) if top is None else _MOST_FINDINGS
     told = page.told(found[:most])
     if len(found) > most:
-        told += page.text(f"and {counted(len(found) - most, 'more findings')}")
+        told += page.more_findings(len(found) - most)
     end = page.text(_caption(facts), style="dim")
     end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
     end += page.hint("rope", "hdi", "regret", found=found)
     head = page.text(ranking_headline(facts, limit=_LONGEST_NAME), style="strong")
+    head += page.text(_measured(facts))
     return stacked(head, models, matrix, said, told, end)
 
 
@@ -376,6 +377,7 @@ _WORDS = {
     "≫": "better",
     ">": "leaning better, not decided",
     "≈": "practically equivalent",
+    "~": "probably equivalent, not decided",
     "<": "leaning worse, not decided",
     "≪": "worse",
     "?": "undecided",

@@ -37,7 +37,7 @@ from outperform.display.pictures import (
     tone,
 )
 from outperform.display.rope_figure import widest_rope
-from outperform.display.sentences import headline, rope_curve_sentence
+from outperform.display.sentences import bayes_factor_text, headline, rope_curve_sentence
 from outperform.inference.spec import counted
 from outperform.inference.summary import finding_facts
 from outperform.inference.views import of_one_class
@@ -161,7 +161,7 @@ def _answer(comparison: Comparison, base: Facts) -> Answer:
     }
     worse, equivalent, better = read.shares(facts).values()
     return Answer(
-        rope=true_minus(numbers.rope(rope.low, rope.high)),
+        rope=numbers.rope(rope.low, rope.high),
         low=rope.low,
         high=rope.high,
         symbol=decision.symbol,
@@ -354,6 +354,7 @@ def comparison_part(
     apart = [] if seen in shown else differences(comparison)
     shown.add(seen)
     drawn, axis = card.picture or (Html(), "")
+    factor = bayes_factor_text(facts)
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
     parts = [
         _decision(live.now),
@@ -388,6 +389,7 @@ def comparison_part(
         details_html(
             [
                 *(pair for pair in card.details if pair[0] != "other ROPEs"),
+                *([] if factor is None else [("Bayes factor", factor)]),
                 ("ROPE as chosen", read.rope_text(facts)),
                 *(("coverage", one) for one in [coverage_sentence(comparison)] if one is not None),
             ]

@@ -299,15 +299,15 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         """Return everything but the draws as plain values, with a schema version."""
         return comparison_facts(self)
 
-    def report(self, *, length: Length = "long") -> str:
+    def report(self, *, length: Length = "medium") -> str:
         """Return a paragraph for a paper.
 
         Parameters
         ----------
         length
-            ``"long"``: estimate, interval, direction, practical significance, evidence, caveats
-            and method. ``"short"``: the estimate, its interval, the decision, and what stands
-            against it.
+            ``"medium"``: estimate, interval, direction, practical significance, caveats and
+            method. ``"long"``: the Bayes factor too. ``"short"``: the estimate, its interval, the
+            decision, and what stands against it.
         """
         return paragraph(self.to_dict(), length=length)
 
@@ -418,8 +418,7 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
 
     def __repr__(self) -> str:
-        facts = {**headline_facts(self), "p_equivalent": self.p_equivalent}
-        return f"Comparison({self.decision.symbol} {headline(facts)})"
+        return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
 
     def _lines(self, page: Page) -> list[Line]:
         said: str | None = verb("coverage_sentence")(self) if page.verbose else None

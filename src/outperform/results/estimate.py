@@ -197,13 +197,13 @@ class Estimate(Tabular):
         """Return the numbers as a table of one row."""
         return estimate_table(self.to_dict())
 
-    def report(self, *, length: Length = "long") -> str:
+    def report(self, *, length: Length = "medium") -> str:
         """Return a paragraph for a paper.
 
         Parameters
         ----------
         length
-            ``"long"``, or ``"short"`` for the estimate, its interval and what stands against it.
+            ``"short"`` for the estimate, its interval and what stands against it only.
         """
         return estimate_paragraph(self.to_dict(), length=length)
 

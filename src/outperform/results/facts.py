@@ -119,7 +119,7 @@ def headline_facts(c: Comparison) -> dict[str, Any]:
         "mean": c.mean,
         "sd": c.sd,
         "hdi": interval_facts(c.hdi),
-        "rope": {"low": c.rope.low, "high": c.rope.high},
+        "rope": rope_facts(c.rope),
         "decision": {"name": c.decision.name, "symbol": c.decision.symbol},
         "findings": finding_facts(c.findings),
     }
@@ -255,7 +255,7 @@ def _row(comparison: Comparison) -> dict[str, Any]:
         "mean": comparison.mean,
         "observed": None if np.isnan(comparison.observed) else comparison.observed,
         "hdi": interval_facts(comparison.hdi),
-        "rope": {"low": comparison.rope.low, "high": comparison.rope.high},
+        "rope": rope_facts(comparison.rope),
         "decision": {"name": comparison.decision.name, "symbol": comparison.decision.symbol},
     }
 

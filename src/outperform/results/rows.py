@@ -31,7 +31,7 @@ from outperform.display.table import Table
 from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
-from outperform.inference.summary import spec_facts
+from outperform.inference.summary import rope_facts, spec_facts
 from outperform.results.comparison import Comparison
 
 _IN_TEXT = (
@@ -103,6 +103,7 @@ def lines(what: str, full: Table, comparisons: Sequence[Comparison], page: Page)
     end = page.text(caption(what, comparisons, limit=30), style="dim")
     end += page.hint("rope", "hdi")
     head = page.text(_headline(what, comparisons), style="strong")
+    head += page.text(_measured(comparisons))
     return stacked(
         head,
         page.table(shown, first=[what, *_FIRST], labels=[what]),
@@ -175,17 +176,21 @@ def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None =
     measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
     pairing = _distinct("paired" if one.spec.paired else "unpaired" for one in comparisons)
     priors = _distinct(for_text(one.spec.prior.name) for one in comparisons)
-    ropes = _distinct(str(one.rope) for one in comparisons)
     details = [
         " or ".join(pairing),
         f"prior{'s' if len(priors) > 1 else ''} {' and '.join(priors)}",
-        f"{100 * first.hdi.prob:g}% HDI",
-        f"ROPE {' and '.join(ropes)}",
+        _measured(comparisons),
     ]
     return (
         f"{read.difference(facts, limit=limit)}{measured} by {noun(what, first.spec)}, on "
         f"{read.sample(facts)} ({', '.join(details)})"
     )
+
+
+def _measured(comparisons: Sequence[Comparison]) -> str:
+    """Return the interval and the ROPE, or all of them where they differ."""
+    ropes = _distinct(read.rope_text({"rope": rope_facts(one.rope)}) for one in comparisons)
+    return f"{100 * comparisons[0].hdi.prob:g}% HDI, ROPE {' and '.join(ropes)}"
 
 
 def noun(what: str, spec: Spec) -> str:

@@ -133,8 +133,9 @@ def sensitivity_lines(facts: SensitivityFacts, page: Page) -> list[Line]:
     said += [line for note in _reasons(facts) for line in page.text(note, indent=2)]
     end = page.text(_caption(facts, limit=30), style="dim")
     end += page.method(signature=facts["signature"]) + page.hint("prior", "rope")
+    measured = f"{read.hdi_label(facts['rows'][0])}, ROPE {read.rope_text(facts)}"
     return stacked(
-        page.text(sensitivity_headline(facts), style="strong"),
+        [*page.text(sensitivity_headline(facts), style="strong"), *page.text(measured)],
         page.table(table, first=first, labels=["prior"]),
         said,
         page.findings(facts),
@@ -144,11 +145,10 @@ def sensitivity_lines(facts: SensitivityFacts, page: Page) -> list[Line]:
 
 def _caption(facts: SensitivityFacts, *, limit: int | None = None) -> str:
     first = facts["rows"][0]
-    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     return (
         f"{read.difference(facts, limit=limit)} in {read.measure(facts)} by prior, on "
         f"{read.sample(facts)} ({'paired' if facts['paired'] else 'unpaired'}, "
-        f"{read.hdi_label(first)}, ROPE {rope})"
+        f"{read.hdi_label(first)}, ROPE {read.rope_text(facts)})"
     )
 
 

@@ -124,12 +124,11 @@ def _caption(facts: SlicesFacts, *, limit: int | None = None) -> str:
     if "metric" not in facts:
         return read.difference(facts, limit=limit)
     by = " and ".join(for_text(name, limit=limit) for name in facts["by"])
-    rope = numbers.rope(facts["rope"]["low"], facts["rope"]["high"])
     return (
         f"{read.difference(facts, limit=limit)} in {read.metric(facts)} by {by}, "
         f"{numbers.count(facts['n_slices'])} slices of {read.sample(facts)} (paired, prior "
         f"{for_text(facts['prior'])}, pulled toward the whole, "
-        f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {rope})"
+        f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
     )
 
 
@@ -147,6 +146,8 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     total = facts["n_slices"]
     worse, better, equal = (facts["counts"][name] for name in ("WORSE", "BETTER", "EQUIVALENT"))
     open_, called = total - worse - better - equal, worse + better
+    if open_ == total:
+        return f"{a} against {b} in {counted(total, 'slices')}: none decided."
     line = (
         f"{a} is worse than {b} in {_many(worse)} of {counted(total, 'slices')}, better in "
         f"{_many(better)}, practically equivalent in {_many(equal)}"
@@ -378,7 +379,7 @@ class SliceComparison(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        rope = {"low": self.rope.low, "high": self.rope.high}
+        rope = rope_facts(self.rope)
         rows = [
             {**facts, "key": ", ".join(facts["key"]), "rope": rope}
             for facts in self._row_facts(top)

@@ -286,6 +286,8 @@ def rank_lines(facts: SuiteRankingFacts, page: Page) -> list[Line]:
     end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
     end += page.hint("rope", "hdi", "regret", found=read.findings(facts))
     head = page.text(rank_headline(facts, limit=_LIMIT), style="strong")
+    hdi = f"{numbers.percent(facts['hdi_prob'])} HDI"
+    head += page.text(f"{hdi}, ROPE {read.rope_text(facts)}")
     return stacked(head, models, said, tasks, page.findings(facts), end)
 
 
