@@ -101,8 +101,8 @@ def test_labels_are_made_of_anything(payload):
 def test_the_caption_says_what_is_compared(facts):
     assert comparison_caption(facts) == (
         "nb_bern, nb_mult and their difference in macro-averaged F1 on 7,532 items in 20 classes "
-        "(paired, prior unit, 20,000 draws), with 95% HDIs. For a ROPE of ±0.01, nb_bern is worse "
-        "than nb_mult (≪)."
+        "(paired, prior unit, 20,000 draws), with 95% HDIs. For a ROPE of ±0.01 (default), nb_bern "
+        "is worse than nb_mult (≪)."
     )
 
 

@@ -36,7 +36,7 @@ def look(number=1, *, holds=False, factor=None):
 
 def test_a_line_has_the_digits_that_matter_and_no_breaks():
     line = look_line(look())
-    assert "+0.021200, 90% HDI -0.010000 to +0.050000, > leaning better" in line
+    assert "+0.021200, 90% HDI −0.010000 to +0.050000, > leaning better" in line
     assert "\n" not in line
     assert "BF" not in line
     assert ": 1 item, " in look_line({**look(), "n": 1})

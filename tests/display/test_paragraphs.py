@@ -48,17 +48,16 @@ def blocked(facts):
 def test_the_paragraph(facts):
     assert paragraph(facts) == (
         "The difference is nb_bern − nb_mult in macro-averaged F1, on 7,532 items in 20 classes "
-        "(paired, prior unit, 20,000 draws). Its posterior mean is -0.1086 (sd 0.0076; observed "
-        "-0.1083; Monte Carlo error 5.4e-05). The 95% highest-density interval (HDI) runs from "
-        "-0.1234 to -0.0937. The probability that the difference is above zero, that is, that "
+        "(paired, prior unit, 20,000 draws). Its posterior mean is −0.1086 (sd 0.0076; observed "
+        "−0.1083; Monte Carlo error 5.4e-05). The 95% highest-density interval (HDI) runs from "
+        "−0.1234 to −0.0937. The probability that the difference is above zero, that is, that "
         "nb_bern has a higher macro-averaged F1 than nb_mult, is below 0.02%. With a region of "
-        "practical equivalence (ROPE) of ±0.01 (the default), the probabilities that nb_bern is "
+        "practical equivalence (ROPE) of ±0.01 (default), the probabilities that nb_bern is "
         "practically worse than, equivalent to and better than nb_mult are above 99.98%, below "
         "0.02% and below 0.02%. The HDI lies entirely below the ROPE. Decision (≪): nb_bern is "
         "worse than nb_mult. For other widths of the ROPE the decision is: ≪ (worse) up to "
-        "±0.0937, undecided (<) to ±0.1234, ≈ (equivalent) from there on. The data multiply the "
-        "odds that the difference lies outside the ROPE rather than inside it by more than "
-        "4.1e+03: BF10 > 4.1e+03 (interval null, from draws). Caveat: 12 cells hold nothing. "
+        "±0.0937, undecided to ±0.1234, ≈ (equivalent) from there on. Caveat: 12 cells hold "
+        "nothing. "
         "Method: outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1"
     )
 
@@ -66,8 +65,8 @@ def test_the_paragraph(facts):
 def test_the_short_paragraph(facts):
     assert paragraph(facts, length="short") == (
         "On 7,532 items in 20 classes, the posterior mean of nb_bern − nb_mult in macro-averaged "
-        "F1 is -0.1086 (95% highest-density interval, HDI, -0.1234 to -0.0937; paired, prior unit, "
-        "20,000 draws). For a region of practical equivalence (ROPE) of ±0.01 (the default), "
+        "F1 is −0.1086 (95% highest-density interval, HDI, −0.1234 to −0.0937; paired, prior unit, "
+        "20,000 draws). For a region of practical equivalence (ROPE) of ±0.01 (default), "
         "nb_bern is worse than nb_mult (≪): the HDI lies entirely below the ROPE. The "
         "probabilities that nb_bern is practically worse than, equivalent to and better than "
         "nb_mult are above 99.98%, below 0.02% and below 0.02%. Caveat: 12 cells hold "
@@ -75,8 +74,26 @@ def test_the_short_paragraph(facts):
     )
 
 
+def test_only_the_long_form_has_the_bayes_factor(facts):
+    evidence = (
+        "The data multiply the odds that the difference lies outside the ROPE rather than inside "
+        "it by more than 4.1e+03: BF10 > 4.1e+03 (interval null, from draws). "
+    )
+    whole = paragraph(facts, length="long")
+    assert evidence in whole
+    assert whole.replace(evidence, "") == paragraph(facts) == paragraph(facts, length="medium")
+    against = {
+        "name": "bayes_factor_against_probability",
+        "level": "note",
+        "message": "The factor points the other way.",
+    }
+    told = {**facts, "findings": [against]}
+    assert "the other way" in paragraph(told, length="long")
+    assert "the other way" not in paragraph(told)
+
+
 def test_the_order(facts):
-    text = paragraph({**facts, "mean": -0.1086})
+    text = paragraph({**facts, "mean": -0.1086}, length="long")
     parts = (
         "posterior mean is", "highest-density interval", "above zero", "practically worse",
         "odds", "Caveat", "Method: ",
@@ -87,7 +104,9 @@ def test_the_order(facts):
 
 def test_an_unknown_length_is_refused(facts):
     for write in (paragraph, estimate_paragraph):
-        with pytest.raises(UsageError, match="length must be 'long' or 'short'; got 'tiny'"):
+        with pytest.raises(
+            UsageError, match="length must be 'short', 'medium' or 'long'; got 'tiny'"
+        ):
             write({**facts, "name": "x"}, length="tiny")
 
 
@@ -117,7 +136,7 @@ def test_spans_have_types_and_sentences(spans):
 )
 def test_the_positive_class_is_named(facts, label, words):
     text = paragraph({**facts, "pos_label": label}, length="short")
-    assert f"in macro-averaged {words} is -0.1086" in text
+    assert f"in macro-averaged {words} is −0.1086" in text
 
 
 def test_blocked_cross_validation(blocked):
@@ -126,8 +145,8 @@ def test_blocked_cross_validation(blocked):
     assert folds in long
     assert folds in short
     assert (
-        "Unpaired, as if each model had items of its own: ≪ -0.1080 (95% HDI -0.2000 to "
-        "-0.0200). The Bayes test of Wang and Li (2019), which does not pair, gives H0 (nb_mult is "
+        "Unpaired, as if each model had items of its own: ≪ −0.1080 (95% HDI −0.2000 to "
+        "−0.0200). The Bayes test of Wang and Li (2019), which does not pair, gives H0 (nb_mult is "
         "no better than nb_bern) a probability of 1.23% and H1 (nb_mult is better) one of 98.77%, "
         "and accepts the likelier, H1; the decision is not taken from it." in long
     )
@@ -202,7 +221,7 @@ def test_where_the_interval_lies(facts, hdi, position):
     ],
 )
 def test_the_evidence(facts, factor, sentence):
-    text = paragraph({**facts, "bayes_factor": factor})
+    text = paragraph({**facts, "bayes_factor": factor}, length="long")
     assert (sentence in text) if sentence else ("Bayes" not in text and "odds" not in text)
 
 

@@ -42,7 +42,7 @@ def test_details_name_runs_shares_and_what_pooling_would_say():
     details = dict(run_details(facts_of(0.75)))
     assert details["runs"].startswith("2 of bert, 0.8000 to 0.9000, sd 0.0700; 2 of gpt")
     assert details["variance"].startswith("75% from the runs (95% interval 10% to 99%), 25%")
-    assert details["pooled"].startswith("≫ (95% HDI -0.0200 to +0.0400)")
+    assert details["pooled"].startswith("≫ (95% HDI −0.0200 to +0.0400)")
 
 
 def test_a_single_run_has_no_spread():

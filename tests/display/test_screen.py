@@ -14,7 +14,7 @@ def screen(facts, **page):
 def test_the_screen(facts):
     assert screen(facts).splitlines() == [
         "nb_bern is worse than nb_mult" + 50 * " " + "≪",
-        "macro-F1 lower by 0.1086 (95% HDI −0.1234 to −0.0937), ROPE ±0.01",
+        "macro-F1 lower by 0.1086 (95% HDI −0.1234 to −0.0937), ROPE ±0.01 (default)",
         "",
         "            observed     mean             95% HDI",
         "nb_bern       0.6042   0.6023    0.5915 to 0.6130",
@@ -75,7 +75,7 @@ def test_digits_follow_the_uncertainty(facts):
 
 
 def test_lower_is_better_is_said(facts):
-    assert "ROPE ±0.01; lower is better\n" in screen(
+    assert "ROPE ±0.01 (default); lower is better\n" in screen(
         {**facts, "greater_is_better": False}, width=100
     )
 

@@ -28,6 +28,13 @@ DECISIONS = [
         "bert and gpt are practically equivalent: F1 differs by +0.0012 (",
     ),
     (
+        "LEANING_EQUIVALENT",
+        "~",
+        0.0012,
+        (-0.013, 0.016),
+        "Undecided, bert and gpt are probably equivalent: F1 differs by about +0.0012 (",
+    ),
+    (
         "LEANING_WORSE",
         "<",
         -0.0105,
@@ -62,11 +69,11 @@ def test_every_decision_has_its_words(facts, name, symbol, mean, hdi, words):
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
     assert line.startswith(words)
-    assert line.endswith("ROPE ±0.01.")
+    assert line.endswith("ROPE ±0.01 (default).")
     said = decision_words(told)
     ending = " for a ROPE of ±0.01" if name == "EQUIVALENT" else ""
     assert f"Decision ({symbol}): {said}{ending}." in paragraph(told)
-    assert f"of ±0.01 (the default), {said} ({symbol}): the HDI " in paragraph(told, length="short")
+    assert f"of ±0.01 (default), {said} ({symbol}): the HDI " in paragraph(told, length="short")
 
 
 @pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
@@ -74,12 +81,12 @@ def test_no_decision_claims_more_than_it_carries(facts, name, symbol, mean, hdi,
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
     assert "the same" not in paragraph(told) + paragraph(told, length="short")
-    claims = {"is better than": "BETTER", "is worse than": "WORSE", "equivalent": "EQUIVALENT"}
+    claims = {"is better than": "BETTER", "is worse than": "WORSE", "are practically": "EQUIVALENT"}
     assert [claims[words] for words in claims if words in line] == [
         decided for decided in ("BETTER", "WORSE", "EQUIVALENT") if decided == name
     ]
     assert line.startswith("Undecided") == (
-        name in ("LEANING_BETTER", "LEANING_WORSE", "UNDECIDED")
+        name in ("LEANING_BETTER", "LEANING_EQUIVALENT", "LEANING_WORSE", "UNDECIDED")
     )
 
 
@@ -87,7 +94,7 @@ def test_better_follows_the_metric(facts):
     told = judged(facts, "BETTER", "≫", -0.0222, (-0.0371, -0.0107), greater_is_better=False)
     assert headline(told).startswith("bert is better than gpt: F1 lower by 0.0222 (")
     assert "in F1, where lower is better, on 7,532 items" in paragraph(told)
-    assert "in F1, where lower is better, is -0.0222" in paragraph(told, length="short")
+    assert "in F1, where lower is better, is −0.0222" in paragraph(told, length="short")
     told = judged(facts, "WORSE", "≪", 0.0222, (0.0107, 0.0371), greater_is_better=False)
     assert headline(told).startswith("bert is worse than gpt: F1 higher by 0.0222 (")
 
@@ -96,21 +103,21 @@ def test_no_direction_against_the_decision(facts):
     # Leaning better by the midpoint of an asymmetric ROPE, though the mean is below zero.
     rope = {"low": -0.04, "high": 0.0, "default": False}
     told = judged(facts, "LEANING_BETTER", ">", -0.005, (-0.02, 0.01), rope=rope)
-    assert "F1 differs by about -0.0050 (" in headline(told)
-    assert headline(told).endswith("ROPE -0.04 to 0.")
+    assert "F1 differs by about −0.0050 (" in headline(told)
+    assert headline(told).endswith("ROPE −0.04 to 0.")
 
 
 def test_the_headline(facts):
     assert headline(facts) == (
         "nb_bern is worse than nb_mult: macro-averaged F1 lower by 0.1086 "
-        "(95% HDI -0.1234 to -0.0937), ROPE ±0.01."
+        "(95% HDI −0.1234 to −0.0937), ROPE ±0.01 (default)."
     )
 
 
 def test_a_serious_finding_reaches_the_headline(facts):
     finding = {"name": "unstable_learner", "level": "serious", "message": "Folds disagree."}
     told = {**facts, "findings": [*facts["findings"], finding]}
-    assert headline(told).endswith("ROPE ±0.01. Serious finding: unstable_learner.")
+    assert headline(told).endswith("ROPE ±0.01 (default). Serious finding: unstable_learner.")
     assert "Serious caveat: Folds disagree. Caveat: 12 cells hold nothing." in paragraph(told)
 
 
@@ -124,7 +131,7 @@ def test_a_serious_finding_reaches_the_headline(facts):
                 ("EQUIVALENT", "≈", 0.038, None),
             ],
             None,
-            "≫ up to ±0.006, undecided (>) to ±0.038, ≈ from there on",
+            "≫ up to ±0.006, undecided to ±0.038, ≈ from there on",
         ),
         (
             [
@@ -133,13 +140,13 @@ def test_a_serious_finding_reaches_the_headline(facts):
                 ("EQUIVALENT", "≈", 3.8, None),
             ],
             {"low": -0.02, "high": 0.01},
-            "≫ up to 0.6 times the given ROPE, undecided (>) to 3.8 times the given ROPE, "
+            "≫ up to 0.6 times the given ROPE, undecided to 3.8 times the given ROPE, "
             "≈ from there on",
         ),
         (
             [("UNDECIDED", "?", 0, 0.02), ("EQUIVALENT", "≈", 0.02, None)],
             {"low": -0.01, "high": 0.01},
-            "undecided (?) up to ±0.02, ≈ from there on",
+            "undecided up to ±0.02, ≈ from there on",
         ),
         ([("EQUIVALENT", "≈", 0, None)], None, "≈ for every width"),
         ([("UNDECIDED", "?", 0, None)], None, "withheld for every width"),
@@ -159,7 +166,7 @@ def test_a_serious_finding_reaches_the_headline(facts):
                 ("EQUIVALENT", "≈", 0.00002, None),
             ],
             None,
-            "undecided (>) up to ±2e-05, ≈ from there on",
+            "undecided up to ±2e-05, ≈ from there on",
         ),
     ],
 )

@@ -13,7 +13,7 @@ def test_a_comparison_has_three_rows(facts):
     assert table["model"] == ("nb_bern", "nb_mult", "nb_bern − nb_mult")
     assert table["observed"] == (0.6042, 0.7125, -0.1083)
     assert table["hdi_low"] == (0.5915, 0.7009, -0.1234)
-    assert table.title == "macro-averaged F1"
+    assert table.title == "macro-averaged F1, ROPE ±0.01 (default)"
 
 
 def test_both_names_survive_the_cut(facts):

@@ -308,7 +308,7 @@ def bcv_compare(
     >>> b = [[82, 11, 18], [80, 12, 20], [83, 10, 17], [79, 12, 21], [84, 9, 16], [80, 11, 20]]
     >>> c = op.bcv_compare(a, b, metric="f1", rope=0.01)
     >>> print(round(c.p_h1, 4), c.accepted, c.decision.symbol)
-    0.6751 H1 <
+    0.6751 H1 ?
     """
     names = check_names(names)
     read = [

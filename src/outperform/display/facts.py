@@ -400,7 +400,7 @@ def unpaired(facts: Facts) -> str:
     >>> hdi = {"low": -0.02, "high": 0.04, "prob": 0.95}
     >>> unpaired({"sd": 0.01, "hdi": hdi,
     ...           "unpaired": {"mean": 0.01, "hdi": hdi, "decision": {"symbol": ">"}}})
-    '> +0.0100 (95% HDI -0.0200 to +0.0400)'
+    '> +0.0100 (95% HDI −0.0200 to +0.0400)'
     """
     other, places = facts["unpaired"], digits(facts)
     low, high = (numbers.signed(other["hdi"][end], places) for end in ("low", "high"))

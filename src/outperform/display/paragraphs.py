@@ -59,7 +59,7 @@ def run_sentences(facts: Facts) -> str:
     ...     "variance_from": {"test_set": 0.1, "runs": 0.9, "runs_low": 0.7, "runs_high": 0.98},
     ...     "pooled": {"hdi": hdi, "decision": {"symbol": ">"}}}}
     >>> print(run_sentences(told).partition(". ")[2])
-    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test items; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI -0.0200 to +0.0400).
+    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test items; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI −0.0200 to +0.0400).
     """  # noqa: E501
     a, b = (_counted(facts[side]) for side in ("a", "b"))
     shares = facts["runs"]["variance_from"]
@@ -312,7 +312,7 @@ def _practical(facts: Facts) -> str:
     symbol = for_text(facts["decision"]["symbol"])
     words = decision_words(facts)
     if facts["decision"]["name"] == "EQUIVALENT":
-        words += " for this ROPE"
+        words += f" for a ROPE of {numbers.rope(facts['rope']['low'], facts['rope']['high'])}"
     return (
         f"With a region of practical equivalence (ROPE) of {read.rope_text(facts)}, {shares} "
         f"The HDI {_position(facts)}{_withheld(facts)}. Decision ({symbol}): {words}."

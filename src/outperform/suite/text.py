@@ -99,7 +99,7 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
     >>> facts = {"decision": {"name": "LEANING_BETTER", "words": "leaning better, not decided"},
     ...          "mean": 0.02, "sd": 0.01, "hdi": {"low": -0.002, "high": 0.042, "prob": 0.95}}
     >>> new_tasks_sentence(facts, ("gpt", "bert"))
-    'On tasks like these: gpt leaning better, not decided; mean +0.0200 (95% HDI -0.0020 to +0.0420).'
+    'On tasks like these: gpt leaning better, not decided; mean +0.0200 (95% HDI −0.0020 to +0.0420).'
     """  # noqa: E501
     ends = numbers.interval(facts["hdi"]["low"], facts["hdi"]["high"], sign=True)
     return (
