@@ -24,7 +24,7 @@ from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_ratio
 from outperform.display.formats import latex_label, number_column, probability_column, text_column
 from outperform.display.layout import Line, Page, stacked
-from outperform.display.numbers import for_text
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Span, tone
 from outperform.display.sentences import answer
 from outperform.display.table import Table
@@ -189,7 +189,7 @@ class Ratio(Tabular):
 
     def _sentence(self) -> str:
         way = "higher" if self.mean > 1 else "lower"
-        low, high = (f"{end - 1:+.1%}" for end in (self.hdi.low, self.hdi.high))
+        low, high = (true_minus(f"{end - 1:+.1%}") for end in (self.hdi.low, self.hdi.high))
         told = {"names": self.names, "decision": {"name": self.decision.name}}
         return (
             f"{answer(told, limit=LONGEST)}: {for_text(self.of.spec.metric.label)} "
@@ -342,7 +342,8 @@ def _from_one(region: Any, *, per: float = 1) -> Any:
 def per_cent(rope: Rope) -> str:
     """Return a ROPE of ratios in words."""
     low, high = (100 * (end - 1) for end in (rope.low, rope.high))
-    return f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
+    text = f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
+    return true_minus(text)
 
 
 def shown(
