@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -230,17 +231,25 @@ def sigir_edges(pair: tuple[str, str]) -> list[Edge]:
     return found
 
 
-def midpoint_edges() -> list[Edge]:
-    """Return tables whose interval lies about the middle of the ROPE: ? or < or >."""
+def leaning_edges() -> list[Edge]:
+    """Return tables with a ROPE inside, or beyond, which about two thirds of the mass lie."""
     tables = {
         "as many errors": ((30, 6, 6, 8), (5, 4, 4, 137)),
         "one error more in 2,000": ((300, 60, 60, 80), (50, 41, 40, 1_370)),
-        "one error more in 3,000": ((300, 60, 60, 80), (50, 400, 399, 1_370)),
+        "ten errors fewer in 2,000": ((300, 70, 60, 70), (50, 41, 40, 1_370)),
     }
+    return [edge for what, counts in tables.items() for edge in _where_it_leans(what, counts)]
+
+
+def _where_it_leans(what: str, counts: tuple[tuple[int, ...], tuple[int, ...]]) -> list[Edge]:
+    edge = Edge(what=what, outcomes=_binary(*counts)(), pos_label=1, rope=0.001)
+    steps = edge.run(0, _LONG_RUN).rope_curve()
     return [
-        Edge(what=f"midpoint, {what}", outcomes=_binary(*counts)(), pos_label=1, rope=0.001)
-        for what, counts in tables.items()
-    ]
+        replace(edge, what=f"two thirds, {what}, {one.decision.symbol} to {two.decision.symbol}",
+                rope=two.start)
+        for one, two in pairwise(steps)
+        if not (one.decision.decided or two.decision.decided)
+    ]  # fmt: skip
 
 
 def count_flips(edge: Edge, seeds: int) -> Flips:

@@ -341,7 +341,7 @@ def _honesty_table(found: Sequence[honesty.Honesty]) -> str:
 
 def _flips(sizes: Sizes) -> tuple[str, list[str]]:
     near = spread("edges", honesty.sigir_edges, coverage.PAIRS, sizes.machine)
-    edges = [edge for group in near for edge in group] + honesty.midpoint_edges()
+    edges = [edge for group in near for edge in group] + honesty.leaning_edges()
     found = spread("flips", _count, [(edge, sizes.seeds) for edge in edges], sizes.machine)
     rows = [
         [

@@ -145,7 +145,7 @@ def test_a_metric_of_which_less_is_better_turns_the_decision_only(two):
     assert (wrong.p_better, wrong.p_worse) == (wrong._masses.below, wrong._masses.above)
     assert wrong.p_better > 0.95
     assert wrong.p_greater < 0.05
-    assert [step.decision.symbol for step in wrong.rope_curve()] == ["≫", ">", "≈"]
+    assert [step.decision.symbol for step in wrong.rope_curve()] == ["≫", ">", "?", "~", "≈"]
     assert wrong.to_dict()["greater_is_better"] is False
 
 

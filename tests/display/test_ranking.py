@@ -130,7 +130,7 @@ def test_a_page_has_symbols_and_a_legend():
 def test_a_screen_shows_the_gravest_findings():
     many = [{"name": f"x{k}", "level": "note", "message": "So."} for k in range(9)]
     facts = make(model("gpt"), model("bert", "WORSE"), findings=many)
-    assert "and 3 more findings" in text(facts, top=20)
+    assert "and 3 more findings: .findings" in text(facts, top=20)
     assert "[x8]" in text(facts)
 
 

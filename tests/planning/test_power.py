@@ -47,7 +47,7 @@ def test_equal_models_are_hardly_ever_called_different():
     assert wide > 0.95
 
 
-def test_goals_are_symbols_names_or_any_decision():
+def test_goals_are_symbols_names_or_any_firm_decision():
     few = {**FEW, "n_simulations": 100, "n_draws": 200}
     asked = {"theta_pos": BETTER, "theta_neg": REST, "sizes": [60], "rope": 0.05, **few}
     better = op.power(goal="≫", **asked)
@@ -56,8 +56,9 @@ def test_goals_are_symbols_names_or_any_decision():
     decided = op.power(goal="decided", **asked)
     parts = [op.power(goal=goal, **asked).power[0] for goal in "≫≈≪"]
     assert decided.power[0] == pytest.approx(sum(parts))
-    every = sum(op.power(goal=goal, **asked).power[0] for goal in "≫>≈<≪?")
-    assert every == pytest.approx(1.0)
+    for goal in "><~?":
+        with pytest.raises(UsageError, match="must be a firm decision"):
+            op.power(goal=goal, **asked)
 
 
 def test_threads_and_seeds():

@@ -45,9 +45,11 @@ def test_reported_errors_are_true_within_what_sixty_seeds_can_tell():
     assert all(0.8 - 0.36 < row.ratio < 1.25 + 0.36 for row in rows)
 
 
-def test_a_decision_on_the_midpoint_is_flagged():
-    edge = honesty.midpoint_edges()[0]
+def test_a_decision_that_may_lean_either_way_is_flagged():
+    edge = honesty.leaning_edges()[0]
     flips = honesty.count_flips(edge, 25)
+    assert set(flips.decisions) == {"?", "~"}
+    assert flips.flagged == 25
     assert flips.unflagged_flips == 0
 
 

@@ -107,7 +107,8 @@ def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
     >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
     ...          "edge": -0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> print(check_sentence({"names": ["new", "old"]}, check))
-    new is not worse than old in F1: the whole 95% HDI (−0.0020 to +0.0300) lies above −0.005, the lower edge of the ROPE.
+    new is not worse than old in F1: the whole 95% HDI (−0.0020 to +0.0300) lies above −0.005,
+    the lower edge of the ROPE.
     """
     said = _said(facts, check)
     ours = check["judgement"] == "undecided"  # a model's name keeps its first letter

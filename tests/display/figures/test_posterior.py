@@ -35,7 +35,7 @@ def test_the_picture_says_it_all(ax, facts, texts):
         "nb_bern worse\n>99.98%",
         "equivalent\n<0.02%",
         "nb_bern better\n<0.02%",
-        "ROPE ±0.01",
+        "ROPE ±0.01 (default)",
         "95% HDI, ● mean, ◇ observed",
         "−0.1234",
         "−0.0937",

@@ -28,7 +28,7 @@ def test_bands_lie_where_the_decision_changes(ax, facts):
 
 def test_every_band_has_a_symbol_and_words(ax, facts, texts):
     draw_rope_curve(facts=facts, ax=ax)
-    assert texts(ax) == ["worse", "<", "≈", "ROPE ±0.01"]  # words where they find room
+    assert texts(ax) == ["worse", "<", "≈", "ROPE ±0.01 (default)"]  # words where they find room
     wide = Figure(figsize=(6.5, 3)).subplots()
     draw_rope_curve(facts=facts, ax=wide)
     assert texts(wide)[:3] == ["worse", "leaning worse,\nnot decided", "equivalent"]
@@ -87,7 +87,7 @@ def test_empty_and_narrow_stretches(ax, facts, texts):
         {"decision": "EQUIVALENT", "symbol": "≈", "from": 0.08, "to": None},
     ]
     draw_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
-    assert texts(ax) == ["leaning better,\nnot decided", "≈", "ROPE ±0.01"]
+    assert texts(ax) == ["leaning better,\nnot decided", "≈", "ROPE ±0.01 (default)"]
 
 
 def test_neighbours_differ_in_grey(ax, facts, grey):
