@@ -368,7 +368,7 @@ def others(tmp_path_factory):
         "classes": down.by_class(),
         "sensitivity": up.sensitivity(),
         "monitor": watched,
-        "ratio": down.ratio(rope=0.05),
+        "ratio": states()["≪"].ratio(rope=0.05),
         "estimate": up.a,
     }
 
@@ -399,7 +399,7 @@ def test_other_cards(show, others, theme, colours):
     assert not other_than_grey & {*map(tuple, inside.tolist())}
     assert tone(others["ratio"].decision.symbol) == "worse"
     bar = page.locator("#ratio .op-bar").bounding_box()
-    assert pixels[round(bar["y"]), round(bar["x"]) + 1].tolist() == rgb(colours["worse"])
+    assert pixels[int(bar["y"] + 1.5), int(bar["x"]) + 4].tolist() == rgb(colours["worse"])
 
 
 def test_other_results_in_a_report(show, others, tmp_path):
