@@ -71,7 +71,7 @@ def test_it_takes_the_colours_of_the_page_and_loads_nothing(facts):
 
 
 def test_every_rule_of_the_style_stays_inside_the_card():
-    rules = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", style(), flags=re.DOTALL)
+    rules = re.sub(r"@(?:media|container)[^{]*\{|/\*.*?\*/", "", style(), flags=re.DOTALL)
     for selector in re.findall(r"([^{}]+)\{", rules):
         assert ".outperform" in selector or selector.strip().startswith(".op-card"), selector
 

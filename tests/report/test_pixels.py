@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ GEOMETRY = """
     return {x: found.x + scrollX, y: found.y + scrollY, width: found.width, height: found.height};
   };
   return [...document.querySelectorAll("svg.op-density")].map((svg) => {
-    const axis = [...svg.querySelectorAll("line.op-axis")];
+    const axis = [...svg.querySelectorAll("line.op-axis")].filter((one) => one.checkVisibility());
     const ticks = axis.filter((one) => one.getAttribute("x1") === one.getAttribute("x2"));
     const texts = ticks.map((one) => one.nextElementSibling.textContent);
     return {
@@ -404,3 +405,49 @@ def test_other_results_in_a_report(show, others, tmp_path):
     page, pixels = show(path=op.write_report(few, tmp_path / "others.html"))
     counts = check_marks(page, pixels, LIGHT)
     assert len([key for key in counts if key[0] == "rows"]) == counts["heads"] == len(few)
+
+
+TICKS = """
+() => [...document.querySelectorAll("svg.op-density, th.op-span svg")].map((svg) =>
+  [...svg.querySelectorAll("text[text-anchor=middle]")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => one.getBoundingClientRect())
+    .map((box) => [box.left, box.right]))
+"""
+
+
+def test_a_narrow_screen_has_room_for_its_numbers(show, others, report):
+    """Numbers of an axis do not touch; a table shows its interval, or that it goes on."""
+    content = cards() + "".join(one._repr_html_() for one in others.values())
+    page, _ = show(host(content), width=390)
+    axes = page.evaluate(TICKS)
+    for ends in axes:
+        for (_, right), (left, _) in pairwise(sorted(ends)):
+            assert left - right > 3
+    assert sum(len(ends) >= 2 for ends in axes) > 0.8 * len(axes)
+    first = page.locator(".op-card").first.locator(".op-scroll").first
+    assert first.evaluate("one => one.scrollWidth <= one.clientWidth")
+    page, _ = show(path=report, width=390)
+    first = page.locator("#c1 .op-scroll").first
+    assert first.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_a_table_that_goes_on_has_a_shadow_until_its_end(show, others):
+    page, before = show(host(others["classes"]._repr_html_()), width=390)
+    box = page.locator(".op-scroll").first
+    assert box.evaluate("one => one.scrollWidth > one.clientWidth")
+    x, y, width, height = box.bounding_box().values()
+    edge = slice(round(y + height / 2), round(y + height) - 12), round(x + width) - 2
+    assert np.median(before[edge]) < 235
+    box.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    assert np.median(photographed(page)[edge]) > 250
+
+
+def test_a_wide_screen_shows_every_column_of_a_card(show, others):
+    content = "".join(one._repr_html_() for one in others.values())
+    page, _ = show(host(content))
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".op-card > .op-scroll")]
+          .filter((one) => one.scrollWidth > one.clientWidth).length"""
+    )
+    assert cut == 0

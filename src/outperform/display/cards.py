@@ -158,6 +158,8 @@ _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
 def _side(column: Column) -> str | None:
+    if column.key == "hdi":  # may take two lines on a narrow screen
+        return "op-r op-hdi"
     return "op-r" if column.align == "right" else None
 
 

@@ -90,6 +90,7 @@ WIDE = 1000  # units across of what is stretched
 TALL = 112  # pixels of a density
 _BAR, _AXIS = TALL + 15, TALL + 30
 _ROW = 20
+_NARROW = 110  # pixels of an interval in a table on a narrow screen, as the style sheet has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,14 +150,40 @@ def fill_of(name: str) -> str:
     return LIGHT.get(name, "currentColor")
 
 
+_CHARACTER = 7.5  # pixels, on the safe side
+
+
+def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[tuple[float, str]]:
+    """Return as many round values as can be written side by side, two at least."""
+    ticks = _ticks(domain, most=most)
+    for fewer in range(most - 1, 1, -1):
+        step = domain[1] - domain[0] if len(ticks) < 2 else ticks[1][0] - ticks[0][0]
+        longest = max((len(text) for _, text in ticks), default=0)
+        if pixels * step / (domain[1] - domain[0]) >= _CHARACTER * longest + 6:
+            break
+        ticks = _ticks(domain, most=fewer)
+    return ticks
+
+
 def _line(
     x1: str, x2: str, y1: float | str, y2: float | str, kind: str, *, stroke: str = "currentColor"
 ) -> Html:
     return element("line", x1=x1, x2=x2, y1=y1, y2=y2, class_=f"op-{kind}", stroke=stroke)
 
 
-def _write(x: str, y: float, text: str, *, anchor: str = "middle", dx: float | None = None) -> Html:
-    return element("text", text, x=x, y=y, dx=dx, text_anchor=anchor)
+def _write(
+    x: str,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "middle",
+    dx: float | None = None,
+    kind: str | None = None,
+) -> Html:
+    named = None if kind is None else f"op-{kind}"
+    return element(
+        "text", text, x=x, y=y, dx=dx, text_anchor=anchor, class_=named, fill="currentColor"
+    )
 
 
 def _interval(one: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
@@ -221,9 +248,13 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
         ]
     low, high = _ends(facts)
     axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
-    for value, text in _ticks(domain, most=6):
-        axis += [_line(_at(value, domain), _at(value, domain), _AXIS, _AXIS + 4, "axis")]
-        axis += [_write(_at(value, domain), _AXIS + 17, text)]
+    ticks = _ticks(domain, most=6)
+    for value, text in ticks:
+        # On narrow screens every other one is left out, and 0 stays.
+        odd = len(ticks) > 3 and round(value / (ticks[1][0] - ticks[0][0])) % 2 == 1
+        at = _at(value, domain)
+        axis += [_line(at, at, _AXIS, _AXIS + 4, "axis op-odd" if odd else "axis")]
+        axis += [_write(at, _AXIS + 17, text, kind="odd" if odd else None)]
     return _picture(
         *behind,
         element(
@@ -402,7 +433,7 @@ def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
     domain = _domain(known, margin=0.06)
     ticks = [
         _write(_at(value, domain), 12, text)
-        for value, text in _ticks(domain, most=4)
+        for value, text in _ticks_in(domain, most=4, pixels=_NARROW)
         if 8 < place(value, domain) < 92  # or its text would be cut
     ]
     axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
