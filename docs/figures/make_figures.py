@@ -35,6 +35,8 @@ from sklearn.svm import SVC
 import outperform as op
 from outperform.decision.hdi import narrowest
 from outperform.decision.rope import decide, masses_from_draws
+from outperform.display import colours
+from outperform.display.pictures import TONES
 from outperform.posterior.class_priors import class_sizes, recall_posterior
 from papers import news_figures
 from papers.acl_figures import draw_task
@@ -43,7 +45,7 @@ STATIC = Path(__file__).parents[1] / "_static"
 COLUMN, PAGE = 3.5, 7.0  # inches
 SLIM = 3.4  # one column, as the figures that results draw are given
 BUTT = {"solid_capstyle": "butt"}
-COLOURS = {"≫": "#0072B2", "≈": "#8C8C8C", "≪": "#D55E00"}
+COLOURS = {symbol: colours.LIGHT[name] for symbol, name in TONES.items()}
 DARK, MIDDLE, LIGHT, PALE = "0.15", "0.45", "0.7", "0.9"
 
 STYLE = {

@@ -33,6 +33,7 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
 from rich.text import Text
 
 import outperform as op
+from outperform.display import colours
 from outperform.display.cards import card_parts, fragment
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ COMMANDS = (
     "--rope 0.005",
 )
 # worse, equivalent, better, text, faint lines, panel, border
-LIGHT = ("#D55E00", "#8C8C8C", "#0072B2", "#1f2328", "#d0d7de", "#ffffff", "#d0d7de")
-DARK = ("#FF9E4A", "#A6A6A6", "#5AB4F0", "#e6edf3", "#3d444d", "#151b23", "#3d444d")
+LIGHT = (*colours.LIGHT.values(), "#1f2328", "#d0d7de", "#ffffff", "#d0d7de")
+DARK = (*colours.DARK.values(), "#e6edf3", "#3d444d", "#151b23", "#3d444d")
 
 
 def run_commands() -> list[tuple[str, str]]:
@@ -101,15 +102,15 @@ def compare_machines() -> op.Comparison:
 def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
     """Photograph the terminal beside the posterior, for light and for dark screens."""
     picture = card_parts(replace(compare_machines()._card(), table=None, more=None, notes=()))
-    for name, colours in (("light", LIGHT), ("dark", DARK)):
-        *_, ink, _, panel, border = colours
+    for name, palette in (("light", LIGHT), ("dark", DARK)):
+        *_, ink, _, panel, border = palette
         # Colours that the terminal chose for the other kind of screen.
         other = DARK if name == "light" else LIGHT
         theme = DEFAULT_TERMINAL_THEME if name == "light" else MONOKAI
         printed = record(shown[1:]).export_html(
             theme=theme, code_format="{code}", inline_styles=True
         )
-        for theirs, ours in zip(other[:3], colours[:3], strict=True):
+        for theirs, ours in zip(other[:3], palette[:3], strict=True):
             printed = re.sub(theirs, ours, printed, flags=re.IGNORECASE)
         html = f"""<!doctype html><meta charset="utf-8"><style>
           body {{ margin: 0; background: transparent; color: {ink};

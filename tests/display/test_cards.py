@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from outperform.display.cards import Card, card_html, style, table_html, with_interval
+from outperform.display.colours import LIGHT
 from outperform.display.formats import Column, count_column, text_column
 from outperform.display.numbers import true_minus
 from outperform.display.pictures import (
+    TALL,
+    WIDE,
     Html,
     Span,
+    _part,
     density,
     element,
     place,
@@ -58,13 +63,15 @@ def test_an_estimate(read_html, facts):
 
 def test_it_takes_the_colours_of_the_page_and_loads_nothing(facts):
     text = without_style(shown(facts))
-    for word in ("#", "rgb", "white", "black", "url(", "http", "<script", " style="):
+    # The three colours are written into pictures, for pages that drop the style.
+    assert {*re.findall(r"#\w+", text.replace("&#x27;", ""))} == {*LIGHT.values()}
+    for word in ("rgb", "white", "black", "url(", "http", "<script", " style="):
         assert word not in text
     assert not re.search(r"url\(|@import|expression", style())
 
 
 def test_every_rule_of_the_style_stays_inside_the_card():
-    rules = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", style(), flags=re.DOTALL)
+    rules = re.sub(r"@(?:media|container)[^{]*\{|/\*.*?\*/", "", style(), flags=re.DOTALL)
     for selector in re.findall(r"([^{}]+)\{", rules):
         assert ".outperform" in selector or selector.strip().startswith(".op-card"), selector
 
@@ -99,13 +106,41 @@ def test_notes_are_folded_to_a_line_and_warnings_are_open(facts):
 
 
 def test_the_parts_of_the_picture_end_at_the_rope(facts):
-    text = density(DRAWS, facts, label="x")
-    zones = re.findall(r'op-zone op-(\w+)" x="([\d.]+)%" width="([\d.]+)%"', text)
-    assert [name for name, _, _ in zones] == ["worse", "equivalent", "better"]
-    starts, widths = (np.array([float(zone[k]) for zone in zones]) for k in (1, 2))
-    assert np.allclose(starts[1:], (starts + widths)[:-1], atol=0.02)
-    assert starts[0] == 0
-    assert starts[-1] + widths[-1] == pytest.approx(100, abs=0.02)
+    draws = np.random.default_rng(1).normal(0, 0.01, size=4_000)  # the ROPE is ±0.01
+    text = density(draws, facts, label="x")
+    drawn = re.findall(r'<path d="([^"]*)" class="op-zone op-(\w+)" fill="(#\w+)"', text)
+    assert [(name, fill) for _, name, fill in drawn] == [*LIGHT.items()]
+    rope = re.search(r'<rect x="([\d.]+)%" width="([\d.]+)%"', text)
+    low = float(rope[1]) * WIDE / 100
+    high = low + float(rope[2]) * WIDE / 100
+    ends = [
+        (x.min(), x.max())
+        for path, _, _ in drawn
+        for x in [np.array([float(one) for one in re.findall(r"([\d.]+),", path)])]
+        if x.size
+    ]
+    assert len(ends) == 3
+    (_, first), (second, third), (fourth, _) = ends
+    assert np.allclose([first, second, third, fourth], [low, low, high, high], atol=0.15)
+
+
+def test_the_parts_of_steps_add_up_to_the_whole():
+    """Draws of few values are steps; an end of the ROPE may lie on one."""
+    x, y = np.array([0.0, 10, 10, 20, 20, 30]), np.array([50.0, 50, 10, 10, 80, 80])
+
+    def area(path):
+        points = np.array([[float(n) for n in one.split(",")] for one in path[1:-1].split("L")])
+        return np.trapezoid(TALL - points[:, 1], points[:, 0])
+
+    whole = area(_part(x, y, 0, WIDE))
+    assert whole == 10 * (3 * TALL - 140)
+    for edges in ([0, 10, 20, 30], [0, 5, 10, 30], [0, 12, 12, 30], [0, 20, 500, WIDE]):
+        paths = [_part(x, y, *part) for part in pairwise(edges)]
+        assert sum(area(path) for path in paths if path) == pytest.approx(whole)
+    assert area(_part(x, y, 10, 20)) == 10 * (TALL - 10)
+
+
+def test_a_metric_where_less_is_better_turns_the_parts_round(facts):
     lower = density(DRAWS, {**facts, "greater_is_better": False}, label="x")
     assert re.findall(r"op-zone op-(\w+)", lower) == ["better", "equivalent", "worse"]
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 import outperform as op
+from tests.browsing import started
 from tests.report.kinds import KINDS
 from tests.report.reading import Page
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return the browser of the machine."""
+    with started() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -9,16 +9,21 @@ from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display.numbers import true_minus
 from outperform.display.sentences import headline
+from outperform.inference.summary import finding_facts
 from outperform.results.facts import headline_facts
 from tests.report.kinds import KINDS
+from tests.report.reading import XHTML
 
 SHARES = ("worse", "equivalent", "better")
 
 
 def said(comparison):
     """Return decision, percentages, sentence and findings as Python gives them."""
-    facts = headline_facts(comparison) | {  # to_dict() would draw a Bayes factor every time
+    factor = comparison.bayes_factor
+    findings = comparison.findings + (() if factor is None else factor.findings)
+    facts = headline_facts(comparison) | {  # to_dict() would work out much besides
         "exact": comparison.exact,
+        "findings": finding_facts(findings),
         "n_draws": comparison.draws.size,
         **{f"p_{name}": getattr(comparison, f"p_{name}") for name in SHARES},
     }
@@ -92,6 +97,9 @@ def test_the_chosen_rope_is_among_the_places_and_is_what_the_page_shows(pages, k
     assert page.one("data-part", "sentence").text == expected["sentence"]
     assert page.one("data-part", "words").text == comparison.decision.words
     assert [page.one("data-part", name).text for name in SHARES] == expected["percentages"]
+    listed = [item.find(f"{XHTML}code").text for item in page.one("data-part", "findings")]
+    assert listed == [name for _, _, name in comparison._card().findings]
+    assert (page.one("data-part", "no-findings").get("hidden") is not None) is bool(listed)
     slider = page.one("type", "range")
     assert (slider.get("value"), slider.get("max")) == (str(chosen), str(len(live["ends"]) - 1))
 

@@ -294,10 +294,6 @@ def _markdown(result: Any) -> str:
     return full_markdown(result.to_dict())
 
 
-# Worse, equivalent and better, told apart by those who see no red or green: on any screen, and on
-# one that says it is dark.
-_COLOURS = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
-_ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
 _NARROWEST = 40
 
 
@@ -329,6 +325,7 @@ def _painted(lines: list[Line]) -> str:
     from rich.console import Console
     from rich.text import Text
 
+    from outperform.display.colours import DARK, LIGHT
     from outperform.display.layout import plain
 
     console = Console(file=sys.stdout, highlight=False)
@@ -336,7 +333,7 @@ def _painted(lines: list[Line]) -> str:
         return plain(lines)
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     dark = background.isdecimal() and int(background) in (*range(7), 8)
-    styles = {"strong": "bold", "dim": "dim", **(_ON_DARK if dark else _COLOURS)}
+    styles = {"strong": "bold", "dim": "dim", **(DARK if dark else LIGHT)}
     with console.capture() as capture:
         for line in lines:
             text = Text.assemble(*((span.text, styles.get(span.style, "")) for span in line))

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from outperform.display.colours import with_colours
 from outperform.display.formats import LIMIT, Column
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
@@ -157,6 +158,8 @@ _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
 def _side(column: Column) -> str | None:
+    if column.key == "hdi":  # may take two lines on a narrow screen
+        return "op-r op-hdi"
     return "op-r" if column.align == "right" else None
 
 
@@ -290,7 +293,7 @@ def fragment(*content: str | None) -> Html:
 def style() -> str:
     """Return the style of cards, as a page and a notebook have it."""
     text = files("outperform.display").joinpath("card.css").read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")
+    return with_colours(text.replace("\r\n", "\n"))
 
 
 def card_parts(card: Card) -> list[Html]:

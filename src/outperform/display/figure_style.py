@@ -16,6 +16,7 @@ import numpy as np
 
 from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
+from outperform.display.colours import DARK, LIGHT
 from outperform.display.facts import Facts
 from outperform.display.numbers import for_text
 from outperform.display.pictures import OPEN, smooth, tone
@@ -34,8 +35,6 @@ _USUAL = 8.33  # points of small text, to which marks are in proportion
 _HEADING = 36.0  # points that a title takes from the rows under it
 _WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
 
-_ON_LIGHT = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
-_ON_DARK = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
 BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # how much of the ink the ROPE, small text and lines take
 DASHES, _DOTTED = (0, (3.5, 1.8)), (0, (1.5, 2.5))
 # Names are text, not formulas: neither mathtext nor LaTeX may read them.
@@ -117,7 +116,7 @@ def paper(ax: Axes) -> tuple[float, float, float, float]:
 def colour(ax: Axes, name: str) -> ColorType:
     """Return the colour of worse, equivalent or better on this background; the ink otherwise."""
     dark = float(np.dot(paper(ax)[:3], (0.2126, 0.7152, 0.0722))) < 0.5
-    return (_ON_DARK if dark else _ON_LIGHT).get(name) or ink(ax)
+    return (DARK if dark else LIGHT).get(name) or ink(ax)
 
 
 def family(ax: Axes) -> list[str]:

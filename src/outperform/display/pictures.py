@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
+from outperform.display.colours import LIGHT
 from outperform.display.facts import Facts
 from outperform.display.numbers import true_minus
 
@@ -81,12 +82,15 @@ def tone(decision: str) -> str:
     return _OF_NAME.get(decision) or TONES.get(decision.partition(" ")[0], OPEN)
 
 
-# Pictures. Places across are percentages, so that text keeps its size on every screen.
+# Pictures. Places across are percentages, so that text keeps its size on every screen. What a
+# picture says is in its geometry and in its attributes: pages may clip or not, drop the style
+# sheet or bring one of their own. The style sheet adds the colours of the screen at hand.
 
 WIDE = 1000  # units across of what is stretched
 TALL = 112  # pixels of a density
 _BAR, _AXIS = TALL + 15, TALL + 30
 _ROW = 20
+_NARROW = 110  # pixels of an interval in a table on a narrow screen, as the style sheet has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,27 +145,63 @@ def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]
     return [(value, f"{value:,.{digits}f}".replace("-", "−")) for value in found]
 
 
-def _line(x1: str, x2: str, y1: float | str, y2: float | str, kind: str) -> Html:
-    return element("line", x1=x1, x2=x2, y1=y1, y2=y2, class_=f"op-{kind}")
+def fill_of(name: str) -> str:
+    """Return the colour of a part or of a mark, where no style sheet gives another."""
+    return LIGHT.get(name, "currentColor")
 
 
-def _write(x: str, y: float, text: str, *, anchor: str = "middle", dx: float | None = None) -> Html:
-    return element("text", text, x=x, y=y, dx=dx, text_anchor=anchor)
+_CHARACTER = 7.5  # pixels, on the safe side
+
+
+def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[tuple[float, str]]:
+    """Return as many round values as can be written side by side, two at least."""
+    ticks = _ticks(domain, most=most)
+    for fewer in range(most - 1, 1, -1):
+        step = domain[1] - domain[0] if len(ticks) < 2 else ticks[1][0] - ticks[0][0]
+        longest = max((len(text) for _, text in ticks), default=0)
+        if pixels * step / (domain[1] - domain[0]) >= _CHARACTER * longest + 6:
+            break
+        ticks = _ticks(domain, most=fewer)
+    return ticks
+
+
+def _line(
+    x1: str, x2: str, y1: float | str, y2: float | str, kind: str, *, stroke: str = "currentColor"
+) -> Html:
+    return element("line", x1=x1, x2=x2, y1=y1, y2=y2, class_=f"op-{kind}", stroke=stroke)
+
+
+def _write(
+    x: str,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "middle",
+    dx: float | None = None,
+    kind: str | None = None,
+) -> Html:
+    named = None if kind is None else f"op-{kind}"
+    return element(
+        "text", text, x=x, y=y, dx=dx, text_anchor=anchor, class_=named, fill="currentColor"
+    )
 
 
 def _interval(one: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
     """Return the bar, the hollow diamond of what was observed, and the dot of the mean."""
     at = f"op-{one.tone}"
-    marks = [_line(_at(one.low, domain), _at(one.high, domain), y, y, f"bar {at}")]
+    fill = fill_of(one.tone)
+    marks = [_line(_at(one.low, domain), _at(one.high, domain), y, y, f"bar {at}", stroke=fill)]
     if one.observed is not None and np.isfinite(one.observed):
-        diamond = element("path", d="M-5,0L0,-5L5,0L0,5Z", class_="op-seen")
+        diamond = element(
+            "path", d="M-5,0L0,-5L5,0L0,5Z", class_="op-seen", fill="none", stroke="currentColor"
+        )
         marks.append(
             element(
                 "svg", diamond, x=_at(one.observed, domain), y=y, overflow="visible",
                 aria_hidden="true",
             )
         )  # fmt: skip
-    dot = element("circle", cx=_at(one.mean, domain), cy=y, r=3.2, class_=f"op-dot {at}")
+    dot = element("circle", cx=_at(one.mean, domain), cy=y, r=3.2, class_=f"op-dot {at}", fill=fill)
     return [*marks, dot]
 
 
@@ -192,35 +232,35 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     label
         What it shows, for those who do not see it.
     """
-    grid, height = smooth(outline)
-    domain = density_domain(grid, facts)
-    x = WIDE / 100 * np.array([place(value, domain) for value in grid])
-    y = TALL - (TALL - 4) * height / height.max()
-    points = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
-    path = element("path", d=f"M{x[0]:.1f},{TALL}L{points}L{x[-1]:.1f},{TALL}Z")
-    behind, zones = [], [_zone(path, 0, 100, OPEN)]
+    domain = density_domain(smooth(outline)[0], facts)
+    hill = hill_points(outline, domain)
+    behind, zones = [], [_zone(hill, 0, 100, OPEN)]
     if "rope" in facts:
         left, right = (place(facts["rope"][end], domain) for end in ("low", "high"))
         names = ["worse", "equivalent", "better"]
         if not facts.get("greater_is_better", True):
             names.reverse()
         edges = [0.0, left, right, 100.0]
-        zones = [_zone(path, *part) for part in zip(edges, edges[1:], names, strict=False)]
+        zones = [_zone(hill, *part) for part in zip(edges, edges[1:], names, strict=False)]
         behind = [
-            element(
-                "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height=_AXIS,
-                class_="op-rope",
-            ),
+            _band(left, right, _AXIS),
             _line(_at(0, domain), _at(0, domain), 0, _AXIS, "zero"),
-        ]  # fmt: skip
+        ]
     low, high = _ends(facts)
     axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
-    for value, text in _ticks(domain, most=6):
-        axis += [_line(_at(value, domain), _at(value, domain), _AXIS, _AXIS + 4, "axis")]
-        axis += [_write(_at(value, domain), _AXIS + 17, text)]
+    ticks = _ticks(domain, most=6)
+    for value, text in ticks:
+        # On narrow screens every other one is left out, and 0 stays.
+        odd = len(ticks) > 3 and round(value / (ticks[1][0] - ticks[0][0])) % 2 == 1
+        at = _at(value, domain)
+        axis += [_line(at, at, _AXIS, _AXIS + 4, "axis op-odd" if odd else "axis")]
+        axis += [_write(at, _AXIS + 17, text, kind="odd" if odd else None)]
     return _picture(
         *behind,
-        *zones,
+        element(
+            "svg", *zones, class_="op-hill", width="100%", height=TALL,
+            viewBox=f"0 0 {WIDE} {TALL}", preserveAspectRatio="none", aria_hidden="true",
+        ),
         *_interval(replace(span(facts), tone=OPEN), domain, _BAR),
         _write(_at(facts["hdi"]["low"], domain), _BAR + 4, low, anchor="end", dx=-8),
         _write(_at(facts["hdi"]["high"], domain), _BAR + 4, high, anchor="start", dx=8),
@@ -228,15 +268,57 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
         height=_AXIS + 22,
         label=label,
         kind="density",
-    )
+    )  # fmt: skip
 
 
-def _zone(path: Html, left: float, right: float, name: str) -> Html:
+def hill_points(outline: object, domain: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """Return the outline of a density in units of its picture, from left to right."""
+    grid, height = smooth(outline)
+    x = WIDE / 100 * np.array([place(value, domain) for value in grid])
+    y = TALL - (TALL - 4) * height / height.max()
+    return x.round(1), y.round(1)
+
+
+def _zone(hill: tuple[FloatArray, FloatArray], left: float, right: float, name: str) -> Html:
     """Return the part of an outline between two percentages."""
-    window = f"{WIDE / 100 * left:.2f} 0 {WIDE / 100 * (right - left):.2f} {TALL}"
+    d = _part(*hill, WIDE / 100 * left, WIDE / 100 * right)
+    return element("path", d=d, class_=f"op-zone op-{name}", fill=fill_of(name))
+
+
+def _part(x: FloatArray, y: FloatArray, left: float, right: float) -> str:
+    """Return the path of what lies under an outline from left to right; "" if nothing does.
+
+    A step at an end belongs to the part that it is a step of.
+
+    Examples
+    --------
+    >>> _part(np.array([0.0, 10.0, 20.0]), np.array([112.0, 12.0, 112.0]), 5.0, 15.0)
+    'M5.0,112L5.0,62.0L10.0,12.0L15.0,62.0L15.0,112Z'
+    """
+    left, right = max(left, float(x[0])), min(right, float(x[-1]))
+    if left >= right:
+        return ""
+    first, last = int(np.searchsorted(x, left, side="right")), int(np.searchsorted(x, right))
+    points = [
+        (left, _height(x, y, first, left)),
+        *zip(x[first:last].tolist(), y[first:last].tolist(), strict=True),
+        (right, _height(x, y, last, right)),
+    ]
+    over = "L".join(f"{one:.1f},{other:.1f}" for one, other in points)
+    return f"M{left:.1f},{TALL}L{over}L{right:.1f},{TALL}Z"
+
+
+def _height(x: FloatArray, y: FloatArray, k: int, at: float) -> float:
+    """Return the height between a point and the one before it."""
+    share = (at - x[k - 1]) / (x[k] - x[k - 1])
+    return float(y[k - 1] + share * (y[k] - y[k - 1]))
+
+
+def _band(left: float, right: float, height: float | str) -> Html:
+    """Return the ROPE behind a picture."""
     return element(
-        "svg", path, class_=f"op-zone op-{name}", x=f"{left:.2f}%", width=f"{right - left:.2f}%",
-        y=0, height=TALL, viewBox=window, preserveAspectRatio="none", aria_hidden="true",
+        "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height=height,
+        class_="op-rope", fill="currentColor", fill_opacity=0.1,
     )  # fmt: skip
 
 
@@ -320,9 +402,10 @@ def curve(
         marks.append(_line("0%", "100%", level(target), level(target), "zero"))
     if at is not None and target is not None:
         marks.append(_line(_at(at, domain), _at(at, domain), level(target), TALL, "zero"))
+    path = element("path", d=f"M{drawn}", class_="op-line", fill="none", stroke="currentColor")
     marks.append(
         element(
-            "svg", element("path", d=f"M{drawn}", class_="op-line"), width="100%", height=TALL,
+            "svg", path, class_="op-path", width="100%", height=TALL,
             viewBox=f"0 0 {WIDE} {TALL}", preserveAspectRatio="none", aria_hidden="true",
         )
     )  # fmt: skip
@@ -332,7 +415,11 @@ def curve(
             marks.append(
                 _line(here, here, level(share - 2 * error), level(share + 2 * error), "axis")
             )
-            marks.append(element("circle", cx=here, cy=level(share), r=3.2, class_="op-dot"))
+            marks.append(
+                element(
+                    "circle", cx=here, cy=level(share), r=3.2, class_="op-dot", fill="currentColor"
+                )
+            )
     for value, text in _ticks(domain, most=5)[1:]:
         marks.append(_write(_at(value, domain), TALL + 17, text))
     return _picture(*marks, height=TALL + 22, label=label, kind="curve")
@@ -346,7 +433,7 @@ def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
     domain = _domain(known, margin=0.06)
     ticks = [
         _write(_at(value, domain), 12, text)
-        for value, text in _ticks(domain, most=4)
+        for value, text in _ticks_in(domain, most=4, pixels=_NARROW)
         if 8 < place(value, domain) < 92  # or its text would be cut
     ]
     axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
@@ -357,12 +444,7 @@ def _row(one: Span, domain: tuple[float, float], *, zero: bool) -> Html:
     behind = []
     if one.rope is not None:
         left, right = (place(end, domain) for end in one.rope)
-        behind.append(
-            element(
-                "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height="100%",
-                class_="op-rope",
-            )
-        )  # fmt: skip
+        behind.append(_band(left, right, "100%"))
     if zero:
         behind.append(_line(_at(0, domain), _at(0, domain), 0, "100%", "zero"))
     marks = _interval(one, domain, "50%")

@@ -490,11 +490,19 @@ def _before_data(spec: LabelSpec) -> LabelSpec:
 
 @lru_cache(maxsize=256)
 def _prior_inside(before: LabelSpec, rope: Rope) -> Inside:
-    exact = prior_difference(before)
+    exact, draws = _prior(before)
     if exact is not None:
         masses = masses_from_distribution(exact, rope)
         return Inside(inside=masses.inside, outside=masses.below + masses.above)
+    masses = masses_from_draws(draws, rope)
+    return Inside(inside=masses.inside, outside=masses.below + masses.above, n_draws=draws.size)
+
+
+@lru_cache(maxsize=8)
+def _prior(before: LabelSpec) -> tuple[Distribution | None, FloatArray]:
+    """Return the exact prior of the difference, or else sorted draws, which every ROPE shares."""
+    exact = prior_difference(before)
+    if exact is not None:
+        return exact, np.empty(0)
     n_draws = max(2_000, min(_PRIOR_DRAWS, 100 * _PRIOR_DRAWS // before.view.n_classes))
-    draws = prior_draws(before, n_draws, np.random.SeedSequence(_PRIOR_SEED))
-    masses = masses_from_draws(np.sort(draws), rope)
-    return Inside(inside=masses.inside, outside=masses.below + masses.above, n_draws=n_draws)
+    return None, np.sort(prior_draws(before, n_draws, np.random.SeedSequence(_PRIOR_SEED)))

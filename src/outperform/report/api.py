@@ -26,6 +26,7 @@ from outperform.display.cards import (
     marked_terms,
     style,
 )
+from outperform.display.colours import with_colours
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Html, element
@@ -33,7 +34,7 @@ from outperform.errors import UsageError, param
 from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
-from outperform.report.sections import comparison_part
+from outperform.report.sections import NO_FINDINGS, comparison_part
 from outperform.results.base import FoldDetails
 from outperform.results.comparison import Comparison
 from outperform.suite.result import SuiteComparison, SuiteRanking
@@ -227,7 +228,7 @@ def _card_section(card: Card, level: str) -> Html:
         element(level, "Findings"),
         element("ul", *(finding_item(*one) for one in card.findings), class_="op-findings")
         if card.findings
-        else element("p", "No warnings."),
+        else element("p", NO_FINDINGS),
         element(level, "Method"),
         element("p", f"{card.method}.", class_="method") if card.method else None,
         details_html(card.details) if card.details else None,
@@ -277,7 +278,7 @@ def _title(results: Sequence[Result], headings: Sequence[str]) -> str:
 
 def render(document: Document) -> str:
     """Return a document as one HTML page that loads nothing."""
-    sheet, script = style() + _text("page.css"), _text("page.js")
+    sheet, script = style() + with_colours(_text("page.css")), _text("page.js")
     head = element(
         "head",
         element("meta", charset="utf-8"),

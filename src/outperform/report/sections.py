@@ -33,6 +33,8 @@ from outperform.display.pictures import (
     Html,
     density_domain,
     element,
+    fill_of,
+    hill_points,
     smooth,
     tone,
 )
@@ -152,11 +154,13 @@ def answer_everywhere(comparison: Comparison, facts: ComparisonFacts, *, most: i
 def _answer(comparison: Comparison, base: Facts) -> Answer:
     rope, decision = comparison.rope, comparison.decision
     masses = comparison.p_worse, comparison.p_equivalent, comparison.p_better
+    factor = comparison.bayes_factor
+    own = () if factor is None else factor.findings
     facts = {
         **base,
         "rope": {"low": rope.low, "high": rope.high, "default": rope.default},
         "decision": {"name": decision.name, "symbol": decision.symbol, "words": decision.words},
-        "findings": finding_facts(comparison.findings),
+        "findings": finding_facts(comparison.findings + own),
         **{f"p_{word}": mass for word, mass in zip(SHARES, masses, strict=True)},
     }
     worse, equivalent, better = read.shares(facts).values()
@@ -319,6 +323,9 @@ class Part:
     live: dict[str, Any]
 
 
+NO_FINDINGS = "None."
+
+
 def comparison_part(
     name: str,
     comparison: Comparison,
@@ -383,7 +390,7 @@ def comparison_part(
             class_="op-findings",
             data_part="findings",
         ),
-        element("p", "No warnings.", data_part="no-findings", hidden=bool(found)),
+        element("p", NO_FINDINGS, data_part="no-findings", hidden=bool(found)),
         element(heading, "Numbers"),
         *card_parts(replace(card, shares=None, picture=None)),
         details_html(
@@ -411,13 +418,15 @@ def comparison_part(
         element("p", "Signature: ", element("code", card.signature), class_="signature"),
         folded("As a paragraph for a paper", element("p", card.paragraph)),
     ]
-    grid, _ = smooth(outline(comparison.draws, comparison.distribution))
+    shape = outline(comparison.draws, comparison.distribution)
+    domain = density_domain(smooth(shape)[0], facts)
     moving = {
         "name": name,
         "picture": f"Posterior of {read.difference(facts)} in {read.metric(facts)}. ",
-        "domain": density_domain(grid, facts),
+        "domain": domain,
         "wide": WIDE,
         "tall": TALL,
+        "outline": [part.tolist() for part in hill_points(shape, domain)],
     }
     return Part(
         html=Html("\n".join(one for one in html if one is not None)),
@@ -453,7 +462,7 @@ def _shares(facts: Facts, now: Answer) -> Html:
         bars.append(
             element(
                 "rect", data_bar=name, class_=f"op-zone op-{name}", x=f"{start:.2f}",
-                width=f"{width:.2f}", y=0, height=4,
+                width=f"{width:.2f}", y=0, height=4, fill=fill_of(name),
             )
         )  # fmt: skip
         start += width

@@ -19,13 +19,13 @@ from outperform.display.formats import (
 )
 from outperform.display.layout import Line, Page, joined_hdi, picture, stacked, with_places
 from outperform.display.numbers import for_text
-from outperform.display.pictures import density, span, tone
+from outperform.display.pictures import Span, density, span, tone
 from outperform.display.sentences import best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 
 if TYPE_CHECKING:
-    from outperform.results.suite_schemas import SuiteFacts, SuiteRankingFacts
+    from outperform.results.suite_schemas import SuiteFacts, SuiteModelFacts, SuiteRankingFacts
 
 _LIMIT = 24
 _PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high", "pooled")
@@ -313,13 +313,19 @@ def _leaders(facts: SuiteRankingFacts) -> Table:
     return Table(columns, rows)
 
 
+def _against_leader(row: SuiteModelFacts) -> Span:
+    """Return the interval of a model in the colour of its decision against the leader."""
+    against = row["against_leader"]
+    return span(row) if against is None else replace(span(row), tone=span(against).tone)
+
+
 def rank_card(facts: SuiteRankingFacts) -> Card:
     """Return a ranking on a suite as a card."""
     full = rank_table(facts)
     return Card(
         headline=rank_headline(facts),
         table=with_interval(full).only(_CARD_RANK),
-        spans=[span(row) for row in facts["models"]],
+        spans=[_against_leader(row) for row in facts["models"]],
         zero=facts["scale"] == "rope",
         more=full,
         findings=read.findings(facts),

@@ -15,6 +15,20 @@
     return line;
   };
 
+  // The path of what lies under the outline between two percentages; as `_part` in Python.
+  const under = ({ wide, tall, outline: [x, y] }, from, to) => {
+    const left = Math.max(wide * from / 100, x[0]);
+    const right = Math.min(wide * to / 100, x[x.length - 1]);
+    if (left >= right) return "";
+    const first = x.findIndex((one) => one > left);
+    const last = x.findIndex((one) => one >= right);
+    const height = (k, at) => y[k - 1] + (at - x[k - 1]) / (x[k] - x[k - 1]) * (y[k] - y[k - 1]);
+    const points = [[left, tall], [left, height(first, left)]];
+    for (let k = first; k < last; k += 1) points.push([x[k], y[k]]);
+    points.push([right, height(last, right)], [right, tall]);
+    return `M${points.map((one) => one.join(",")).join("L")}Z`;
+  };
+
   // Every text below comes from a table that was worked out in Python; nothing is computed here
   // but where things lie on the picture.
   const bring = (live) => {
@@ -30,12 +44,8 @@
       band.setAttribute("x", `${left}%`);
       band.setAttribute("width", `${right - left}%`);
       const edges = [0, left, right, 100];
-      home.querySelectorAll(".op-density svg.op-zone").forEach((zone, k) => {
-        const width = edges[k + 1] - edges[k];
-        zone.setAttribute("x", `${edges[k]}%`);
-        zone.setAttribute("width", `${width}%`);
-        const window = [live.wide * edges[k] / 100, 0, live.wide * width / 100, live.tall];
-        zone.setAttribute("viewBox", window.join(" "));
+      home.querySelectorAll(".op-density .op-zone").forEach((zone, k) => {
+        zone.setAttribute("d", under(live, edges[k], edges[k + 1]));
       });
       let start = 0;
       ["worse", "equivalent", "better"].forEach((name, k) => {
