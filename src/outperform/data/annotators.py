@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import (
     AnyArray,
     BoolArray,
@@ -30,7 +31,6 @@ from outperform.data.labels import (
     read_column,
     unify,
 )
-from outperform.data.missing import is_missing, unmasked
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
-from outperform.data.missing import is_missing, unmasked
 from outperform.data.table import as_counts, count_rows, total
 from outperform.errors import DataError, param
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
-from outperform.data.missing import is_missing, label_findings_of, unmasked
+from outperform.data.missing import label_findings_of
 from outperform.data.pool import Pool
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.data.views import check_labels, named, same_length

@@ -12,8 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, IntArray, Label
-from outperform.data.missing import UNDECLARED, MissingTexts, is_missing, unmasked
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, finding, listed, quoted
 
@@ -116,11 +117,7 @@ def _shuffled(columns: Mapping[str, Any], indexed: Sequence[str]) -> tuple[Findi
     natural = np.arange(n_rows)
     if (rows == natural).all() or not (np.sort(rows) == natural).all():
         return ()
-    return (
-        finding(
-            "index_not_used", indexed=listed(indexed), bare=listed(bare), last=n_rows - 1
-        ),
-    )
+    return (finding("index_not_used", indexed=listed(indexed), bare=listed(bare), last=n_rows - 1),)
 
 
 def _has_index(values: object) -> bool:

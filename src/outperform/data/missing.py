@@ -1,4 +1,4 @@
-"""Missing values: which texts mean one, and arrays that hide them behind a mask."""
+"""Texts that mean a missing value, or look like one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import AnyArray
 from outperform.errors import UsageError, param
 from outperform.findings import Finding, clauses, counted, finding
 
@@ -74,8 +73,8 @@ class MissingTexts:
         if na_values is None:
             return cls(empty_is_label=empty_is_label)
         several = isinstance(na_values, Iterable) and not isinstance(na_values, (str, bytes))
-        texts = tuple(na_values) if several else ()  # type: ignore[arg-type]
-        if not several or not all(isinstance(one, str) for one in texts):
+        texts: tuple[Any, ...] = tuple(na_values) if several else ()  # type: ignore[arg-type]
+        if not several or not all(isinstance(text, str) for text in texts):
             raise UsageError(
                 f"{param('na_values')} must be a list of texts such as ['NA', 'null'], or [] if no "
                 f"text means a missing value; got {na_values!r}"
@@ -170,41 +169,3 @@ def _columns(tables: Sequence[Table], models: Sequence[str]) -> Iterator[tuple[s
     paired = len(tables) == 1
     for place, model in enumerate(models):
         yield repr(model), tables[0 if paired else place], place + 1 if paired else 1
-
-
-def unmasked(values: Any) -> Any:
-    """Return a masked array as an array with None for what is masked; anything else as it is.
-
-    NumPy forgets the mask wherever an array is converted, and counts what lies under it.
-
-    Examples
-    --------
-    >>> unmasked(np.ma.array([1, 2, 3], mask=[False, True, False])).tolist()
-    [1, None, 3]
-    """
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    if not np.ma.is_masked(values):
-        return values.data
-    plain: AnyArray = values.data.astype(object)
-    plain[np.ma.getmaskarray(values)] = None
-    return plain
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value says that there is none: None, NaN, NaT, NA or a masked one.
-
-    Examples
-    --------
-    >>> from decimal import Decimal
-    >>> [is_missing(one) for one in (None, float("nan"), Decimal("NaN"), np.datetime64("NaT"), 0)]
-    [True, True, True, True, False]
-    """
-    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, (str, bytes, bool, int)):
-        return False
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # arrays, and signalling NaN of decimals
-        return type(value).__name__ == "Decimal"

@@ -270,7 +270,9 @@ class Outcomes(Constructors):
             return self
         about = label_findings_of(self.labels, self.tables, self.models, self.sets or None)
         new = tuple(replace(each, level=old[0].level) for each in about)
-        return replace(self, findings=tuple(each for each in self.findings if each not in old) + new)
+        return replace(
+            self, findings=tuple(each for each in self.findings if each not in old) + new
+        )
 
     def unpair(self) -> Outcomes:
         """Forget which items the models shared: one table per model."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.labels import Column, read_column
-from outperform.data.missing import is_missing, unmasked
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name
 

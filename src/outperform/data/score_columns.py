@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.labels import (
     Column,
@@ -21,7 +22,7 @@ from outperform.data.labels import (
     sort_labels,
     unify,
 )
-from outperform.data.missing import is_missing, label_findings_of, unmasked
+from outperform.data.missing import label_findings_of
 from outperform.data.table import Table
 from outperform.data.views import check_labels
 from outperform.errors import DataError, ResourceError, param

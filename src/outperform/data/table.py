@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._missing import unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
-from outperform.data.missing import unmasked
 from outperform.errors import DataError
 from outperform.findings import Finding, finding
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import special
 
+from outperform._missing import unmasked
 from outperform._typing import FloatArray, ModelsLike
-from outperform.data.missing import unmasked
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.scores import Scores

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincc, stdtr
 
+from outperform._missing import unmasked
 from outperform._typing import FloatArray
 from outperform.errors import DataError
 
@@ -59,7 +60,7 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     (1, 2)
     """
     try:
-        given = np.asarray(values)
+        given = np.asarray(unmasked(values))
         # Text that looks like numbers is a mistake in the caller's data, not a score.
         if given.dtype.kind not in "iufO":
             raise TypeError(f"got dtype {given.dtype}")

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from outperform import __version__
+from outperform._missing import is_missing, unmasked
 from outperform._typing import (
     Axes,
     ColumnLike,
@@ -20,7 +21,6 @@ from outperform._typing import (
     ModelsLike,
 )
 from outperform.data.outcomes import Outcomes
-from outperform.data.missing import is_missing, unmasked
 from outperform.data.views import named
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
