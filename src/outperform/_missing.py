@@ -19,6 +19,8 @@ def unmasked(values: Any) -> Any:
     >>> unmasked(np.ma.array([1, 2, 3], mask=[False, True, False])).tolist()
     [1, None, 3]
     """
+    if isinstance(values, (list, tuple)) and any(value is np.ma.masked for value in values):
+        return [None if value is np.ma.masked else value for value in values]
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if not np.ma.is_masked(values):
@@ -41,6 +43,8 @@ def is_missing(value: object) -> bool:
         return True
     if isinstance(value, (str, bytes, bool, int)):
         return False
+    if getattr(value, "is_valid", True) is False:  # a scalar of Arrow
+        return True
     try:
         return bool(value != value)
     except (TypeError, ValueError, ArithmeticError):  # arrays, and signalling NaN of decimals

@@ -472,10 +472,12 @@ def _refusal(lost: Mapping[str, int], total: int, first: First, query: TableQuer
     more = [f"{other!r} in {number}" for other, number in lost.items() if other != name]
     others = f"; also {', '.join(more)}" if more else ""
     wanted = {query.groups: "group", query.weight: "weight"} | dict.fromkeys(query.by, "slice")
+    is_label = query.truth is not None and name in query.columns
     return (
         f"column {name!r} has no value in {lost[name]} of {total} "
         f"rows{first(name, 'missing')}{others}. Give them a {wanted.get(name, 'class')}, or leave "
-        f"these rows out with {param('on_null=', 'drop')}{or_label(query.text_file)}"
+        f"these rows out with {param('on_null=', 'drop')}"
+        f"{or_label(query.text_file and is_label)}"
     )
 
 

@@ -251,7 +251,7 @@ def _without_null(place: int, side: Side, wanted: Join, engine: Engine) -> list[
     lacking = [name for name, number in zip(side.stored, each, strict=True) if number]
     names = " or ".join(map(repr, lacking))
     if wanted.on_null == "raise":
-        text_file = any(scan.is_text for scan in side.table.scans)
+        text_file = any(scan.is_text for scan in side.table.scans) and not wanted.correct
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
             f"Give them a {'group' if lacking == [side.groups] else 'class'}, or leave these rows "

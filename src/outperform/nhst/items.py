@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincc, stdtr
 
-from outperform._missing import unmasked
+from outperform._missing import is_missing, unmasked
 from outperform._typing import FloatArray
 from outperform.errors import DataError
 
@@ -64,6 +64,9 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
         # Text that looks like numbers is a mistake in the caller's data, not a score.
         if given.dtype.kind not in "iufO":
             raise TypeError(f"got dtype {given.dtype}")
+        if given.dtype.kind == "O":  # a missing time would become a large number
+            cells = [math.nan if is_missing(value) else value for value in given.flat]
+            given = np.array(cells, dtype=object).reshape(given.shape)
         numbers = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must be an array of numbers: {error}") from None
