@@ -565,8 +565,8 @@ def write_formats(stem, rows):
     half = len(texts) // 2
     for name, part in (("a", texts[:half]), ("b", texts[half:])):
         Path(f"{stem}-folder/{name}.csv").write_bytes(as_csv(part))
-    return [f"{stem}{end}" for end in
-            (".csv", "-quoted.csv", ".tsv", ".csv.gz", ".jsonl", ".parquet", "-folder")]  # fmt: skip
+    ends = (".csv", "-quoted.csv", ".tsv", ".csv.gz", ".jsonl", ".parquet", "-folder")
+    return [f"{stem}{end}" for end in ends]
 
 
 def missing():

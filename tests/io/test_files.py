@@ -287,7 +287,8 @@ MISSING = {
 
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_labels_are_refused_with_their_first_row(read, name):
-    with pytest.raises(DataError, match=r"'m' has no value in 2 of 4 rows, the first in rows 2 and 3"):
+    words = r"'m' has no value in 2 of 4 rows, the first in rows 2 and 3 of"
+    with pytest.raises(DataError, match=words):
         read(name, MISSING[name])
 
 

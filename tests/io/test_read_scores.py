@@ -52,7 +52,7 @@ def test_groups_rows_and_ids():
         ({"models": ["c"]}, UsageError, "'c'"),
         ({"where": {"y": "7"}}, DataError, "no rows left after where"),
         ({"id": "item"}, DataError, "item"),
-        ({"text": "a,b\n1,\n2,3\n"}, DataError, "'b' has no value in 1 of 2 rows, the first in line 2"),
+        ({"text": "a,b\n1,\n2,3\n"}, DataError, "'b' has no value in 1 of 2 rows.* line 2"),
         ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; .* one row .*format='long'"),
         ({"on_missing": "drop"}, UsageError, "on_missing= is for evaluation logs.*on_null="),
         ({"format": "promptfu"}, UsageError, "unknown format 'promptfu'; did you mean 'promptfoo'"),
