@@ -16,6 +16,7 @@ from outperform.testing import Undecided, check_undecided, let_through
 
 if TYPE_CHECKING:  # so that the start of pytest costs no numpy
     from outperform._typing import Label, LabelsLike
+    from outperform.data.missing import MissingTexts
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
@@ -101,18 +102,31 @@ class OutperformGate:
             With the comparisons, for more assertions.
         """
         __tracebackhide__ = True
+        from outperform.data.missing import MissingTexts
         from outperform.gates.api import gate
 
         undecided = undecided or self.node.config.getoption("--outperform-undecided")
         check_undecided(undecided)
         of_scores = _is_of_scores(metric)
-        seen = self._beside(y_true, candidate, baseline, ids, of_scores=of_scores)
+        missing = MissingTexts.from_param(
+            options.get("na_values"), options.get("empty_is_label", False)
+        )
+        seen = self._beside(y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing)
+        if isinstance(seen[1], str) and not isinstance(candidate, str):  # the arrays are counted
+            options = {**options, "na_values": None, "empty_is_label": False}
         found = gate(*seen, metric=metric, rope=rope, require=require, guards=guards, **options)
         self.node.user_properties += _properties(found)
         return let_through(found, undecided, callers=2)
 
     def _beside(
-        self, y_true: Any, candidate: Any, baseline: Any, ids: Any, *, of_scores: bool
+        self,
+        y_true: Any,
+        candidate: Any,
+        baseline: Any,
+        ids: Any,
+        *,
+        of_scores: bool,
+        missing: MissingTexts,
     ) -> tuple[Any, Any, Any]:
         """Return truth, candidate and baseline, or outcomes and two names."""
         __tracebackhide__ = True
@@ -133,14 +147,15 @@ class OutperformGate:
             )
         if holds_outcomes(path):
             _refuse_ids(ids)
-            return _unpaired(y_true, candidate, path, baseline)
+            return _unpaired(y_true, candidate, path, baseline, missing)
         if counted:
             raise UsageError(
                 f"{path} holds predictions row by row, and counted outcomes have no rows; give "
                 "outperform_gate the labels themselves, or count the baseline with outperform count"
             )
         column = PREDICTION if baseline is None else baseline
-        return y_true, candidate, _rows(path, column, y_true, candidate, ids, of_scores=of_scores)
+        rows = _rows(path, column, y_true, candidate, ids, of_scores=of_scores, missing=missing)
+        return y_true, candidate, rows
 
 
 @pytest.fixture
@@ -203,7 +218,7 @@ def _is_of_scores(metric: Any) -> bool:
 
 
 def _unpaired(
-    y_true: Any, candidate: Any, path: str, model: str | None
+    y_true: Any, candidate: Any, path: str, model: str | None, missing: MissingTexts
 ) -> tuple[Outcomes, str, str]:
     """Put the candidate beside stored outcomes; what is only counted cannot be paired."""
     __tracebackhide__ = True
@@ -220,7 +235,12 @@ def _unpaired(
     if isinstance(y_true, Outcomes):
         new = y_true.select([candidate])
     else:
-        new = Outcomes.from_labels(y_true, {"candidate": candidate})
+        new = Outcomes.from_labels(
+            y_true,
+            {"candidate": candidate},
+            na_values=missing.na_values,
+            empty_is_label=missing.empty_is_label,
+        )
     name = new.models[0]
     called = "baseline" if old.models[0] in ("candidate", name) else old.models[0]
     both = stand_beside(new.unpair(), replace(old.unpair(), models=(called,)))
@@ -228,20 +248,36 @@ def _unpaired(
 
 
 def _rows(
-    path: str, column: str, y_true: Any, candidate: Any, ids: Any, *, of_scores: bool
+    path: str,
+    column: str,
+    y_true: Any,
+    candidate: Any,
+    ids: Any,
+    *,
+    of_scores: bool,
+    missing: MissingTexts,
 ) -> list[Any]:
     """Return the baseline's predictions in the order of the true labels."""
     __tracebackhide__ = True
+    from outperform._missing import is_missing, unmasked
     from outperform.io.read import read_rows
 
     wanted = [column, *(() if ids is None else (ID,))]
-    rows = read_rows(path, wanted, if_there=(TRUTH,))
+    rows = read_rows(path, wanted, if_there=(TRUTH,), missing=missing)
+    y_true, candidate = unmasked(y_true), unmasked(candidate)
     order = range(len(rows[column])) if ids is None else _found(rows[ID], ids, path)
     if y_true is not None:
         _check_truth(path, rows, order, list(y_true), by_position=ids is None)
     elif ids is None:
         raise UsageError(f"without true labels the rows of {path} are found by ids; give them")
     values = [rows[column][place] for place in order]
+    gone = [row for row, value in enumerate(rows[column], 1) if is_missing(value)]
+    if gone:
+        raise DataError(
+            f"column {column!r} of {path} has no value in {len(gone)} of {len(values)} rows, the "
+            f"first in row {gone[0]} (counted from 1); a gate compares the same items, so give "
+            "them a prediction, or pass empty_is_label=True if an empty field is a label"
+        )
     if of_scores:
         return [_number(value, path, column) for value in values]
     return _like(values, [*y_true, *candidate])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
         """What else a gate asks."""
 
         paired: bool
+        na_values: Sequence[str] | None
+        empty_is_label: bool
 
 
 Undecided = Literal["fail", "warn", "pass"]

@@ -103,6 +103,9 @@ TRIED = {
     "--of": ["plain: --of old"],
     "--on-missing": ["joined: --on-missing drop --label label"],
     "--on-null": ["plain: --on-null drop"],
+    "--na": ["plain: --na NA"],
+    "--no-na": ["plain: --no-na"],
+    "--empty-is-label": ["plain: --empty-is-label"],
     "--once": ["plain: --once"],
     "--output": ["plain: --output answer.out", "folds: --output answer.out"],
     "--policy": ["plain: --policy policy.toml --by country"],
@@ -315,7 +318,7 @@ def arguments(command, kind):
 # Options that change nothing in how the others are read are given all at once.
 TOGETHER = {
     "--a", "--allow", "--b", "--candidate", "--baseline", "--draws", "--encoding", "--every",
-    "--force", "--hdi-prob", "--id", "--on-null", "--once", "--output", "--read-as",
+    "--force", "--empty-is-label", "--hdi-prob", "--id", "--no-na", "--on-null", "--once", "--output", "--read-as",
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
     "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--report", "--require",
     "--ropes",

@@ -204,6 +204,7 @@ VALUES = {
     "--read-as": ["", "xlsx", "JSON", "exe"],
     "--on-missing": ["", "ignore", "DROP", "keep"],
     "--on-null": ["", "ignore", "zero"],
+    "--na": ["ham", "x"],
     "--output": ["", ".", "none/answer", "/dev/null/x", "worse.csv/x"],
     "--junit": ["", ".", "none/junit.xml", "/dev/null/x"],
     "--report": ["", ".", "none/page.html", "/dev/null/x"],
@@ -231,7 +232,7 @@ ODD = {
     "--guard": ["recall:spam:0.02", "recall:ham:0", "precision:spam:0.9", "f1_macro:0.5"],
     "--unpaired": [],
 }  # fmt: skip
-FLAGS = ("--unpaired", "--no-header", "--confusion")
+FLAGS = ("--unpaired", "--no-header", "--confusion", "--no-na", "--empty-is-label")
 
 
 def options():
@@ -539,6 +540,97 @@ def undecided():
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
 
 
+# Missing values: of undecided models, most of the baseline's right predictions are lost, which
+# would pass if a lost prediction counted as a wrong one
+
+
+def without(value, column="old", task=False):
+    """Return undecided rows with a value instead of most of a column."""
+    at = HEADER.index(column)
+    rows = [
+        (*row[:at], value, *row[at + 1 :]) if k % 10 in range(2, 8) else row
+        for k, row in enumerate(items("open"))
+    ]
+    return [(*row[:5], f"t{k % 4 // 2}") for k, row in enumerate(rows)] if task else rows
+
+
+def write_formats(stem, rows):
+    typed = [tuple(None if value is None else str(value) for value in row) for row in rows]
+    texts = [tuple("" if value is None else value for value in row) for row in rows]
+    Path(f"{stem}.csv").write_bytes(as_csv(texts))
+    Path(f"{stem}-quoted.csv").write_bytes(as_csv([(*r[:2], f'"{r[2]}"', *r[3:]) for r in texts]))
+    Path(f"{stem}.tsv").write_bytes(as_csv(texts, separator="\t"))
+    Path(f"{stem}.csv.gz").write_bytes(gzip.compress(as_csv(texts), mtime=0))
+    Path(f"{stem}.jsonl").write_bytes(as_json_lines(typed))
+    write_parquet(f"{stem}.parquet", typed)
+    Path(f"{stem}-folder").mkdir(exist_ok=True)
+    half = len(texts) // 2
+    for name, part in (("a", texts[:half]), ("b", texts[half:])):
+        Path(f"{stem}-folder/{name}.csv").write_bytes(as_csv(part))
+    ends = (".csv", "-quoted.csv", ".tsv", ".csv.gz", ".jsonl", ".parquet", "-folder")
+    return [f"{stem}{end}" for end in ends]
+
+
+def missing():
+    allow = ["--allow", "undecided"]
+    for file in write_formats("lost", without(None)):
+        yield f"lost in {file}", Row(table(file), {3})
+        yield f"lost in {file}, better", Row(table(file, "--require", "better", *allow), {3})
+        yield f"lost in {file}, dropped", Row(table(file, "--on-null", "drop"), {4})
+        declared = {3} if file.endswith(("jsonl", "parquet")) else {0}
+        yield f"lost in {file}, a label", Row(table(file, "--empty-is-label"), declared)
+    for text in ("NA", " "):
+        files = write_formats(f"text-{text.strip() or 'blank'}", without(text))
+        for file in files[::2] if text == "NA" else files[:1]:
+            yield f"{text!r} in {file}", Row(table(file), {4})
+            yield f"{text!r} in {file}, allowed", Row(table(file, *allow), {4})
+            yield f"{text!r} in {file}, declared missing", Row(table(file, "--na", text), {3})
+            dropped = Row(table(file, "--na", text, "--on-null", "drop"), {4})
+            yield f"{text!r} in {file}, dropped", dropped
+            yield f"{text!r} in {file}, declared a label", Row(table(file, "--no-na"), {0})
+    for file in ("empty.jsonl", "empty.parquet"):
+        write_formats("empty", without(""))
+        yield f"the empty text in {file}", Row(table(file, *allow), {4})
+        yield f"the empty text in {file}, a label", Row(table(file, "--empty-is-label"), {0})
+    for column, option in (("w", "--weight"), ("g", "--groups"), ("id", "--id")):
+        path = f"lost-{column}.csv"
+        Path(path).write_bytes(as_csv(without("", column)))
+        yield f"lost {column}", Row(table(path, option, column), {3})
+        code = {3} if column == "id" else {4}
+        yield f"lost {column}, dropped", Row(table(path, option, column, "--on-null", "drop"), code)
+    for value, code in (("", {3}), ("NA", {4})):
+        name = value or "nothing"
+        path = f"tasks-{name}.csv"
+        Path(path).write_bytes(as_csv(without(value, task=True)))
+        yield f"tasks with {name}", Row(table(path, "--by", "g", *allow), code)
+        rows = without(value)
+        for owner, at in (("gold", 1), ("before", 2), ("after", 3)):
+            data = as_csv([(row[0], row[at]) for row in rows], ("id", "label"))
+            Path(f"{owner}-{name}.csv").write_bytes(data)
+        files = [f"{owner}-{name}.csv" for owner in ("gold", "before", "after")]
+        models = ["--candidate", f"after-{name}", "--baseline", f"before-{name}"]
+        asked = ["--truth", f"gold-{name}", "--id", "id", "--label", "label", *models, *ASKED]
+        yield f"joined with {name}", Row(["gate", *files, *asked], code)
+        yield (
+            f"joined with {name}, dropped",
+            Row(["gate", *files, *asked, "--on-null", "drop"], {4}),
+        )
+        counted = op.read(path, truth="label", models=["new", "old"], on_null="drop")
+        Path(f"counted-{name}.json").write_text(counted.to_json(), encoding="utf-8")
+        row = Row(["gate", f"counted-{name}.json", *MODELS, *ASKED, *allow], {4} if value else {0})
+        yield f"counted with {name}", row
+    right = []
+    for k, row in enumerate(items("open")):
+        lost = k % 10 in range(2, 8)
+        right += [(row[0], "old", "" if lost else int(row[1] == row[2]))]
+        right += [(row[0], "new", int(row[1] == row[3]))]
+    Path("long.csv").write_bytes(as_csv(right, ("id", "model", "score")))
+    long = ["--read-as", "long", "--id", "id", "--model", "model", "--score", "score"]
+    yield "long with nothing", Row(["gate", "long.csv", *long, *MODELS, *ASKED], {3})
+    dropped = Row(["gate", "long.csv", *long, *MODELS, *ASKED, "--on-null", "drop"], {4})
+    yield "long with nothing, dropped", dropped
+
+
 CATEGORIES = (
     formats,
     surroundings,
@@ -549,6 +641,7 @@ CATEGORIES = (
     baselines,
     counts,
     undecided,
+    missing,
 )
 
 

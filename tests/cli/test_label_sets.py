@@ -11,6 +11,7 @@ import outperform as op
 from outperform.cli.main import main
 
 TWO = ["labels.csv", "--truth", "truth", "--a", "bert", "--b", "rules", "--seed", "1"]
+TWO += ["--empty-is-label"]  # an item without labels
 
 
 @pytest.fixture

@@ -161,7 +161,9 @@ CASES = {
     "38 a picture, a long one, two lines": fine(
         f'y,m\n🙂,{"x" * 10_000}\n"a\nb",🙂\n', {("🙂", "x" * 10_000): 1, ("a\nb", "🙂"): 1}
     ),
-    "39 the empty label": fine("y,m\n,a\na,\n", {("", "a"): 1, ("a", ""): 1}, "empty_label"),
+    "39 the empty label": bad(
+        "y,m\n,a\na,\n", "column 'y' has no value in 1 of 2 rows, the first in line 2"
+    ),
     "40 scores": bad("y,m\n1,0.73\n0,0.2\n", "column 'm'", "looks like scores"),
     "40 scores in Parquet": bad(
         parquet(y=[1, 0], m=[0.73, 0.2]), "column 'm'", "looks like scores", name=PQ

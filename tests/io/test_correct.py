@@ -199,7 +199,7 @@ def test_groups_slices_weights_and_conditions_work_as_elsewhere(tmp_path, logs):
 def test_an_empty_value_is_missing(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("a,b\ntrue,false\n,true\nfalse,false\n")
-    with pytest.raises(DataError, match=r"'a' has no value in 1 of 3 rows, the first in row 2 of"):
+    with pytest.raises(DataError, match=r"'a' has no value in 1 of 3 rows, the first in line 3 of"):
         op.read(path, correct=["a", "b"])
     seen = op.read(path, correct=["a", "b"], on_null="drop")
     assert (seen.n, seen.findings[0].name) == (2, "null_rows_dropped")
@@ -222,7 +222,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
         op.read(path, correct=["a", "b"])
     told = str(caught.value)
     assert "column 'b' must say right or wrong" in told
-    assert f"in 1 of 3 rows, the first in row 3 of {path} (counted from 1), e.g. '{value}'" in told
+    assert f"in 1 of 3 rows, the first in line 4 of {path}, e.g. '{value}'" in told
     assert hint in told
     frame = pd.DataFrame({"a": ["true", "false"], "b": ["1", value]})
     with pytest.raises(DataError, match=rf"column 'b' .* in 1 of 2 rows, e\.g\. '{value}'"):

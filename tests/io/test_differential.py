@@ -58,7 +58,7 @@ def oracle(rows):
 
 
 def read(source, **options):
-    return counts(op.read(source, truth="y", models=["m", "k"], **options))
+    return counts(op.read(source, truth="y", models=["m", "k"], empty_is_label=True, **options))
 
 
 def columns(rows):

@@ -138,9 +138,9 @@ def test_a_separator_inside_of_values_is_not_taken_for_one(read):
 
 def test_every_value_of_a_csv_file_is_text(read):
     rows = [("01", "1"), ("NA", "null"), ("nan", "None"), ("", "true"), ("1.0", "TRUE")]
-    seen = read("a.csv", as_csv(rows))
+    seen = read("a.csv", as_csv(rows), empty_is_label=True)
     assert counts(seen) == Counter(rows)
-    assert names(seen) == ["empty_label", "near_duplicate_labels"]
+    assert names(seen) == ["near_duplicate_labels", "looks_missing"]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,8 @@ MISSING = {
 
 @pytest.mark.parametrize("name", MISSING)
 def test_missing_labels_are_refused_with_their_first_row(read, name):
-    with pytest.raises(DataError, match=r"'m' has no value in 2 of 4 rows, the first in row 2 of"):
+    words = r"'m' has no value in 2 of 4 rows, the first in rows 2 and 3 of"
+    with pytest.raises(DataError, match=words):
         read(name, MISSING[name])
 
 
@@ -490,7 +491,7 @@ def test_counts_are_those_of_many_rows_across_blocks(tmp_path):
         writer = csv.writer(stream)
         writer.writerow(("y", "m"))
         writer.writerows(rows.tolist())
-    seen = op.read(tmp_path / "a.csv", truth="y", models=["m"])
+    seen = op.read(tmp_path / "a.csv", truth="y", models=["m"], empty_is_label=True)
     assert counts(seen) == Counter(map(tuple, rows.tolist()))
 
 
@@ -513,7 +514,7 @@ def counted_csv(data, separator=","):
 def outcome(path, **options):
     """Return the counts of a file, or None where it was refused with a typed error."""
     try:
-        return counts(op.read(path, truth="y", models=["m"], **options))
+        return counts(op.read(path, truth="y", models=["m"], empty_is_label=True, **options))
     except OutperformError:
         return None
 

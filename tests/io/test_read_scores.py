@@ -36,7 +36,7 @@ def test_parquet_keeps_its_types(tmp_path):
 
 def test_groups_rows_and_ids():
     assert read(groups="item").n_groups == 2
-    with pytest.raises(DataError, match="1 items have no group"):
+    with pytest.raises(DataError, match="'item' has no value in 1 of 3 rows, the first in line 4"):
         read(TEXT.replace(",y\n", ",\n"), groups="item")
     assert read(where={"y": "1"}, id="id").n == 2
     assert np.array_equal(read(models=["b"]).values[0], [0.001, 3, 2])
@@ -52,9 +52,9 @@ def test_groups_rows_and_ids():
         ({"models": ["c"]}, UsageError, "'c'"),
         ({"where": {"y": "7"}}, DataError, "no rows left after where"),
         ({"id": "item"}, DataError, "item"),
-        ({"text": "a,b\n1,\n2,3\n"}, DataError, "scores of 'b' has 1 missing"),
+        ({"text": "a,b\n1,\n2,3\n"}, DataError, "'b' has no value in 1 of 2 rows.* line 2"),
         ({"score": "a"}, UsageError, r"models=\['bert', 'gpt'\]; .* one row .*format='long'"),
-        ({"on_null": "drop"}, UsageError, "on_null= is for evaluation logs.*remove rows"),
+        ({"on_missing": "drop"}, UsageError, "on_missing= is for evaluation logs.*on_null="),
         ({"format": "promptfu"}, UsageError, "unknown format 'promptfu'; did you mean 'promptfoo'"),
     ],
 )

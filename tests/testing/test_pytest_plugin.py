@@ -248,3 +248,30 @@ def test_the_wheel_tells_pytest_of_it():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (target,) = project["entry-points"]["pytest11"].values()
     assert hasattr(import_module(target), "outperform_gate")
+
+
+def test_missing_values_let_no_gate_pass(run, pytester):
+    lines = (pytester.path / "baseline.csv").read_text("utf-8").splitlines()
+    head, *rows = (line.split(",") for line in lines)
+    for name, value in (("empty", ""), ("text", "NA")):
+        made = [[*row[:2], value if k % 3 else row[2], row[3]] for k, row in enumerate(rows)]
+        text = "\n".join(",".join(row) for row in [head, *made]) + "\n"
+        (pytester.path / f"{name}.csv").write_text(text, encoding="utf-8")
+    for name, words in (("empty", "*'prediction' of *empty.csv has no value in 133 of 200*"),
+                        ("text", "*1 undecided*")):  # fmt: skip
+        found = run(
+            asking("TRUTH, GOOD"),
+            f"--outperform-baseline={name}.csv",
+            "--outperform-undecided=pass",
+        )
+        found.assert_outcomes(failed=1)
+        found.stdout.fnmatch_lines([words])
+    masked = (
+        "import numpy as np\n"
+        "def test_masked(outperform_gate):\n"
+        "    hidden = np.ma.array(GOOD, mask=[k % 3 == 0 for k in range(200)])\n"
+        f"    outperform_gate(TRUTH, hidden, BAD, {QUESTION})\n"
+        f"def test_declared(outperform_gate):\n"
+        f"    outperform_gate(TRUTH, GOOD, ['NA'] * 200, na_values=[], {QUESTION})\n"
+    )
+    run(masked).assert_outcomes(failed=1, passed=1)

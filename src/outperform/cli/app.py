@@ -166,6 +166,7 @@ def count(
         "models": of or None,
         "by": by or None,
         "on_null": reading.on_null.value,
+        **reading.declared(),
     }
     if update is not None:
         _update(update, sources, recount or [], output, asked, reading)

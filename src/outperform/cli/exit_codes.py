@@ -84,6 +84,7 @@ _OPTIONS = {
     "correct": "--correct",
     "correlation": "--correlation",
     "count": "--count",
+    "empty_is_label": "--empty-is-label",
     "encoding": "--encoding",
     "format": "--read-as",
     "groups": "--groups",
@@ -98,6 +99,7 @@ _OPTIONS = {
     "model": "--model",
     "models": "--of",
     "n_draws": "--draws",
+    "na_values": "--na",
     "n_simulations": "--simulations",
     "on_missing": "--on-missing",
     "on_null": "--on-null",
@@ -148,8 +150,10 @@ def option(name: str, values: tuple[object, ...] = ()) -> str:
             return "--unpaired"
         case "overwrite", (True,):
             return "--force"
-        case "skip_failed" | "latest", (True,):
+        case "skip_failed" | "latest" | "empty_is_label", (True,):
             return word
+        case "na_values", ([],):
+            return "--no-na"
         case "dialect", (dict() as pairs,):
             return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())
         case _, (dict() as pairs,):

@@ -70,6 +70,9 @@ class Ungrouped:
     table: o.TableName = None
     query: o.Query = None
     on_null: o.OnNull = Missing.RAISE
+    na: o.NaValues = None
+    no_na: o.NoNa = False
+    empty_is_label: o.EmptyIsLabel = False
     no_header: o.NoHeader = False
     encoding: o.Encoding = "utf-8"
     read_as: o.ReadAs = None
@@ -89,6 +92,13 @@ class Ungrouped:
             "table": self.table,
             "query": self.query,
         }
+
+    def declared(self) -> dict[str, Any]:
+        """Return which texts are missing values, as the readers of tables take it."""
+        if self.na and self.no_na:
+            raise UsageError("--no-na says that no text is missing; leave it or --na out")
+        given = {"na_values": [] if self.no_na else self.na or None}
+        return given | {"empty_is_label": self.empty_is_label}
 
     def dialect(self) -> dict[str, Any]:
         """Return what the readers of tables take."""
@@ -159,11 +169,13 @@ class ReadingTwo(Reading):
 
     def with_people(self, seen: Outcomes) -> Outcomes:
         """Return what a judge says of all items together with what people say of some."""
+        from outperform.data.missing import MissingTexts
         from outperform.io.join import join_people
 
         if self.human is None:
             return seen
-        return join_people(seen, self.human, id=self.id, truth=self.truth)
+        missing = MissingTexts.from_param(**self.declared())
+        return join_people(seen, self.human, id=self.id, truth=self.truth, missing=missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

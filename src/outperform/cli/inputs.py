@@ -44,7 +44,7 @@ def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
     if len(seen.models) != 2 or seen.kind == "correct":
         raise UsageError("--pool is for the predictions of two models; leave it out")
     a, b = seen.models
-    asked = {"where": where_of(reading.where), **reading.dialect()}
+    asked = {"where": where_of(reading.where), **reading.declared(), **reading.dialect()}
     with shown("counting"):
         return op.read(source, truth=a, models=[b], **asked)
 
@@ -75,12 +75,15 @@ def read_table(
     columns = None if models is None or len(named) < len(models) else named
     if reading.truth is None and not reading.correct and _are_counts(source, reading):
         asked["storage_options"] = storage_of(reading.storage_options)
+        declared = reading.declared().items()
+        asked |= {name: value for name, value in declared if value not in (None, False)}
         return chosen_models(op.read(source, models=columns, **asked), models, source)
     if reading.correct:
         columns = None  # they are named already; models choose among them
     elif models is not None:
         _refuse_unnamed(source, models, reading)
     asked |= {"truth": reading.truth, "on_null": reading.on_null.value, **reading.dialect()}
+    asked |= reading.declared()
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
     return chosen_models(seen, models, source) if reading.correct else seen
@@ -116,6 +119,7 @@ def read_logs(
 def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
     """Return the options that were given, by the names of the library's parameters."""
     given = {**reading.arguments(), "truth": reading.truth, **reading.dialect(), **by}
+    given |= reading.declared()
     asked = {name: value for name, value in given.items() if value not in (None, False)}
     choices = {name: getattr(reading, name, None) for name in ("on_missing", "on_null")}
     return asked | {name: one.value for name, one in choices.items() if one is not None}
@@ -176,6 +180,7 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             groups=reading.groups,
             on_missing=reading.on_missing.value,
             on_null=reading.on_null.value,
+            **reading.declared(),
             **reading.dialect(),
         )
     return chosen_models(seen, models, ", ".join(sources))
@@ -453,6 +458,8 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
             sources[0],
             truth=reading.truth,
             models=columns,
+            on_null=reading.on_null.value,
+            **reading.declared(),
             **asked,
         )
 

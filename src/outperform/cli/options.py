@@ -259,8 +259,33 @@ PoolFile = Annotated[
 OnNull = Annotated[
     Missing,
     typer.Option(
-        help="Items without a label: raise an error or drop.",
+        help="Rows with a missing value, such as an empty field: raise an error or drop.",
         metavar="CHOICE",
+        rich_help_panel=_DATA,
+    ),
+]
+NaValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        help="A text that means a missing value, such as NA. Repeat for more texts.",
+        metavar="TEXT",
+        rich_help_panel=_DATA,
+    ),
+]
+NoNa = Annotated[
+    bool,
+    typer.Option(
+        "--no-na",
+        help="No text means a missing value: NA, nan and null are labels.",
+        rich_help_panel=_DATA,
+    ),
+]
+EmptyIsLabel = Annotated[
+    bool,
+    typer.Option(
+        "--empty-is-label",
+        help="An empty field is a label, not a missing value.",
         rich_help_panel=_DATA,
     ),
 ]

@@ -22,7 +22,7 @@ from outperform.cli.inputs import (
     read_table,
     rope_of,
 )
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
@@ -117,7 +117,7 @@ def _read_task_logs(
     if list(by) != ["task"] or long:
         return read_logs(op.read, sources, None, reading, by=list(by))
     asked = {"format": None, **asked_of_logs(reading)}
-    odd = [f"--{name.replace('_', '-')}" for name in asked if name not in _OF_LOGS]
+    odd = [param(f"{name}=") for name in asked if name not in _OF_LOGS]
     if odd:
         raise UsageError(f"logs have no {', '.join(odd)}; leave it out")
     with shown("reading"):

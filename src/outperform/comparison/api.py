@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 import numpy as np
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -474,6 +475,7 @@ def two_models(
     *,
     metric: MetricLike | None = None,
     sample_weight: ColumnLike | None = None,
+    missing: MissingTexts = UNDECLARED,
 ) -> Data:
     """Return what was seen of two models, counted, kept as scores, or selected."""
     if isinstance(y_true, (Outcomes, Scores)):
@@ -487,6 +489,7 @@ def two_models(
         labels=labels,
         sample_weight=sample_weight,
         groups=groups,
+        missing=missing,
     )
 
 

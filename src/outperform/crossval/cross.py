@@ -43,6 +43,7 @@ from outperform.crossval.folds import (
 )
 from outperform.crossval.scores import compare_scores, summarize_scores
 from outperform.crossval.splitter import BlockedTwoFold
+from outperform.data.groups import group_codes
 from outperform.data.outcomes import Outcomes
 from outperform.data.score_columns import read_truth
 from outperform.data.tag_schemes import SchemeLike
@@ -414,7 +415,8 @@ def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
         return None
     if isinstance(cv, BlockedTwoFold):
         return float("inf")  # it has made them as equal as the groups allow
-    return float(np.unique(np.asarray(groups), return_counts=True)[1].max())
+    codes, _ = group_codes(groups, len(groups))  # type: ignore[arg-type]
+    return float(np.bincount(codes).max())
 
 
 def _count(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
+from outperform.data.groups import group_codes
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.data.views import code_of
@@ -340,7 +341,7 @@ def share_tested(
         _refuse(f"at least {FEWEST_FOLDS} folds", f"got {len(splits)}", _RANDOM)
     codes: IntArray | None = None
     if groups is not None:
-        codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+        codes = group_codes(groups, len(groups))[0]  # type: ignore[arg-type]
     if codes is not None and len(codes) != n:
         raise DataError(f"groups must have one entry for each of the {n} items; got {len(codes)}")
     train: Mask = np.zeros((len(splits), n), dtype=np.bool_)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
+from outperform._missing import unmasked
 from outperform._typing import AnyArray, ColumnLike, Distribution, FloatArray, ModelsLike, Seed
 from outperform.comparison.api import check_names
 from outperform.crossval.folds import FEWEST_FOLDS
@@ -233,7 +234,7 @@ def _read(
             raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
     found: dict[str, FoldScores] = {}
     noticed: list[Finding] = []
-    alone = all(np.size(values) == 1 for one in (of_a, of_b) for values in one.values())
+    alone = all(np.size(unmasked(values)) == 1 for one in (of_a, of_b) for values in one.values())
     if alone:
         design.refuse_folds()
         of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))

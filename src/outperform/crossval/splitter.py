@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._missing import unmasked
 from outperform._typing import (
     AnyArray,
     ColumnLike,
@@ -451,7 +452,7 @@ def _is_one_label_each(y: Any) -> bool:
 
 def _column(values: object, n: int, *, name: str) -> Column:
     if len(getattr(values, "shape", ())) == 2:
-        values = np.asarray(values)[:, 0]
+        values = np.asarray(unmasked(values))[:, 0]
     column = read_column(values, name=name)
     if len(column.codes) != n:
         raise DataError(
@@ -471,7 +472,9 @@ def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloa
     if balance is None:
         return empty
     # scipy has no types that would tell its matrices from other values.
-    given = cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(balance)
+    given = (
+        cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(unmasked(balance))
+    )
     if isinstance(given, np.ndarray) and given.ndim == 1:
         given = given[:, None]
     if len(given.shape) != 2 or given.shape[0] != n:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import (
     AnyArray,
     BoolArray,
@@ -30,7 +31,6 @@ from outperform.data.labels import (
     read_column,
     unify,
 )
-from outperform.data.pool import is_missing
 from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
@@ -297,7 +297,10 @@ def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -
 
 def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
     """Return the code of every label, −1 where there is none, and what the codes stand for."""
-    array: AnyArray = np.asarray(y_true)
+    given_by = unmasked(y_true)
+    # In text numpy would hide what is missing: of "x" and NaN it makes "x" and "nan".
+    as_is = hasattr(given_by, "dtype") or is_frame(given_by)
+    array: AnyArray = np.asarray(given_by) if as_is else np.asarray(given_by, dtype=object)
     if array.ndim != 2 or not array.size or array.shape[1] < 2:
         raise DataError(
             "y_true must have a row for each item and a column for each of several annotators; "

@@ -22,6 +22,7 @@ from outperform.data.labels import (
     sort_labels,
     unify,
 )
+from outperform.data.missing import UNDECLARED, MissingTexts, label_findings_of
 from outperform.data.pool import count_pool, count_slices, labelled_rows, slice_column
 from outperform.data.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.data.table import (
@@ -51,6 +52,7 @@ def of_labels(
     by: Mapping[str, object] | None,
     groups: ColumnLike | None,
     ids: ColumnLike | None = None,
+    missing: MissingTexts = UNDECLARED,
 ) -> Fields:
     """Count label arrays of the same items."""
     predictions = named(predictions)
@@ -61,14 +63,21 @@ def of_labels(
         # What is averaged over is no name of a column: a matrix has its own.
         known = None if is_matrix(y_true) else labels
         return of_label_sets(
-            y_true, predictions, labels=known, weights=weights, groups=groups, ids=ids
+            y_true,
+            predictions,
+            labels=known,
+            weights=weights,
+            groups=groups,
+            ids=ids,
+            missing=missing,
         )
     beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(predictions, truth=y_true, beside=beside)
-    columns = _columns("y_true", rows.truth, rows.models)
+    columns = _columns("y_true", rows.truth, rows.models, missing)
     fields = of_columns(
         tuple(predictions),
         columns,
+        missing=missing,
         importance=read_weights(rows.beside["sample_weight"], len(columns[0].codes)),
         labels=labels,
         by=_slice_columns(by, rows.beside),
@@ -104,6 +113,7 @@ def of_label_sets(
     weights: ColumnLike | None,
     groups: ColumnLike | None,
     ids: ColumnLike | None = None,
+    missing: MissingTexts = UNDECLARED,
 ) -> Fields:
     """Count items with several labels each."""
     predictions = named(predictions)
@@ -122,12 +132,13 @@ def of_label_sets(
         tuple(predictions), meant, codes, table.cells, ids=rows.beside["ids"], weights=importance
     )
     tables, sets = prune_sets((table,), sets)
+    found = label_findings(known) + label_findings_of(known, tables, tuple(predictions), sets)
     fields = {
         "models": tuple(predictions),
         "labels": known,
         "tables": tables,
         "kind": "label_sets",
-        "findings": label_findings(known),
+        "findings": missing.undeclared(found),
         "sets": sets,
         "_items": items,
     }
@@ -156,11 +167,12 @@ def of_pool(
     ordered = _known_labels(columns, labels)
     truth, *predicted = _coded(columns, ordered)
     table, pool = count_pool(truth, predicted, places, n_labels=len(ordered))
+    findings += label_findings(ordered) + label_findings_of(ordered, (table,), tuple(predictions))
     return {
         "models": tuple(predictions),
         "labels": ordered,
         "tables": (table,),
-        "findings": rows.findings + findings + label_findings(ordered),
+        "findings": rows.findings + findings,
         "pool": pool,
     }
 
@@ -238,7 +250,9 @@ def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | No
         "models": tuple(arrays),
         "labels": tuple(given[place] for place in order),
         "tables": tuple(tables),
-        "findings": label_findings(given) + truth_findings(arrays),
+        "findings": label_findings(given)
+        + label_findings_of(tuple(given[place] for place in order), tables, tuple(arrays))
+        + truth_findings(arrays),
     }
 
 
@@ -371,10 +385,15 @@ def _triple(triple: object, model: str) -> tuple[int, int, int]:
     return values[0], values[1], values[2]
 
 
-def _columns(first: str, truth: object, predictions: Mapping[str, object]) -> list[Column]:
-    columns = [read_column(truth, name=first)]
+def _columns(
+    first: str,
+    truth: object,
+    predictions: Mapping[str, object],
+    missing: MissingTexts = UNDECLARED,
+) -> list[Column]:
+    columns = [read_column(truth, name=first, missing=missing)]
     for name, values in predictions.items():
-        columns.append(read_column(values, name=f"predictions of {name!r}"))
+        columns.append(read_column(values, name=f"predictions of {name!r}", missing=missing))
     return columns
 
 
@@ -400,6 +419,7 @@ def of_columns(
     groups: Any = None,
     keep: bool = False,
     ids: object = None,
+    missing: MissingTexts = UNDECLARED,
 ) -> Fields:
     """Count columns of labels, the truth first, perhaps divided by slice or kept in groups.
 
@@ -432,7 +452,10 @@ def of_columns(
         "models": models,
         "labels": ordered,
         "tables": (table,),
-        "findings": findings + label_findings(ordered),
+        "findings": findings
+        + missing.undeclared(
+            label_findings(ordered) + label_findings_of(ordered, (table,), models)
+        ),
         "slices": slices,
         "_items": keep_items(models, ordered, codes, table.cells, ids=ids, weights=importance)
         if keep

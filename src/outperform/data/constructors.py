@@ -19,6 +19,7 @@ from outperform._typing import (
 from outperform.data import build, serialization
 from outperform.data.annotators import FromAnnotators
 from outperform.data.judged import of_judged
+from outperform.data.missing import MissingTexts
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
@@ -39,12 +40,15 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
         ids: ColumnLike | None = None,
+        na_values: Sequence[str] | None = None,
+        empty_is_label: bool = False,
     ) -> Self:
         """Count label arrays of the same items.
 
         Series and frames with an index are aligned by it, in the order of ``y_true``, with a
         finding if that moves rows; different indices are refused, and ``.to_numpy()`` takes rows
-        by position, as lists and arrays are. Indicator matrices and lists of sets are counted as
+        by position, as lists and arrays are. None, NaN, NA, NaT and what a masked array masks are
+        missing values and raise an error. Indicator matrices and lists of sets are counted as
         by :meth:`from_label_sets`.
 
         Parameters
@@ -66,11 +70,17 @@ class Constructors(FromAnnotators):
             items should get one weight each.
         ids
             What each item is called, for :meth:`Comparison.items`; its number by default.
+        na_values
+            The texts that mean a missing value, which raises an error; all others are labels. By
+            default texts such as ``"NA"`` and ``"nan"`` are labels with a finding, which withholds
+            the decision of a gate; ``[]`` declares that no text means a missing value.
+        empty_is_label
+            Whether the empty text is a label; by default it is one with a finding of the same kind.
 
         Examples
         --------
         >>> import outperform as op
-        >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}).labels
+        >>> op.Outcomes.from_labels(["NA", "01"], {"m": ["NA", "1"]}, na_values=[]).labels
         ('01', '1', 'NA')
         >>> seen = op.Outcomes.from_labels([1, 0, 1], {"m": [1, 1, 1]}, groups=["x", "x", "y"])
         >>> seen.n, seen.groups.n
@@ -84,6 +94,7 @@ class Constructors(FromAnnotators):
             by=by,
             groups=groups,
             ids=ids,
+            missing=MissingTexts.from_param(na_values, empty_is_label),
         )
         return cls(**fields)
 

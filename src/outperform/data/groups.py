@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.data.table import as_counts, count_rows, total
 from outperform.errors import DataError, param
@@ -126,6 +127,7 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
     >>> codes.tolist(), n_groups
     ([0, 1, 0], 2)
     """
+    groups = unmasked(groups)
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sized):
         raise DataError(f"{param('groups')} must be a list with the group of each item")
     if len(groups) != n_items:
@@ -143,7 +145,7 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
         found = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
         raise DataError(f"{param('groups')} must be names or numbers, one for each item") from error
-    missing = [code for group, code in codes.items() if _is_missing(group)]
+    missing = [code for group, code in codes.items() if is_missing(group)]
     if missing:
         rows = [row for row, code in enumerate(found) if code in missing]
         raise DataError(
@@ -151,12 +153,6 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
             "one that belongs to no other is a group of its own"
         )
     return np.array(found, dtype=np.int64), len(codes)
-
-
-def _is_missing(group: Any) -> bool:
-    if group is None or type(group).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(group, (float, np.floating)) and bool(np.isnan(group))
 
 
 def group_rows(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from outperform._missing import is_missing
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.table import place_rows
 from outperform.errors import DataError, UsageError, param
@@ -167,7 +168,7 @@ def read_ids(ids: Any, n_rows: int) -> AnyArray:
     values = list(ids) if listed is None else listed()
     first: dict[Any, int] = {}
     for row, one in enumerate(values):
-        if one is None or one != one or not isinstance(one, (str, int)):
+        if is_missing(one) or not isinstance(one, (str, int)):
             raise DataError(
                 f"every id must be a text or a whole number; got {one!r} in row {row} (counted "
                 "from 0)"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
-from outperform.data.pool import Pool, is_missing
+from outperform.data.missing import label_findings_of
+from outperform.data.pool import Pool
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.data.views import check_labels, named, same_length
 from outperform.errors import DataError, UsageError, param
@@ -280,7 +282,7 @@ def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray
     """Return the labels that are there, and the places of their items."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
-    given: list[object] = np.asarray(values, dtype=object).tolist()
+    given: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
     if len(given) != n:
         raise DataError(
             f"{name} has {len(given):,} values and the judge saw {n:,} items; give one for each "
@@ -326,7 +328,10 @@ def _of_classes(
         **fields,
         "models": tuple(rows.models),
         "labels": ordered,
-        "findings": rows.findings + findings + label_findings(ordered),
+        "findings": (
+            *(rows.findings + findings + label_findings(ordered)),
+            *label_findings_of(ordered, fields["tables"], tuple(rows.models)),
+        ),
     }
 
 

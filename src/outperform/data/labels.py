@@ -12,7 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, finding, listed, quoted
 
@@ -38,7 +40,8 @@ def align(
 ) -> Rows:
     """Put the rows of all columns in the order of the truth, or of the first model without one.
 
-    Where indices differ rows are matched by them; what has none is taken by position.
+    Where indices differ rows are matched by them; what has none is taken by position. What is
+    masked becomes None.
 
     Parameters
     ----------
@@ -78,14 +81,14 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
     ([1, 0, 0], 'aligned_by_index')
     """
     indexed = [name for name, values in columns.items() if _has_index(values)]
-    aligned, moved = dict(columns), []
+    aligned, moved = {name: unmasked(values) for name, values in columns.items()}, []
     for name in indexed[1:]:
         places = _places(columns, indexed[0], name)
         if places is not None:
             aligned[name] = columns[name].iloc[places]
             moved.append(name)
     if not moved:
-        return aligned, ()
+        return aligned, _shuffled(columns, indexed)
     leading = next(iter(columns))
     if leading != indexed[0]:
         raise DataError(
@@ -93,7 +96,28 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
             "none that says which order is its own; give all of them an index, or pass "
             ".to_numpy() to compare by position"
         )
-    return aligned, (finding("aligned_by_index", moved=listed(moved), first=leading),)
+    found = finding("aligned_by_index", moved=listed(moved), first=leading)
+    return aligned, (found, *_shuffled(columns, indexed))
+
+
+def _shuffled(columns: Mapping[str, Any], indexed: Sequence[str]) -> tuple[Finding, ...]:
+    """Warn of an index of 0 to n − 1 in another order beside columns without an index.
+
+    Other indices are no evidence: those of a test set are a shuffled part of a longer range, and
+    what a model predicts of it comes without an index in the same order.
+    """
+    bare = [name for name, values in columns.items() if values is not None and name not in indexed]
+    if not indexed or not bare:
+        return ()
+    index = columns[indexed[0]].index
+    n_rows = len(index)
+    if getattr(getattr(index, "dtype", None), "kind", "") not in ("i", "u") or n_rows < 2:
+        return ()
+    rows: AnyArray = np.asarray(index)
+    natural = np.arange(n_rows)
+    if (rows == natural).all() or not (np.sort(rows) == natural).all():
+        return ()
+    return (finding("index_not_used", indexed=listed(indexed), bare=listed(bare), last=n_rows - 1),)
 
 
 def _has_index(values: object) -> bool:
@@ -243,9 +267,17 @@ class _Codes(dict[Any, int]):
         return code
 
 
-def read_column(values: object, *, name: str) -> Column:
+def read_column(values: object, *, name: str, missing: MissingTexts = UNDECLARED) -> Column:
     """Read one column of labels; refuse what cannot be a class."""
-    values = only_column(values, name=name)
+    column = _read_column(unmasked(only_column(values, name=name)), name=name)
+    gone = [code for code, value in enumerate(column.values) if value in (missing.na_values or ())]
+    if gone:
+        rows = np.flatnonzero(np.isin(column.codes, gone))
+        _refuse_missing(rows, [column.values[code] for code in column.codes], name=name)
+    return column
+
+
+def _read_column(values: object, *, name: str) -> Column:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
     if isinstance(values, (list, tuple)):
@@ -324,15 +356,9 @@ def _kind(types: set[type]) -> Kind:
 
 
 def _check_types(types: set[type], chunk: Sequence[object], start: int, *, name: str) -> None:
-    missing = {
-        kind for kind in types if kind is type(None) or kind.__name__ in ("NAType", "NaTType")
-    }
-    if missing:
-        rows = [row for row, value in enumerate(chunk, start) if type(value) in missing]
-        _refuse_missing(rows, None, name=name)
     families = {_family(kind) for kind in types}
-    if families == {"text", "float"}:
-        rows = [row for row, value in enumerate(chunk, start) if value != value]
+    if "other" in families or families == {"text", "float"}:
+        rows = [row for row, value in enumerate(chunk, start) if is_missing(value)]
         _refuse_missing(rows, None, name=name)
     if "other" in families:
         row, value = next(
@@ -442,14 +468,14 @@ def _as_whole_numbers(column: Column) -> Column:
     return Column(name=column.name, kind="int", values=values, codes=column.codes)
 
 
-LABEL_FINDINGS = ("empty_label", "near_duplicate_labels")
+LABEL_FINDINGS = ("empty_label", "looks_missing", "near_duplicate_labels")
 
 
-def label_findings(labels: Sequence[Label]) -> tuple[Finding, ...]:
+def label_findings(labels: Sequence[Label], *, empty_is_label: bool = False) -> tuple[Finding, ...]:
     """Name what may be a slip in the labels: near-duplicates and an empty class."""
     found = []
     texts = [label for label in labels if isinstance(label, str)]
-    if "" in texts:
+    if "" in texts and not empty_is_label:
         found.append(finding("empty_label"))
     twins = _near_duplicates(texts)
     if twins:

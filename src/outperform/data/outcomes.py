@@ -19,6 +19,7 @@ from outperform.data.items import Items
 from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.data.missing import label_findings_of
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.sources import DOUBLED, Source, add
@@ -245,7 +246,8 @@ class Outcomes(Constructors):
         if len(set(places)) != len(places):
             raise UsageError(f"each model may be selected once; got {list(models)}")
         if not self.paired:
-            return replace(self, models=tuple(models), tables=tuple(self.tables[p] for p in places))
+            chosen = tuple(self.tables[p] for p in places)
+            return replace(self, models=tuple(models), tables=chosen)._looked_over()
         if places == list(range(len(self.models))):
             return self
         if self.pool is not None:
@@ -257,8 +259,20 @@ class Outcomes(Constructors):
             self, models=tuple(models), tables=(self._columns(places),), slices=slices
         )
         if self.kind == "label_sets":
-            return selected._over(self.labels, self.sets, np.arange(len(self.sets)))
-        return selected._without(self._types() - selected._types())
+            over = selected._over(self.labels, self.sets, np.arange(len(self.sets)))
+            return over._looked_over()
+        return selected._without(self._types() - selected._types())._looked_over()
+
+    def _looked_over(self) -> Outcomes:
+        """Return the same with what looks missing counted anew, unless it was declared."""
+        old = [each for each in self.findings if each.name == "looks_missing"]
+        if not old:
+            return self
+        about = label_findings_of(self.labels, self.tables, self.models, self.sets or None)
+        new = tuple(replace(each, level=old[0].level) for each in about)
+        return replace(
+            self, findings=tuple(each for each in self.findings if each not in old) + new
+        )
 
     def unpair(self) -> Outcomes:
         """Forget which items the models shared: one table per model."""
@@ -325,7 +339,11 @@ class Outcomes(Constructors):
         moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
         named = [frozenset(labels[one] for one in sets[code]) for code in codes]
         meaning = dict(zip(self.labels, named, strict=True))
-        return moved._over(labels, sets, codes)._with_items(meaning)
+        split = moved._over(labels, sets, codes)._with_items(meaning)
+        if any(one.name == "looks_missing" for one in self.findings):
+            about = label_findings_of(labels, split.tables, split.models, split.sets)
+            return replace(split, findings=split.findings + about)
+        return split
 
     def ungroup(self) -> Outcomes:
         """Forget what was seen together; every span or item counts by itself."""
@@ -355,7 +373,8 @@ class Outcomes(Constructors):
         if self.slices is None:
             raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
-        return replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
+        own = replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
+        return own._looked_over()
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
         """Add classes that never occurred; the counts stay as they are.

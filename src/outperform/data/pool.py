@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.labels import Column, read_column
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
@@ -186,6 +187,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     if isinstance(y_true, (str, bytes)) or not hasattr(y_true, "__len__"):
         raise DataError(f"y_true must be a sequence of labels; got {type(y_true).__name__}")
     if which is None:
+        y_true = unmasked(y_true)
         values = y_true.tolist() if hasattr(y_true, "tolist") else list(y_true)
         if len(values) != n_pool:
             raise DataError(
@@ -194,7 +196,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
             )
         there = [place for place, value in enumerate(values) if not is_missing(value)]
         return [values[place] for place in there], np.array(there, dtype=np.int64)
-    places = np.asarray(which)
+    places = np.asarray(unmasked(which))
     if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
         raise DataError(
             f"which must give the place of each of the {len(y_true)} labelled items in the "
@@ -206,13 +208,6 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     if len(np.unique(places)) != len(places):
         raise DataError("which names an item twice; every item can be labelled once")
     return y_true, places
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value says that there is none."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
 
 
 Key = tuple[str, ...]

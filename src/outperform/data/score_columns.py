@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.labels import (
     Column,
@@ -15,11 +16,14 @@ from outperform.data.labels import (
     column_names,
     frame_columns,
     is_frame,
+    label_findings,
     only_column,
     read_column,
     sort_labels,
     unify,
 )
+from outperform.data.missing import label_findings_of
+from outperform.data.table import Table
 from outperform.data.views import check_labels
 from outperform.errors import DataError, ResourceError, param
 from outperform.findings import Finding, listed
@@ -71,7 +75,7 @@ def _read(values: object, *, name: str) -> FloatArray:
 
 def _as_floats(values: object, name: str) -> FloatArray:
     try:
-        array: AnyArray = np.asarray(values)
+        array: AnyArray = np.asarray(unmasked(values))
     except ValueError as error:
         raise DataError(f"{name} must have as many numbers for every item") from error
     if array.dtype.kind in "biuf":
@@ -87,7 +91,7 @@ def _as_floats(values: object, name: str) -> FloatArray:
 
 
 def _number(value: Any) -> float:
-    return float("nan") if value is None or type(value).__name__ == "NAType" else float(value)
+    return float("nan") if is_missing(value) else float(value)
 
 
 def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
@@ -112,6 +116,13 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
     place = {label: code for code, label in enumerate(ordered)}
     codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
     return codes[column.codes], ordered, findings
+
+
+def truth_texts(labels: Sequence[Label], codes: IntArray) -> tuple[Finding, ...]:
+    """Return the findings about true labels that may be missing values."""
+    cells, counts = np.unique(codes, return_counts=True)
+    table = Table(cells[:, None], counts)
+    return label_findings(labels) + label_findings_of(labels, (table,), ())
 
 
 def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:

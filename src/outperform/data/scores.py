@@ -20,6 +20,7 @@ from outperform._typing import (
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
+from outperform.data.missing import MissingTexts
 from outperform.data.score_columns import (
     GRADES,
     VOTES,
@@ -33,6 +34,7 @@ from outperform.data.score_columns import (
     read_values,
     read_votes,
     refuse_unconnected,
+    truth_texts,
 )
 from outperform.data.table import read_weights, total
 from outperform.data.views import named
@@ -138,6 +140,7 @@ class Scores:
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         rows = align(named(scores), truth=y_true, what="scores", beside=beside)
         truth, ordered, findings = read_truth(rows.truth, labels)
+        findings += truth_texts(ordered, truth)
         arrays = read_scores(
             {
                 model: in_class_order(values, ordered, name=f"scores of {model!r}")
@@ -165,6 +168,23 @@ class Scores:
             findings=rows.findings + findings,
         )
         return made._weighed(**rows.beside)
+
+    def declared(self, missing: MissingTexts) -> Scores:
+        """Return the same after the user declared which texts of the truth are missing values.
+
+        Parameters
+        ----------
+        missing
+            What was declared.
+        """
+        for code, label in enumerate(self.labels):
+            if self.truth is not None and label in (missing.na_values or ()):
+                rows = np.flatnonzero(self.truth == code)
+                raise DataError(
+                    f"y_true has {rows.size} missing label(s), {label!r}, the first in row "
+                    f"{rows[0]} (counted from 0); drop those rows from all columns"
+                )
+        return replace(self, findings=missing.undeclared(self.findings))
 
     @classmethod
     def from_values(

@@ -13,6 +13,7 @@ import numpy as np
 
 from outperform._typing import AnyArray
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
+from outperform.data.missing import TEXT_FINDINGS, label_findings_of
 from outperform.data.table import CHANCE, row_findings
 from outperform.data.views import check_labels, n_codes, sharing_sets
 from outperform.errors import DataError, UsageError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 TWINS = "repeated_sources"
 DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; a gate does not pass with these
+GATED = (*DOUBLED, *TEXT_FINDINGS, "index_not_used")
+"""Findings that warn where models are compared, and with which no gate passes."""
 _SHOWN = 3
 
 
@@ -154,14 +157,14 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let findings that items count twice withhold the decision, as a gate does.
+    """Let findings withhold the decision with which no gate passes.
 
     Examples
     --------
     >>> print(*made_serious([Finding(TWINS, "warning", "One is a copy.")]))
     serious: One is a copy. [repeated_sources]
     """
-    return tuple(replace(one, level="serious") if one.name in DOUBLED else one for one in findings)
+    return tuple(replace(one, level="serious") if one.name in GATED else one for one in findings)
 
 
 def _names(group: Sequence[Source]) -> str:
@@ -234,7 +237,11 @@ def add(one: Outcomes, two: Outcomes) -> Outcomes:
     # Labels that look alike may come from different shards, so they are looked at again.
     again = (*LABEL_FINDINGS, TWINS)
     kept = [each for each in one.findings + two.findings if each.name not in again]
-    findings = (*dict.fromkeys(kept), *label_findings(labels), *twin_findings(sources))
+    known = {each.name for each in one.findings + two.findings}
+    about = label_findings(labels, empty_is_label="empty_label" not in known)
+    if "looks_missing" in known:
+        about += label_findings_of(labels, tables, left.models, left.sets or None)
+    findings = (*dict.fromkeys(kept), *about, *twin_findings(sources))
     slices = None
     if left.slices is not None and right.slices is not None:
         slices = left.slices.plus(right.slices, n_labels=n_codes(left))

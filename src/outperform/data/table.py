@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._missing import unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.errors import DataError
 from outperform.findings import Finding, finding
@@ -51,6 +52,7 @@ def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
 
 def _as_array(values: Any, *, name: str) -> AnyArray:
     try:
+        values = unmasked(values)
         array = np.asarray(values)
         if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
             # Beside one float numpy rounds a list's whole numbers from 2⁵³ on.
@@ -140,7 +142,7 @@ def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
 def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
     """Return weights as finite numbers, one a row, none below and not all of them zero."""
     try:
-        given = np.asarray(weights)
+        given = np.asarray(unmasked(weights))
         numbers = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 from outperform import metrics
 from outperform._typing import Label, LabelsLike, Seed
 from outperform.comparison.api import answer_spec, compare, two_models
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
@@ -290,6 +291,8 @@ class Gate(Notebook):
 
 class _Asked(OfTwo, total=False):
     metric: MetricLike | None
+    na_values: Sequence[str] | None
+    empty_is_label: bool
     require: Require
     guards: Sequence[GuardLike]
 
@@ -338,6 +341,8 @@ def gate(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    na_values: Sequence[str] | None = None,
+    empty_is_label: bool = False,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
@@ -388,6 +393,10 @@ def gate(
         The classes averaged over; by default those that are ever true.
     pos_label
         The positive class of binary metrics, and of guards that name no class.
+    na_values, empty_is_label
+        Of arrays, which texts mean a missing value, and whether the empty text is a label, as for
+        :meth:`Outcomes.from_labels`. Labels that look missing and are not declared withhold the
+        judgement.
 
     Examples
     --------
@@ -410,6 +419,12 @@ def gate(
         "n_jobs": n_jobs,
     }
     over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+    missing = MissingTexts.from_param(na_values, empty_is_label)
+    if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
+        raise UsageError(
+            f"{param('na_values=')} and {param('empty_is_label=')} are about arrays of labels; "
+            "these outcomes are counted already, so give them to op.read or Outcomes.from_labels"
+        )
     if isinstance(y_true, Suite):
         if guards:
             raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
@@ -419,7 +434,13 @@ def gate(
     if policy is not None:
         raise UsageError(f"{param('policy=')} is for a suite of tasks; use {param('guards=')}")
     outcomes = two_models(
-        y_true, candidate, baseline, ("candidate", "baseline"), labels, metric=metric
+        y_true,
+        candidate,
+        baseline,
+        ("candidate", "baseline"),
+        labels,
+        metric=metric,
+        missing=missing,
     )
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     check_requirement(require)

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from outperform.comparison.again import with_rope
+from outperform.data.sources import made_serious
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.gates.api import Check, Gate, PolicyLike, settled
 from outperform.gates.rule import Require, check_requirement
-from outperform.inference.suite import Suite
+from outperform.inference.suite import ScoreSuite, Suite
 from outperform.results.comparison import Comparison
 from outperform.suite.api import compare_suite
 
@@ -96,7 +97,7 @@ def gate_suite(
     """Judge every task by its rule."""
     check_requirement(require)
     rules = rules_of(suite, policy, require)
-    found = compare_suite(suite, candidate, baseline, n_jobs=n_jobs, **asked)
+    found = compare_suite(_withholding(suite), candidate, baseline, n_jobs=n_jobs, **asked)
     n_deciding = sum(not rule.advisory for rule in rules.values())
     checks = []
     for task, rule in rules.items():
@@ -111,6 +112,17 @@ def gate_suite(
             )
         )
     return Gate(checks=tuple(checks))
+
+
+def _withholding(suite: Suite) -> Suite:
+    """Return the suite with findings that are serious in a gate."""
+    if isinstance(suite, ScoreSuite):  # which has no items, and so no labels
+        return suite
+    tasks = {
+        name: replace(data, findings=made_serious(data.findings))
+        for name, data in suite.tasks.items()
+    }
+    return suite.of_tasks(tasks)
 
 
 def _within(own: Comparison, margin: float | None) -> Comparison:

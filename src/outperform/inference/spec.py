@@ -11,6 +11,7 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import ColumnLike, IntArray, Label, Seed
 from outperform.data.build import of_labels
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors, PrevalenceLike
 from outperform.data.scores import Scores
@@ -325,6 +326,7 @@ def data_of(
     labels: Sequence[Label] | None,
     sample_weight: ColumnLike | None,
     groups: ColumnLike | None,
+    missing: MissingTexts = UNDECLARED,
 ) -> Data:
     """Count labels, or keep scores, as the metric reads them."""
     refuse_names(y_true, *columns.values())
@@ -334,7 +336,13 @@ def data_of(
             raise refuse_labels_metric(metric, graded=True)
         metrics.check_name(metric, graded=False)
         fields = of_labels(
-            y_true, columns, labels=labels, weights=sample_weight, by=None, groups=groups
+            y_true,
+            columns,
+            labels=labels,
+            weights=sample_weight,
+            by=None,
+            groups=groups,
+            missing=missing,
         )
         return Outcomes(**fields)
     sums = metrics.get_score(metric).sums
@@ -346,7 +354,8 @@ def data_of(
         return Scores._from_items(sums.read, y_true, columns, columns=sums.columns, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)
-    return Scores.from_arrays(y_true, columns, labels=labels, **rows)
+    made = Scores.from_arrays(y_true, columns, labels=labels, **rows)
+    return made.declared(missing)
 
 
 def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:

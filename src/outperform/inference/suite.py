@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy import special
 
+from outperform._missing import unmasked
 from outperform._typing import FloatArray, ModelsLike
 from outperform.data.outcomes import Outcomes
+from outperform.data.pool import slice_column
 from outperform.data.scores import Scores
 from outperform.data.views import named
 from outperform.decision.intervals import Interval
@@ -125,9 +127,11 @@ class Suite:
         >>> op.compare(op.Suite.from_scores(table, by="data"), "A", "B", random_state=0).decision
         <Decision.BETTER: '≫'>
         """
-        columns = {name: np.asarray(one) for name, one in named(table).items()}
+        columns = {name: np.asarray(unmasked(one)) for name, one in named(table).items()}
         if by is not None and by not in columns:
             raise UsageError(unknown_name("column", by, columns))
+        if by is not None:
+            slice_column(columns[by], name=f"column {by!r}")  # says so if a data set has no name
         keys = (columns.pop(by) if by else np.zeros(len(next(iter(columns.values()))))).astype(str)
         tasks = {
             key: Scores.from_values({name: one[keys == key] for name, one in columns.items()})
@@ -167,9 +171,18 @@ class Suite:
         models
             Their names, in the order wanted.
         """
-        chosen = {name: one.select(list(models)) for name, one in self.tasks.items()}
+        return self.of_tasks({name: one.select(list(models)) for name, one in self.tasks.items()})
+
+    def of_tasks(self, tasks: Mapping[str, Data]) -> Suite:
+        """Return a suite of other data that asks the same of them.
+
+        Parameters
+        ----------
+        tasks
+            The data of every task.
+        """
         asked = {name: getattr(self, name) for name in ("metrics", "ropes", "weights", "scale")}
-        return Suite(chosen, **asked)
+        return Suite(tasks, **asked)
 
     def __repr__(self) -> str:
         many = f"{len(self.models)} models: {', '.join(self.models)}"

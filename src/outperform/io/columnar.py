@@ -77,6 +77,16 @@ class Column(NamedTuple):
             return f"(CAST({self.expression} AS JSON) ->> '$')"
         return self.expression if self.family == "text" else f"CAST({self.expression} AS VARCHAR)"
 
+    def without(self, texts: Sequence[str]) -> Column:
+        """Return the column with NULL for some texts."""
+        if not texts or self.family not in ("text", "json"):
+            return self
+        known = ", ".join(map(text, texts))
+        test = f"{self.as_text} IN ({known})"
+        if self.family == "json":  # the text "1" is not the number
+            test = f"{self.expression} LIKE '\"%' AND {test}"
+        return self._replace(expression=f"(CASE WHEN {test} THEN NULL ELSE {self.expression} END)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
@@ -89,6 +99,8 @@ class Scan:
     findings: tuple[Finding, ...] = field(default=())
     hint: str = ""
     merges: bool = False  # whether the first parameter, a path, may be several of them
+    missing: tuple[str, ...] = ()  # the texts that are missing values
+    lines: Callable[[Sequence[int]], list[int]] | None = field(default=None, compare=False)
 
     @property
     def partition(self) -> dict[str, str | None]:
@@ -96,7 +108,11 @@ class Scan:
         return {name: one for name, one in self.file.partition if name not in self.columns}
 
     def column(self, name: str) -> Column:
-        """Return a column, or say which ones there are."""
+        """Return a column in which missing values are NULL, or say which ones there are."""
+        return self.raw_column(name).without(self.missing)
+
+    def raw_column(self, name: str) -> Column:
+        """Return a column as it is written, for conditions."""
         told = self.partition
         if name in told:
             return Column(f"p{list(told).index(name)}", "text")
@@ -104,6 +120,11 @@ class Scan:
             known = (*self.columns, *told)
             raise UsageError(no_column(name, known, self.file.name, self.hint))
         return self.columns[name]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file knows nothing but text, so that an empty field is a missing value."""
+        return self.file.kind in ("csv", "tsv")
 
     def reaching(self, names: Collection[str]) -> tuple[str, tuple[Any, ...]]:
         """Return the relation that has these columns, and its parameters."""

@@ -15,6 +15,7 @@ from outperform.data.groups import RepeatedId
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.errors import DataError, OutperformError, param
+from outperform.findings import listed
 from outperform.io import group_by
 from outperform.io.columnar import Column, Scan, names_an_owner
 from outperform.io.engine import Engine
@@ -86,6 +87,8 @@ def beside(
             with suppress(DataError):
                 together = count(replace(query, groups=name, id=None, by=()))
                 numbers = known[name]._asdict()
+                if together.n != seen.n:  # rows without a group were dropped
+                    continue
                 found.append(RepeatedId(column=name, outcomes=together, **numbers))
     return replace(seen, _repeated=tuple(found)) if found else seen
 
@@ -224,25 +227,45 @@ def _first_place(
 ) -> str:
     return next(
         (
-            f", the first in row {row} of {scan.file.name} (counted from 1)"
+            named_rows(rows, scan.file.name, scan.lines)
             for scan in table.scans
-            if (row := _first_row(scan, name, fault, query, engine))
+            if (rows := _first_rows(scan, name, fault, query, engine))
         ),
         "",
     )
 
 
-def _first_row(
+_MOST_NAMED = 3  # rows
+
+
+def named_rows(
+    rows: Sequence[int], table: str, lines: Callable[[Sequence[int]], list[int]] | None = None
+) -> str:
+    """Say which rows come first, by their lines if the file has lines.
+
+    Examples
+    --------
+    >>> named_rows([2, 5], "preds.parquet")
+    ', the first in rows 2 and 5 of preds.parquet (counted from 1)'
+    """
+    at = [] if lines is None else lines(rows)
+    what, numbers, how = ("line", at, "") if at else ("row", rows, " (counted from 1)")
+    several = "s" if len(numbers) > 1 else ""
+    return f", the first in {what}{several} {listed(map(str, numbers))} of {table}{how}"
+
+
+def _first_rows(
     scan: Scan, name: str, fault: group_by.Fault, query: TableQuery, engine: Engine
-) -> int | None:
+) -> list[int]:
     inner = numbered(scan, name, query.where)
     column = Column("k0", scan.column(name).family)
-    empty = query.truth is None
+    empty = query.truth is None or name == query.groups
     test = is_missing(column, empty=empty) if fault == "missing" else is_strange(column)
-    ((row,),) = engine.fetch(
-        f"SELECT min(r) FROM ({inner.sql}) WHERE f AND ({test})", inner.parameters
+    rows = engine.fetch(
+        f"SELECT r FROM ({inner.sql}) WHERE f AND ({test}) ORDER BY r LIMIT {_MOST_NAMED}",
+        inner.parameters,
     )
-    return None if row is None else int(row)
+    return [int(row) for (row,) in rows]
 
 
 def is_strange(column: Column) -> str:

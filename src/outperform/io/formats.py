@@ -17,6 +17,7 @@ from types import NoneType
 from typing import BinaryIO, TypedDict, cast
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.errors import DataError, UsageError, param, require, unknown_name
 
 PACKINGS = {".gz": "gzip", ".zst": "zstd"}
@@ -243,6 +244,7 @@ class Dialect:
     encoding: str = "utf-8"
     columns: tuple[str, ...] | None = None  # those that will be asked for, where that is known
     storage: Storage | None = None
+    missing: MissingTexts = UNDECLARED
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:

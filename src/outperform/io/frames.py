@@ -24,7 +24,7 @@ from outperform.errors import (
 )
 from outperform.io import group_by
 from outperform.io.columnar import Column, Family, no_column, refuse_twins
-from outperform.io.count import MOST_ROWS, Repeats, beside, candidates, not_counts
+from outperform.io.count import MOST_ROWS, Repeats, beside, candidates, named_rows, not_counts
 from outperform.io.group_by import Grouped, TableQuery, coded
 from outperform.io.tables import (
     SEVERAL,
@@ -139,7 +139,18 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
         found,
         query,
         table=frame.name,
+        first=lambda name, fault: _first_rows(frame, query, name, fault),
     )
+
+
+def _first_rows(frame: Frame, query: TableQuery, name: str, fault: group_by.Fault) -> str:
+    """Say which rows of a frame in memory come first of those that lack a value."""
+    if not frame.in_memory or fault != "missing":
+        return ""
+    (values,) = fetch_columns(frame, [name], where=query.where)
+    gone = query.missing.without(values)
+    rows = [number for number, value in enumerate(gone, 1) if value is None or value == ""]
+    return named_rows(rows[:3], frame.name) if rows else ""
 
 
 def _counted(plan: LazyFrame[Any], frame: Frame, query: TableQuery, number: Expr) -> Grouped:
@@ -153,7 +164,7 @@ def _counted(plan: LazyFrame[Any], frame: Frame, query: TableQuery, number: Expr
     counts = plan.select(*keys, *summed).group_by(*places).agg(number.alias("n"))
     found = counts.head(group_by.MOST_CELLS + 1).collect()
     columns = [
-        coded(_plain(found[place], frame.column(name), name, frame.name))
+        coded(query.missing.without(_plain(found[place], frame.column(name), name, frame.name)))
         for place, name in places.items()
     ]
     return Grouped(columns, as_counts([int(one) for one in found["n"].to_list()]))

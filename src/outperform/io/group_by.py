@@ -15,6 +15,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
 from outperform.data.items import MOST_ITEMS
 from outperform.data.labels import Column, read_column
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.table import total
@@ -91,6 +92,8 @@ class TableQuery:
     groups: str | None = None
     named: bool = True  # whether the models were, or all other columns are taken for them
     on_null: OnNull = "raise"
+    missing: MissingTexts = UNDECLARED
+    text_file: bool = False  # whether it is CSV or TSV, which know nothing but text
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,6 +106,11 @@ class TableQuery:
         every = (self.groups, self.weight, self.id if self.keep else None)
         others = (name for name in every if name is not None)
         return (*self.columns, *self.by, *others)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns in which no value may be missing: all that are counted but ids."""
+        return self.keys[: -1 if self.keep else None]
 
     def keeping(self, n_rows: int) -> TableQuery:
         """Return the query that also fetches the ids, where rows are items and not too many."""
@@ -305,6 +313,8 @@ def settle(
     the first such value is.
     """
     groups, weight, on_null = query.groups, query.weight, query.on_null
+    if groups is not None:
+        found = _without_empty(found, query.keys.index(groups), query)
     labels = dict(zip(query.columns, found.columns, strict=False))
     if query.truth is None:
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
@@ -314,15 +324,15 @@ def settle(
         refuse_no_models(labels, found.counts, query, table)
     refuse_too_many(len(found.counts), table, groups=groups)
     names = (*query.columns, *query.by)
-    missing = {name: one.missing for name, one in zip(names, found.columns, strict=False)}
+    missing = {name: one.missing for name, one in zip(query.needed, found.columns, strict=False)}
     lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
     number = total(found.counts)
     if lost and on_null == "raise":
-        raise DataError(_refusal(lost, number, first))
+        raise DataError(_refusal(lost, number, first, query))
     kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (found.counts != 0))
     if not kept.size:
-        raise DataError(f"{table} has no row with a value in each of {list(names)}")
+        raise DataError(f"{table} has no row with a value in each of {list(query.needed)}")
     left = Grouped(
         [Coded(one.values, one.codes[kept]) for one in found.columns[: len(names)]],
         found.counts[kept],
@@ -342,15 +352,23 @@ def settle(
         importance=importance,
         ids=ids,
         correct=query.truth is None,
+        missing=query.missing,
         findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
     )
 
 
-def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
-    """Return a code for the group of each counted row, none of which may lack one.
+def _without_empty(found: Grouped, place: int, query: TableQuery) -> Grouped:
+    """Return what was counted with no value where the empty text names a group."""
+    column = found.columns[place]
+    if query.missing.empty_is_label or "" not in column.values:
+        return found
+    values = [None if value == "" else value for value in column.values]
+    columns = [*found.columns[:place], Coded(values, column.codes), *found.columns[place + 1 :]]
+    return found._replace(columns=columns)
 
-    In text files nothing is missing, so the empty text is no group either.
-    """
+
+def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
+    """Return a code for the group of each counted row, none of which may lack one."""
     codes: dict[Any, int] = {}
     try:
         places = [codes.setdefault(value, len(codes)) for value in group.values]
@@ -358,7 +376,7 @@ def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> I
         raise DataError(
             f"{param('groups')} must be names or numbers; column {name!r} holds others"
         ) from error
-    nothing = np.array([value is None or value == "" for value in group.values], dtype=bool)
+    nothing = np.array([value is None for value in group.values], dtype=bool)
     lost = total(counts[nothing[group.codes]])
     if lost:
         raise DataError(
@@ -408,6 +426,7 @@ def to_outcomes(
     importance: FloatArray | None = None,
     ids: Sequence[Any] | None = None,
     correct: bool = False,
+    missing: MissingTexts = UNDECLARED,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
     """Return outcomes from counted columns, and put findings about the reading beside them.
@@ -430,6 +449,7 @@ def to_outcomes(
         groups=groups,
         keep=ids is not None,
         ids=ids,
+        missing=missing,
     )
     kind = {"kind": "correct"} if correct else {}
     return Outcomes(**{**fields, **kind, "findings": (*findings, *fields["findings"])})
@@ -447,14 +467,25 @@ def _plain(value: object, read: Callable[..., Column]) -> Any:
     return value if read is read_column else str(value)
 
 
-def _refusal(lost: Mapping[str, int], total: int, first: First) -> str:
+def _refusal(lost: Mapping[str, int], total: int, first: First, query: TableQuery) -> str:
     name = next(iter(lost))
-    others = "; also " + ", ".join(map(repr, list(lost)[1:])) if len(lost) > 1 else ""
+    more = [f"{other!r} in {number}" for other, number in lost.items() if other != name]
+    others = f"; also {', '.join(more)}" if more else ""
+    wanted = {query.groups: "group", query.weight: "weight"} | dict.fromkeys(query.by, "slice")
+    is_label = query.truth is not None and name in query.columns
     return (
         f"column {name!r} has no value in {lost[name]} of {total} "
-        f"rows{first(name, 'missing')}{others}. Give them a class, or leave these rows out with "
-        f"{param('on_null=', 'drop')}"
+        f"rows{first(name, 'missing')}{others}. Give them a {wanted.get(name, 'class')}, or leave "
+        f"these rows out with {param('on_null=', 'drop')}"
+        f"{or_label(query.text_file and is_label)}"
     )
+
+
+def or_label(text_file: bool) -> str:
+    """Return what to type if an empty field of a text file is meant as the empty text."""
+    if not text_file:
+        return ""
+    return f"; if an empty field is a label, say {param('empty_is_label=', True)}"
 
 
 def _dropped(table: str, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:

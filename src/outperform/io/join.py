@@ -10,6 +10,7 @@ from typing import Any, Literal
 from outperform._typing import Source
 from outperform.data.items import MOST_ITEMS
 from outperform.data.judged import of_items
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
@@ -59,6 +60,7 @@ class Join:
     groups: str | None = None
     on_missing: OnMissing
     on_null: OnNull
+    missing: MissingTexts = UNDECLARED
 
 
 def join(tables: Mapping[str, Table], wanted: Join, engine: Engine) -> Outcomes:
@@ -170,6 +172,7 @@ def _outcomes(
         groups=together,
         ids=group_by.ids_of_rows(others[-1]) if kept else None,
         correct=wanted.correct,
+        missing=wanted.missing,
         findings=findings,
     )
 
@@ -231,19 +234,28 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
 
 def _without_null(place: int, side: Side, wanted: Join, engine: Engine) -> list[Finding]:
     """Refuse rows without a label, or leave them out and say so."""
-    test = " OR ".join(
-        is_missing(Column(f"k{number}", side.table.column(column).family), empty=wanted.correct)
-        for number, column in enumerate(side.columns)
+    tests = []
+    for number, column in enumerate(side.stored):
+        empty = not wanted.missing.empty_is_label if column == side.groups else wanted.correct
+        tests.append(
+            is_missing(Column(f"k{number}", side.table.column(column).family), empty=empty)
+        )
+    test = " OR ".join(tests)
+    ((lost, *each),) = engine.fetch(
+        f"SELECT count(*), {', '.join(f'count(*) FILTER (WHERE {one})' for one in tests)} "
+        f"FROM j{place} WHERE {test}"
     )
-    ((lost,),) = engine.fetch(f"SELECT count(*) FROM j{place} WHERE {test}")
     if not lost:
         return []
     ids = _shown(engine.fetch(f"SELECT id FROM j{place} WHERE {test} ORDER BY id LIMIT 5"))
-    names = " or ".join(map(repr, side.columns))
+    lacking = [name for name, number in zip(side.stored, each, strict=True) if number]
+    names = " or ".join(map(repr, lacking))
     if wanted.on_null == "raise":
+        text_file = any(scan.is_text for scan in side.table.scans) and not wanted.correct
         raise DataError(
             f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
-            f"Give them a class, or leave these rows out with {param('on_null=', 'drop')}"
+            f"Give them a {'group' if lacking == [side.groups] else 'class'}, or leave these rows "
+            f"out with {param('on_null=', 'drop')}{group_by.or_label(text_file)}"
         )
     # The id goes from all tables, so that it is not taken for one that is missing.
     engine.fetch(f"INSERT INTO gone SELECT id FROM j{place} WHERE {test}")
@@ -366,7 +378,14 @@ def fetch_rows(
     }
 
 
-def join_people(seen: Outcomes, human: Source, *, id: str | None, truth: str | None) -> Outcomes:
+def join_people(
+    seen: Outcomes,
+    human: Source,
+    *,
+    id: str | None,
+    truth: str | None,
+    missing: MissingTexts = UNDECLARED,
+) -> Outcomes:
     """Return what a judge says of all items together with what people say of some.
 
     Parameters
@@ -379,6 +398,8 @@ def join_people(seen: Outcomes, human: Source, *, id: str | None, truth: str | N
         The column that names the items; ``"id"`` by default.
     truth
         The column of the classes.
+    missing
+        Which texts of their file are missing values.
     """
     bits, key = seen.kind == "correct", id or "id"
     if not bits and truth is None:
@@ -386,14 +407,13 @@ def join_people(seen: Outcomes, human: Source, *, id: str | None, truth: str | N
             f"name the column of the classes, by the judge and by people, with {param('truth=')}"
         )
     columns = seen.models if bits else (str(truth),)
-    with opened({"": human}, [key, *columns], Dialect(columns=(key, *columns))) as tables:
+    dialect = Dialect(columns=(key, *columns), missing=missing)
+    with opened({"": human}, [key, *columns], dialect) as tables:
         rows = tables.ask(lambda found, own: fetch_rows(found[""], [key, *columns], None, own))
     said: dict[str, list[object]] = {}
     for name in columns:
         try:
-            # In text files nothing is missing, so the empty text is no class.
-            there = [None if one == "" else one for one in rows[name]]
-            said[name] = [is_right(one) for one in there] if bits else there
+            said[name] = [is_right(one) for one in rows[name]] if bits else rows[name]
         except ValueError as error:
             raise DataError(f"{human}, column {name!r}: {error}") from None
     return Outcomes.from_judged(**of_items(seen, rows[key], said))

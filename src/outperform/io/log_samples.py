@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from outperform.data.missing import UNDECLARED
 from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.io.engine import Engine, EngineFault
 from outperform.io.formats import Dialect
@@ -442,7 +443,9 @@ def read_long(
         for one in asked:
             frame.column(one)
         names = wanted(frame.names)
-        rows = dict(zip(names, fetch_columns(frame, names, where=where), strict=True))
+        missing = UNDECLARED if dialect is None else dialect.missing
+        columns = map(missing.without, fetch_columns(frame, names, where=where))
+        rows = dict(zip(names, columns, strict=True))
         return _long_samples(part, frame.name, rows, id, score, model, fields)
 
     def ask(found: Mapping[str, Table], engine: Engine) -> list[Samples]:
@@ -479,6 +482,9 @@ def _long_samples(
     lost = next((k for k, one in enumerate(owners) if one is None or one == ""), None)
     if lost is not None:
         raise DataError(f"{name}: row {lost + 1} has no model in {model!r}")
+    row = next((k for k, task in enumerate(rows.get("task", ())) if task is None), None)
+    if row is not None:
+        raise DataError(f"{name}: row {row + 1} has no value in 'task'")
     places: dict[str, list[int]] = {}
     for place, owner in enumerate(owners):
         places.setdefault(str(owner), []).append(place)

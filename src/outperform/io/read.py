@@ -10,14 +10,17 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from outperform._missing import is_missing
 from outperform._typing import FloatArray, Source, Where
 from outperform.data.labels import as_table
+from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import Source as SourceFacts
 from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.findings import Finding, finding, quoted
 from outperform.io import group_by
-from outperform.io.count import refuse_repeated_ids
+from outperform.io.count import named_rows, refuse_repeated_ids
 from outperform.io.engine import Engine
 from outperform.io.formats import (
     FORMATS,
@@ -54,6 +57,8 @@ def read_scores(
     skip_failed: bool = False,
     latest: bool = False,
     format: str | None = None,
+    na_values: Sequence[str] | None = None,
+    empty_is_label: bool = False,
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
 ) -> Scores:
@@ -82,9 +87,12 @@ def read_scores(
         ``format="long"``, its column.
     where
         The rows to keep: a value, or a list of them, for each column.
-    on_missing, on_null
-        Of logs what to do with items that not all models answered, and with answers that have
-        no score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
+    on_missing
+        Of logs what to do with items that not all models answered: ``"raise"``, or ``"drop"``
+        them for all models, with a finding.
+    on_null
+        What to do with rows that lack a score, a truth or a group, and of logs with answers that
+        have no score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
     skip_failed
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
@@ -95,6 +103,9 @@ def read_scores(
         What the file is, whatever its name says; of logs as for :func:`read`, whose grades are
         paired on the item, several answers to one item being a group; ``"long"`` for a table with
         one row for each item and model.
+    na_values, empty_is_label
+        Which texts mean a missing value, and whether an empty field is a label, as for
+        :func:`read`.
     dialect, storage_options
         How text files are written, and how a store is reached, as for :func:`read`.
 
@@ -109,6 +120,7 @@ def read_scores(
     start = perf_counter()
     source = as_table(source)
     storage = Storage.of(storage_options)
+    missing = MissingTexts.from_param(na_values, empty_is_label)
     check_where(where)
     are_logs = format in LOGS or (format is None and recognized(source))
     if isinstance(source, Mapping) and not are_logs:
@@ -121,10 +133,12 @@ def read_scores(
     if are_logs:
         columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
         if format == LONG:
-            columns["dialect"] = Dialect(storage=storage, **check_options(dialect))
+            options = check_options(dialect)
+            columns["dialect"] = Dialect(storage=storage, missing=missing, **options)
             _refuse_of_logs(truth=truth, skip_failed=skip_failed or None, latest=latest or None)
         else:
-            _refuse_of_logs(truth=truth, **columns)
+            declared = {"na_values": na_values, "empty_is_label": empty_is_label or None}
+            _refuse_of_logs(truth=truth, **declared, **columns)
             columns = {}
         return read_grades(
             source,
@@ -145,7 +159,6 @@ def read_scores(
         score=score,
         model=model,
         on_missing=on_missing,
-        on_null=on_null,
         skip_failed=skip_failed,
         latest=latest,
     )
@@ -155,19 +168,21 @@ def read_scores(
         raise UsageError(f"every column has one role; got {names}")
     wanted = [*names, *(() if id is None else (id,)), *(where or ())]
     options = check_options(dialect)
-    asked = Dialect(format=format, columns=tuple(wanted), storage=storage, **options)
+    asked = Dialect(
+        format=format, columns=tuple(wanted), storage=storage, missing=missing, **options
+    )
 
-    def ask(found: Mapping[str, Table], engine: Engine) -> dict[str, list[Any]]:
+    def ask(found: Mapping[str, Table], engine: Engine) -> tuple[dict[str, list[Any]], Table]:
         if id is not None:
             refuse_repeated_ids(found[""], id, where, engine)
         beside = [] if id is None or id in names else [id]
-        return fetch_rows(found[""], [*names, *beside], where, engine)
+        return fetch_rows(found[""], [*names, *beside], where, engine), found[""]
 
     with opened({"": source}, wanted, asked) as tables:
-        rows = tables.ask(ask)
+        rows, table = tables.ask(ask)
+        rows, findings = _without_null(rows, names, table, on_null, filtered=where is not None)
     scores = {name: numbers_of(rows[column], column, source) for name, column in named.items()}
-    # In text files nothing is missing, so the empty text is no group either.
-    grouped = None if groups is None else [None if one == "" else one for one in rows[groups]]
+    grouped = None if groups is None else rows[groups]
     ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
     targets = None if truth is None else _targets(rows[truth])
     if truth is None:
@@ -177,7 +192,49 @@ def read_scores(
     else:
         seen = Scores.from_arrays(rows[truth], scores, groups=grouped, ids=ids)
     log_time(start, lambda: _told(source, seen))
+    seen = replace(seen, findings=findings + missing.undeclared(seen.findings))
     return replace(seen, sources=tuple(named.values()))
+
+
+def _without_null(
+    rows: dict[str, list[Any]],
+    names: Sequence[str],
+    table: Table,
+    on_null: OnNull,
+    *,
+    filtered: bool,
+) -> tuple[dict[str, list[Any]], tuple[Finding, ...]]:
+    """Refuse rows that lack a value in one of some columns, or drop them and say so."""
+    gone = {
+        name: [row for row, value in enumerate(rows[name]) if is_missing(value)] for name in names
+    }
+    gone = {name: lost for name, lost in gone.items() if lost}
+    if not gone:
+        return rows, ()
+    n_rows = len(rows[names[0]])
+    if on_null == "raise":
+        name = next(iter(gone))
+        at = [row + 1 for row in gone[name][:3]]
+        lone = len(table.scans) == 1 and not filtered
+        shown = named_rows(at, table.name, table.scans[0].lines if lone else None)
+        more = [f"{other!r} in {len(lost)}" for other, lost in gone.items() if other != name]
+        others = f"; also {', '.join(more)}" if more else ""
+        raise DataError(
+            f"column {name!r} has no value in {len(gone[name])} of {n_rows} rows{shown}{others}. "
+            f"Give them a value, or leave these rows out with {param('on_null=', 'drop')}"
+        )
+    every = {row for lost in gone.values() for row in lost}
+    if len(every) == n_rows:
+        raise DataError(f"{table.name} has no row with a value in each of {list(names)}")
+    kept = [row for row in range(n_rows) if row not in every]
+    found = finding(
+        "null_rows_dropped/rows",
+        n=len(every),
+        total=n_rows,
+        table=table.name,
+        columns=quoted(gone, most=None),
+    )
+    return {name: [values[row] for row in kept] for name, values in rows.items()}, (found,)
 
 
 def _told(source: object, seen: Outcomes | Scores) -> str:
@@ -192,7 +249,11 @@ def _told(source: object, seen: Outcomes | Scores) -> str:
 
 
 def read_rows(
-    source: Source, columns: Sequence[str], *, if_there: Sequence[str] = ()
+    source: Source,
+    columns: Sequence[str],
+    *,
+    if_there: Sequence[str] = (),
+    missing: MissingTexts = UNDECLARED,
 ) -> dict[str, list[Any]]:
     """Return columns of files row by row, and of others those that there are.
 
@@ -204,11 +265,14 @@ def read_rows(
         The columns that must be there.
     if_there
         Columns that need not be there.
+    missing
+        Which texts are missing values, which become None.
     """
     with opened({"": source}, [], Dialect()) as tables:
         there = tables.tables[""].names
     wanted = [*columns, *(name for name in if_there if name in there)]
-    with opened({"": source}, wanted, Dialect(columns=tuple(wanted))) as tables:
+    dialect = Dialect(columns=tuple(wanted), missing=missing)
+    with opened({"": source}, wanted, dialect) as tables:
         return tables.ask(lambda found, engine: fetch_rows(found[""], wanted, None, engine))
 
 
@@ -229,7 +293,6 @@ def _refuse_of_tables(
     score: str | Mapping[str, str] | None,
     model: str | None,
     on_missing: str,
-    on_null: str,
     skip_failed: bool,
     latest: bool,
 ) -> None:
@@ -254,13 +317,12 @@ def _refuse_of_tables(
             f"{param('model=')} names the column of the models in a table with one row for each "
             f"item and model, read with {param('format=', 'long')}"
         )
-    for name, given in (("on_missing", on_missing), ("on_null", on_null)):
-        if given != "raise":
-            raise UsageError(
-                f"{param(f'{name}=')} is for evaluation logs, read with "
-                f"{param('format=', 'lm-eval', 'inspect')}; in a table remove rows that lack a "
-                "score first, e.g. with dropna()"
-            )
+    if on_missing != "raise":
+        raise UsageError(
+            f"{param('on_missing=')} is for evaluation logs, read with "
+            f"{param('format=', 'lm-eval', 'inspect')}; in a table drop rows that lack a score "
+            f"with {param('on_null=', 'drop')}"
+        )
     for name, asked in (("skip_failed", skip_failed), ("latest", latest)):
         if asked:
             raise UsageError(
@@ -288,7 +350,7 @@ def numbers_of(values: list[Any], name: str, source: object) -> FloatArray:
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:
-            found[row] = np.nan if value is None or value == "" else float(value)
+            found[row] = np.nan if is_missing(value) or value == "" else float(value)
         except (TypeError, ValueError):
             raise DataError(
                 f"column {name!r}{of} must hold scores; row {row + 1} holds {value!r}"
@@ -320,6 +382,8 @@ class Reading(TypedDict, total=False):
     query: str | None
     on_missing: OnMissing
     on_null: OnNull
+    na_values: Sequence[str] | None
+    empty_is_label: bool
     skip_failed: bool
     latest: bool
     format: str | None
@@ -347,6 +411,8 @@ def read(
     query: str | None = None,
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
+    na_values: Sequence[str] | None = None,
+    empty_is_label: bool = False,
     skip_failed: bool = False,
     latest: bool = False,
     format: str | None = None,
@@ -361,8 +427,8 @@ def read(
     Either one table has the truth and a column per model, or there is a file of gold labels and
     one for each model, which are joined on an id. Where only right or wrong is known of each
     model, ``correct`` names these columns and there is no truth. In CSV and TSV every value is
-    text, so that ``01``, ``1``, ``NA`` and the empty text are four classes; everywhere else values
-    keep their types.
+    text, so that ``01`` and ``1`` are two classes, and an empty field is a missing value;
+    everywhere else values keep their types.
 
     Parameters
     ----------
@@ -425,7 +491,16 @@ def read(
     on_missing
         What to do with ids that not all files have: ``"raise"``, or ``"drop"`` with a finding.
     on_null
-        What to do with rows that have no label: ``"raise"``, or ``"drop"`` with a finding.
+        What to do with rows that lack a label, a slice, a group or a weight: ``"raise"``, or
+        ``"drop"`` with a finding. NULL, None and NaN are missing values, and so is an empty field
+        of CSV and TSV.
+    na_values
+        The texts that mean a missing value; all others are labels. By default texts such as
+        ``NA``, ``nan`` and ``null`` are labels with a finding, which withholds the decision of a
+        gate; ``[]`` declares that no text means a missing value.
+    empty_is_label
+        Whether an empty field of CSV and TSV is a label, the empty text. In formats with types
+        the empty text is a label with a finding, which this declares away.
     skip_failed
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
@@ -476,6 +551,8 @@ def read(
         query=query,
         on_missing=on_missing,
         on_null=on_null,
+        na_values=na_values,
+        empty_is_label=empty_is_label,
         skip_failed=skip_failed,
         latest=latest,
         format=format,
@@ -485,4 +562,6 @@ def read(
     start = perf_counter()
     seen = read_by_door(source, request)
     log_time(start, lambda: _told(source, seen))
-    return seen if human is None else join_people(seen, human, id=id, truth=truth)
+    if human is None:
+        return seen
+    return join_people(seen, human, id=id, truth=truth, missing=request.missing)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, get_args
 
 from outperform.data.labels import as_table
+from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import with_source
 from outperform.errors import UsageError, param, unknown_name
@@ -66,8 +67,11 @@ class Request:
     header: bool = True
     encoding: str = "utf-8"
     storage_options: Storage | None = None
+    na_values: Sequence[str] | None = None
+    empty_is_label: bool = False
 
     def __post_init__(self) -> None:
+        MissingTexts.from_param(self.na_values, self.empty_is_label)
         if self.format is not None:
             _check_choice("format", self.format, (*FORMATS, *LOGS))
         _check_choice("on_missing", self.on_missing, get_args(OnMissing))
@@ -115,6 +119,11 @@ class Request:
             )
 
     @property
+    def missing(self) -> MissingTexts:
+        """Which texts are missing values."""
+        return MissingTexts.from_param(self.na_values, self.empty_is_label)
+
+    @property
     def is_of_logs(self) -> bool:
         """Whether the source is said to be logs of evaluations."""
         return self.format in LOGS
@@ -137,6 +146,7 @@ class Request:
             encoding=self.encoding,
             columns=None if columns is None else tuple(columns),
             storage=self.storage_options,
+            missing=self.missing,
         )
 
     @property
@@ -199,6 +209,8 @@ class Request:
             weight=self.weight,
             groups=self.groups,
             on_null=self.on_null,
+            missing=self.missing,
+            text_file=isinstance(table, Table) and any(scan.is_text for scan in table.scans),
         )
 
     def join(self) -> Join:
@@ -223,6 +235,7 @@ class Request:
             groups=self.groups,
             on_missing=self.on_missing,
             on_null=self.on_null,
+            missing=self.missing,
         )
 
 
@@ -256,7 +269,8 @@ def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
 
 
 _FILES = {"format", "separator", "quote", "header", "encoding", "storage_options"}
-_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", "on_null"}
+_NULLS = {"on_null", "na_values", "empty_is_label"}
+_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", *_NULLS}
 
 
 class Door(NamedTuple):
@@ -434,7 +448,7 @@ DOORS = (
     Door(
         _long,
         _read_logs,
-        {"id", "model", *_OF_LOGS, *_FILES},
+        {"id", "model", *_OF_LOGS, *_FILES, *_NULLS},
         lambda names: (
             f"{names} cannot be asked of a table with one row for each item and model, which says "
             f"right or wrong; its columns are {param('id=')}, {param('model=')} and "
@@ -453,7 +467,7 @@ DOORS = (
     Door(
         _joined,
         _read_join,
-        {"id", "label", "correct", "truth", "groups", "on_missing", "on_null", *_FILES},
+        {"id", "label", "correct", "truth", "groups", "on_missing", *_NULLS, *_FILES},
         lambda names: f"{names} can be given for one table; in a join every file is a model",
     ),
     Door(

@@ -291,6 +291,8 @@ def _spec_of(request: Request) -> dict[str, object]:
             spec[name] = dict(sorted(request.columns_by_model.items()))
     if request.slice_names:
         spec["by"] = list(request.slice_names)
+    if request.na_values is not None:
+        spec["na_values"] = sorted(request.na_values)
     if request.where:
         spec["where"] = plain_where(request.where)
     return spec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import groupby
 from typing import Any, Literal, TypeVar
@@ -125,7 +125,14 @@ def open_table(
         else:
             scans += reader.scan_all(list(some), inside, dialect, engine)
     _refuse_differences(scans)
-    return Table(scans=tuple(scans))
+    return Table(scans=_declared(scans, dialect))
+
+
+def _declared(scans: Sequence[Scan], dialect: Dialect) -> tuple[Scan, ...]:
+    """Let scans know which texts are missing values; in text files an empty field is one."""
+    return tuple(
+        replace(scan, missing=dialect.missing.of(text_file=scan.is_text)) for scan in scans
+    )
 
 
 def _reader(file: File) -> str:
@@ -140,7 +147,7 @@ def rescued(
         READERS[_reader(scan.file)].rescue(scan.file, wanted, dialect, engine, str(fault))
         for scan in table.scans
     )
-    return Table(scans=scans)
+    return Table(scans=_declared(scans, dialect))
 
 
 def check_family(table: Table, name: str) -> None:
@@ -205,7 +212,10 @@ def _select(scan: Scan, columns: Sequence[str], where: Where, *, id: str | None 
 
 
 def _condition(scan: Scan, where: Where) -> Query:
-    tests = [_test(scan.column(name), name, value) for name, value in (where or {}).items()]
+    tests = [
+        _test(scan.raw_column(name), name, value, empty=scan.is_text)
+        for name, value in (where or {}).items()
+    ]
     return Query(
         sql=" AND ".join(test.sql for test in tests),
         parameters=tuple(value for test in tests for value in test.parameters),
@@ -222,7 +232,8 @@ def _holds(told: Mapping[str, str | None], where: Mapping[str, object]) -> bool:
     return True
 
 
-def _test(column: Column, name: str, value: object) -> Query:
+def _test(column: Column, name: str, value: object, *, empty: bool = False) -> Query:
+    """Return the test of one condition; ``empty`` says whether an empty text is a missing value."""
     values = list(value) if isinstance(value, SEVERAL) else [value]
     kind = time_kind(column)
     if kind is not None:
@@ -236,7 +247,7 @@ def _test(column: Column, name: str, value: object) -> Query:
     side = column.expression if typed else column.as_text
     tests = [f"{side} IN ({', '.join([mark] * len(given))})"] if given else []
     if None in values:
-        tests.append(f"{side} IS NULL")
+        tests.append(f"{side} IS NULL" + (f" OR {side} = ''" if empty else ""))
     return Query(sql=f"({' OR '.join(tests) or 'false'})", parameters=given)
 
 

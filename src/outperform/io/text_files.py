@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, BinaryIO, TextIO
 from uuid import uuid4
 
@@ -98,7 +99,8 @@ def _scan(file: File, layout: _Layout) -> Scan:
             layout.header,
             file.packing or "none",
         ),
-        # The engine takes the empty text for a missing value, but in text nothing is missing.
+        # The engine takes some empty fields for NULL and not others; which are missing values is
+        # decided where it is known what the user declared.
         columns={
             name: Column(f"coalesce(c{place}, '')", "text")
             for place, name in enumerate(layout.names)
@@ -106,7 +108,29 @@ def _scan(file: File, layout: _Layout) -> Scan:
         findings=layout.findings,
         hint=_no_header() if layout.header else "",
         merges=True,
+        lines=partial(_lines_of, file, layout),
     )
+
+
+_MOST_LINES = 2_000_000  # rows that are read again to find the lines of some
+
+
+def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
+    """Return the lines in which rows begin, both counted from 1; empty if they are too far down."""
+    if not rows or max(rows) > _MOST_LINES:
+        return []
+    wanted = {row + layout.header for row in rows}
+    with _opened(file) as stream:
+        parser = _parser(stream, layout.separator, layout.quote)
+        found, number, line = [], 0, 1
+        for row in parser:
+            number += bool(row)
+            if row and number in wanted:
+                found.append(line)
+            if number > max(wanted):
+                break
+            line = parser.line_num + 1
+    return found
 
 
 # What is in the first row
@@ -270,7 +294,7 @@ def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
         writer.writerows(_records(file, layout))
     plain = replace(file, path=path, packing="", stamp=file.stamp)
     found = _scan(plain, replace(layout, separator=",", quote='"'))
-    return replace(found, file=file)
+    return replace(found, file=file, lines=partial(_lines_of, file, layout))
 
 
 def _records(file: File, layout: _Layout) -> Iterator[list[str]]:

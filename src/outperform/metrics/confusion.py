@@ -9,6 +9,7 @@ from typing import Literal, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._missing import unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.errors import DataError, UsageError
 
@@ -161,6 +162,7 @@ def as_confusion(confusion: ArrayLike) -> FloatArray:
 
 
 def _as_counts(values: ArrayLike) -> AnyArray:
+    values = unmasked(values)
     array = np.asarray(values)
     if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
         # numpy rounds a list of whole numbers to floats as soon as one reaches 2⁶³.
@@ -172,9 +174,13 @@ def _as_counts(values: ArrayLike) -> AnyArray:
 
 def _as_float(array: AnyArray) -> FloatArray:
     try:
-        return array.astype(np.float64, copy=False)
+        numbers = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"counts and weights must be finite numbers: {error}") from error
+    if array.dtype.kind == "O" and np.isnan(numbers).any():
+        missing = np.count_nonzero(np.isnan(numbers))
+        raise DataError(f"counts and weights must be finite numbers; {missing} are missing")
+    return numbers
 
 
 def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:

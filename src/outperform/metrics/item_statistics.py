@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.errors import DataError, UsageError, param, require
 from outperform.metrics.sums import OfSums, ratio, rows
@@ -280,7 +281,7 @@ def _by_query(
 
 
 def _numbers(values: ArrayLike, query: object) -> FloatArray:
-    array: AnyArray = np.asarray(values, dtype=np.float64)
+    array: AnyArray = np.asarray(unmasked(values), dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise DataError(f"grades and scores of query {query!r} must be a row of finite numbers")
     return array
@@ -316,7 +317,7 @@ class Repeated:
 
     def of_item(self, answers: ArrayLike, place: int) -> float:
         """Return the estimate of one item from its answers, 1 where right."""
-        bits = np.asarray(answers, dtype=np.float64)
+        bits = np.asarray(unmasked(answers), dtype=np.float64)
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
             raise DataError(
                 f"item {place} (counted from 0) must have a row of answers, each 0 or 1"
@@ -356,7 +357,7 @@ class OfGroups:
 
     def __call__(self, truth: object, prediction: object) -> FloatArray:
         """Return top and bottom of the rate, in columns by group."""
-        true, said = (np.asarray(side) for side in (truth, prediction))
+        true, said = (_whole(side) for side in (truth, prediction))
         n = len(self.group)
         if true.shape != (n,) or said.shape != (n,):
             raise DataError(
@@ -376,6 +377,18 @@ class OfGroups:
         found[np.arange(n), 2 * codes] = top
         found[np.arange(n), 2 * codes + 1] = bottom
         return found
+
+
+def _whole(values: object) -> AnyArray:
+    """Return labels or numbers as an array, none of which may be missing."""
+    array: AnyArray = np.asarray(unmasked(values))
+    gone = [row for row, value in enumerate(array.ravel().tolist()) if is_missing(value)]
+    if gone:
+        raise DataError(
+            f"{len(gone)} values are missing, the first in row {gone[0]} (counted from 0); drop "
+            "those rows from all columns"
+        )
+    return array
 
 
 Rate: TypeAlias = Callable[[AnyArray, AnyArray, Label], tuple[AnyArray, AnyArray]]

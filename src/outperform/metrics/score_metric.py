@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import ColumnLike, Label
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import DataError, UsageError, unknown_name
 from outperform.metrics import item_statistics as of_items
 from outperform.metrics import sums as of_sums
 from outperform.metrics.custom import ConfusionFunction, ScoreFunction, as_bounds, name_of
@@ -441,6 +442,8 @@ def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> ScoreMetric:
     """
     if rate not in of_items.RATES:
         raise UsageError(unknown_name("rate", rate, of_items.RATES))
+    if any(is_missing(one) for one in unmasked(by)):
+        raise DataError("every item must have a group; some of by are missing")
     names, codes = np.unique(np.asarray(by), return_inverse=True)
     if len(names) < 2:
         raise UsageError("a gap is between groups, and there are fewer than two")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from outperform.data.sources import DOUBLED
+from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
@@ -223,11 +223,11 @@ def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None)
     """Note what a comparison says, without its draws."""
     names = ("n", "observed", "mean", "sd", "hdi", "decision", "bayes_factor")
     shares = ("p_worse", "p_equivalent", "p_better")
-    doubled = any(one.name in DOUBLED for one in comparison.findings)  # no gate passes with these
+    withheld = any(one.name in GATED for one in comparison.findings)
     return Look(
         number=number,
         key=key,
         **{name: getattr(comparison, name) for name in (*names, *shares)},
-        judgement=Judgement.UNDECIDED if doubled else judge(comparison),
+        judgement=Judgement.UNDECIDED if withheld else judge(comparison),
         holds=stop is not None and stop.holds(comparison),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincc, stdtr
 
+from outperform._missing import is_missing, unmasked
 from outperform._typing import FloatArray
 from outperform.errors import DataError
 
@@ -59,10 +60,13 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     (1, 2)
     """
     try:
-        given = np.asarray(values)
+        given = np.asarray(unmasked(values))
         # Text that looks like numbers is a mistake in the caller's data, not a score.
         if given.dtype.kind not in "iufO":
             raise TypeError(f"got dtype {given.dtype}")
+        if given.dtype.kind == "O":  # a missing time would become a large number
+            cells = [math.nan if is_missing(value) else value for value in given.flat]
+            given = np.array(cells, dtype=object).reshape(given.shape)
         numbers = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must be an array of numbers: {error}") from None

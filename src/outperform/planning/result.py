@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from outperform import __version__
+from outperform._missing import is_missing, unmasked
 from outperform._typing import (
     Axes,
     ColumnLike,
@@ -20,7 +21,6 @@ from outperform._typing import (
     ModelsLike,
 )
 from outperform.data.outcomes import Outcomes
-from outperform.data.pool import is_missing
 from outperform.data.views import named
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
@@ -452,7 +452,7 @@ class Proposal(Tabular):
                 f"y_true must hold the labels of the {len(self.items)} proposed items, or of the "
                 "first of them, in their order; for others use Outcomes.from_pool or from_judged"
             )
-        said: list[object] = np.asarray(values, dtype=object).tolist()
+        said: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
         gaps = [place for place, value in enumerate(said) if is_missing(value)]
         if gaps:
             raise DataError(

@@ -9,9 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from outperform import metrics
+from outperform._missing import is_missing, unmasked
 from outperform._typing import ColumnLike, IntArray, Label, Seed, SeedSequence, Source
 from outperform.comparison.api import answer_spec, two_models
 from outperform.data.labels import frame_columns, is_frame
+from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
@@ -34,6 +36,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.summary import seed_name, sign
+from outperform.io.group_by import or_label
 from outperform.io.read import Reading, numbers_of, read, read_rows
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
@@ -241,14 +244,29 @@ def _scores(
         found = two_models(source, a, b, ("A", "B"), None)
         assert isinstance(found, Scores)
         return found, columns
-    if reading or by is None or isinstance(by, Mapping):
+    missing = MissingTexts.from_param(
+        reading.get("na_values"), reading.get("empty_is_label", False)
+    )
+    others = [name for name in reading if name not in ("na_values", "empty_is_label")]
+    if others or by is None or isinstance(by, Mapping):
         raise UsageError(
             f"of scores, name the columns that divide the items with {param('by=')} and leave "
-            f"{', '.join(param(f'{name}=') for name in reading) or 'the rest'} out; or make Scores"
+            f"{', '.join(param(f'{name}=') for name in others) or 'the rest'} out; or make Scores"
         )
     names = [by] if isinstance(by, str) else list(by)
     wanted = [*names, a, b, *(() if truth is None else (truth,))]
-    rows = _rows_of(source, wanted) if is_frame(source) else read_rows(source, wanted)
+    if is_frame(source):
+        rows = {name: missing.without(one) for name, one in _rows_of(source, wanted).items()}
+    else:
+        rows = read_rows(source, wanted, missing=missing)
+    for name in wanted:
+        gone = [row for row, value in enumerate(rows[name], 1) if is_missing(value)]
+        if gone:
+            raise DataError(
+                f"column {name!r} has no value in {len(gone)} of {len(rows[name])} rows, the first "
+                f"in row {gone[0]} (counted from 1); drop these rows, or give them a value"
+                + ("" if is_frame(source) else or_label(text_file=True))
+            )
     sums = None if metric is None or callable(metric) else metrics.get_score(metric).sums
     if sums is None or sums.read is None:  # others read texts, rankings or masks
         of_targets = () if sums is None or truth is None else (truth,)
@@ -280,13 +298,25 @@ def _rows_of(frame: object, wanted: Sequence[str]) -> dict[str, list[Any]]:
     }
 
 
+def _whole(column: Any, name: str) -> list[Any]:
+    """Return the values of a column that divides items, none of which may be missing."""
+    values = list(unmasked(column))
+    gone = [row for row, value in enumerate(values) if is_missing(value)]
+    if gone:
+        raise DataError(
+            f"column {name!r} has no value in {len(gone)} of {len(values)} rows, the first in row "
+            f"{gone[0]} (counted from 0); give them a slice, or drop these rows from all columns"
+        )
+    return values
+
+
 def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:
     """Return the rows of each slice."""
     if not columns:
         raise UsageError(f"give at least one column that divides the items, {param('by=')}")
     texts = []
     for name, column in columns.items():
-        values = [str(one) for one in column]
+        values = [str(slot) for slot in _whole(column, name)]
         if len(values) != scores.n_rows:
             raise DataError(
                 f"column {name!r} has {len(values)} rows and the scores have {scores.n_rows}; "

@@ -1,0 +1,171 @@
+"""Texts that mean a missing value, or look like one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform.errors import UsageError, param
+from outperform.findings import Finding, clauses, counted, finding
+
+if TYPE_CHECKING:
+    from outperform.data.table import Table
+
+LOOK_MISSING = frozenset(
+    ["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NaT", "null", "NULL", "None", "\\N"]
+)
+"""The texts that other programs write for a missing value."""
+TEXT_FINDINGS = ("empty_label", "looks_missing")
+_SHOWN = 5
+
+
+def looks_missing(text: object) -> bool:
+    """Return whether a label is a text that other programs write for a missing value.
+
+    Examples
+    --------
+    >>> [one for one in ("NA", " nan", "none", "", " ", 0) if looks_missing(one)]
+    ['NA', ' nan', ' ']
+    """
+    if not isinstance(text, str) or not text:
+        return False
+    bare = text.strip()
+    return not bare or bare in LOOK_MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingTexts:
+    """Which texts are missing values, as the user declared it.
+
+    Parameters
+    ----------
+    na_values
+        The texts that mean a missing value; None if nothing was declared, so that texts that look
+        missing are labels with a finding.
+    empty_is_label
+        Whether the empty text is a label.
+
+    Examples
+    --------
+    >>> MissingTexts.from_param(["NA"], False).of(text_file=True)
+    ('', 'NA')
+    """
+
+    na_values: tuple[str, ...] | None = None
+    empty_is_label: bool = False
+
+    @classmethod
+    def from_param(cls, na_values: object, empty_is_label: object) -> MissingTexts:
+        """Check what the user gave.
+
+        Parameters
+        ----------
+        na_values, empty_is_label
+            As for :func:`outperform.read`.
+        """
+        if not isinstance(empty_is_label, bool):
+            raise UsageError(
+                f"{param('empty_is_label')} must be True or False; got {empty_is_label!r}"
+            )
+        if na_values is None:
+            return cls(empty_is_label=empty_is_label)
+        several = isinstance(na_values, Iterable) and not isinstance(na_values, (str, bytes))
+        texts: tuple[Any, ...] = tuple(na_values) if several else ()  # type: ignore[arg-type]
+        if not several or not all(isinstance(text, str) for text in texts):
+            raise UsageError(
+                f"{param('na_values')} must be a list of texts such as ['NA', 'null'], or [] if no "
+                f"text means a missing value; got {na_values!r}"
+            )
+        if empty_is_label and "" in texts:
+            raise UsageError(
+                f"the empty text is either a label, {param('empty_is_label=', True)}, or missing, "
+                f"{param('na_values=', [''])}; leave one of them out"
+            )
+        return cls(na_values=tuple(dict.fromkeys(texts)), empty_is_label=empty_is_label)
+
+    def of(self, *, text_file: bool) -> tuple[str, ...]:
+        """Return the texts that are missing values; in a text file an empty field is one.
+
+        Parameters
+        ----------
+        text_file
+            Whether the values come from CSV or TSV, which know nothing but text.
+        """
+        empty = ("",) if text_file and not self.empty_is_label else ()
+        return tuple(dict.fromkeys((*empty, *(self.na_values or ()))))
+
+    def without(self, values: Sequence[Any], *, text_file: bool = False) -> list[Any]:
+        """Return values with None for every text that is missing.
+
+        Parameters
+        ----------
+        values
+            Labels of any type.
+        text_file
+            As for :meth:`of`.
+        """
+        gone = set(self.of(text_file=text_file))
+        return [None if isinstance(one, str) and one in gone else one for one in values]
+
+    def undeclared(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Return findings without those about texts that the user has declared.
+
+        Parameters
+        ----------
+        findings
+            Findings about labels.
+        """
+        declared = {
+            *(() if self.na_values is None else ("looks_missing",)),
+            *(("empty_label",) if self.empty_is_label else ()),
+        }
+        return tuple(one for one in findings if one.name not in declared)
+
+
+UNDECLARED = MissingTexts()
+"""Nothing was declared."""
+
+
+def label_findings_of(
+    labels: Sequence[object],
+    tables: Sequence[Table],
+    models: Sequence[str],
+    sets: Sequence[Collection[int]] | None = None,
+) -> tuple[Finding, ...]:
+    """Name labels that look like missing values, and how often each column has them.
+
+    Parameters
+    ----------
+    labels
+        All labels.
+    tables
+        The counted rows of truth and predictions: one table for all models, or one each.
+    models
+        The names of the models.
+    sets
+        Of label sets, the codes of the labels of each set; None for classes.
+    """
+    odd = {code: label for code, label in enumerate(labels) if looks_missing(label)}
+    if not odd:
+        return ()
+    parts = []
+    for name, table, place in _columns(tables, models):
+        for code, label in odd.items():
+            own = [code] if sets is None else [at for at, each in enumerate(sets) if code in each]
+            rows = np.isin(table.cells[:, place], own)
+            if number := int(table.counts[rows].sum()):
+                parts.append(f"{label!r} in {name} ({counted(number, 'items')})")
+    if not parts:
+        return ()
+    return (finding("looks_missing", texts=clauses(parts, most=_SHOWN)),)
+
+
+def _columns(tables: Sequence[Table], models: Sequence[str]) -> Iterator[tuple[str, Table, int]]:
+    """Yield what each column is called, its table, and its place there."""
+    yield "the truth", tables[0], 0
+    paired = len(tables) == 1
+    for place, model in enumerate(models):
+        yield repr(model), tables[0 if paired else place], place + 1 if paired else 1
