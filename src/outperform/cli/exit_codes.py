@@ -98,6 +98,7 @@ _OPTIONS = {
     "model": "--model",
     "models": "--of",
     "n_draws": "--draws",
+    "never_true": "--never-true",
     "n_simulations": "--simulations",
     "on_missing": "--on-missing",
     "on_null": "--on-null",

@@ -22,6 +22,7 @@ from outperform.data.judged import of_judged
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
+from outperform.data.views import check_labels
 from outperform.errors import DataError
 
 
@@ -39,6 +40,7 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
         ids: ColumnLike | None = None,
+        never_true: Sequence[Label] | None = None,
     ) -> Self:
         """Count label arrays of the same items.
 
@@ -66,6 +68,9 @@ class Constructors(FromAnnotators):
             items should get one weight each.
         ids
             What each item is called, for :meth:`Comparison.items`; its number by default.
+        never_true
+            Classes that models may predict and that are meant never to be true, such as
+            ``["refusal"]``; see :meth:`with_never_true`.
 
         Examples
         --------
@@ -85,6 +90,9 @@ class Constructors(FromAnnotators):
             groups=groups,
             ids=ids,
         )
+        if never_true is not None:
+            known = set(fields["labels"])
+            fields["never_true"] = check_labels(never_true, like=known, name="never_true")
         return cls(**fields)
 
     @classmethod

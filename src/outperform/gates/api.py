@@ -39,7 +39,7 @@ from outperform.gates.text import (
     gate_sentences,
     gate_table,
 )
-from outperform.inference.spec import OfTwo
+from outperform.inference.spec import OfTwo, declared, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -290,6 +290,7 @@ class Gate(Notebook):
 
 class _Asked(OfTwo, total=False):
     metric: MetricLike | None
+    never_true: Sequence[Label] | None
     require: Require
     guards: Sequence[GuardLike]
 
@@ -338,6 +339,7 @@ def gate(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    never_true: Sequence[Label] | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
@@ -388,6 +390,10 @@ def gate(
         The classes averaged over; by default those that are ever true.
     pos_label
         The positive class of binary metrics, and of guards that name no class.
+    never_true
+        Classes that models may predict and that are meant never to be true, such as
+        ``["refusal"]``. Where the judgement depends on other predictions that are never true,
+        the gate is undecided: they may be labels spelled otherwise.
 
     Examples
     --------
@@ -413,6 +419,7 @@ def gate(
     if isinstance(y_true, Suite):
         if guards:
             raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
+        refuse_declared(never_true)
         over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
         found: Gate = feature("gate_suite")(y_true, candidate, baseline, **over, **shared)
         return found
@@ -421,6 +428,7 @@ def gate(
     outcomes = two_models(
         y_true, candidate, baseline, ("candidate", "baseline"), labels, metric=metric
     )
+    outcomes = declared(outcomes, never_true)
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     check_requirement(require)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)

@@ -14,6 +14,7 @@ from outperform.data.build import of_labels
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors, PrevalenceLike
 from outperform.data.scores import Scores
+from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
@@ -37,7 +38,6 @@ from outperform.inference.views import (
     refuse_chain,
     refuse_names,
     refuse_unseen,
-    true_codes,
 )
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
@@ -361,6 +361,26 @@ def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
     if len(set(models)) != len(models):
         raise UsageError(f"the two models must differ; got {models[0]!r} twice")
     return data.select(list(models))
+
+
+def declared(data: Data, never_true: Sequence[Label] | None) -> Data:
+    """Return what was seen, with classes declared that are meant never to be true."""
+    if never_true is None:
+        return data
+    if isinstance(data, Scores):
+        raise UsageError(
+            f"{param('never_true=')} is for labels, and these are scores; leave it out"
+        )
+    return data.with_never_true(never_true)
+
+
+def refuse_declared(never_true: Sequence[Label] | None) -> None:
+    """Refuse classes declared for all tasks of a suite, which have classes of their own."""
+    if never_true is not None:
+        raise UsageError(
+            f"{param('never_true=')} is for one task; declare the classes of each task with "
+            "Outcomes.with_never_true before you make the suite"
+        )
 
 
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
