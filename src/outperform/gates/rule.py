@@ -114,14 +114,15 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     coarse = tuple(_too_coarse(comparison, require))
     # The finding about the edge that decides says more than the one about any edge.
     spelled = tuple(_spelled(comparison, require))
-    unseen = tuple(unseen_finding(comparison.spec))
+    undefined = tuple(_unobserved(comparison))
+    unseen = () if undefined else tuple(unseen_finding(comparison.spec))
     replaced = {one.name for one in (*coarse, *spelled, *unseen)}
     told = [one for one in comparison.findings if one.name not in replaced]
     return (
         *told,
         *spelled,
         *unseen,
-        *_unobserved(comparison),
+        *undefined,
         *_against_data(comparison, require),
         *coarse,
     )

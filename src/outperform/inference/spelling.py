@@ -283,10 +283,13 @@ def spelling_finding(answer: AsRight, change: str, *, in_gate: bool) -> Finding:
     in_gate
         Whether it withholds a judgement, whatever the labels look like.
     """
-    of_classes = "never_true_predictions/gate" if in_gate else "never_true_predictions/doubt"
     kind = answer.spec.data.kind
     return finding(
-        "spelled_otherwise/withheld" if answer.alike else of_classes,
+        "spelled_otherwise/withheld"
+        if answer.alike
+        else "never_true_predictions/gate"
+        if in_gate
+        else "never_true_predictions/doubt",
         predictions=listed_predictions(answer.predictions, kind),
         noun=_NOUNS.get(kind, "class"),
         change=change,
