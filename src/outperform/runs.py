@@ -13,18 +13,26 @@ from outperform.comparison.api import check_names
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.decision.intervals import check_prob
+from outperform.decision.intervals import Interval, check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike, decide, masses_from_draws
 from outperform.errors import DataError, UsageError, param
-from outperform.findings import Finding, finding, listed
+from outperform.findings import Finding, finding, is_serious, listed
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.spec import (
     Data,
+    LabelSpec,
     Spec,
     data_of,
     refuse_counted,
     refuse_prevalence,
     rope_for,
+)
+from outperform.inference.spelling import (
+    AsRight,
+    Interpret,
+    ask_as_right,
+    spelling_findings,
+    unless_told,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
 from outperform.metrics.score_metric import MetricLike
@@ -263,8 +271,13 @@ def summarize_runs(
     rope: Rope,
     prob: float,
     seed: np.random.SeedSequence,
+    as_right: tuple[AsRight, ...] | None = None,
 ) -> Comparison:
-    """Turn joint draws of all runs into a comparison of two models."""
+    """Turn joint draws of all runs into a comparison of two models.
+
+    ``as_right`` is what would be said if predictions that are never true were right, where that
+    is known from another ROPE.
+    """
     both, n_draws = drawn.difference, drawn.values.shape[1]
     signed = sign(
         "compare_runs", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
@@ -284,11 +297,19 @@ def summarize_runs(
     decision, few = disagreements.allow_runs(
         spec, decision, numbers.hdi, (sides[0].places, sides[1].places)
     )
+    if as_right is None:
+        interpret = _interpret_runs(sides, prob=prob, n_draws=n_draws, seed=seed)
+        places = (sides[0].places, sides[1].places)
+        as_right = ask_as_right(spec, interpret, sides=places)
+    spelled = tuple(spelling_findings(decision, as_right, rope))
+    if is_serious(spelled):
+        decision = Decision.UNDECIDED
     findings = (
         *diagnostics.rope_findings(rope),
         *run_findings(spec, sides),
         *pooling_finding(pooled, decision),
-        *diagnostics.table_findings(spec),
+        *unless_told(diagnostics.table_findings(spec), spelled),
+        *spelled,
         *_pulled(spec, a, b, numbers),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=ordered.size),
@@ -314,7 +335,21 @@ def summarize_runs(
         details=RunDetails(
             sides=sides, drawn=drawn, variance_from=_divide(fixed, both.variances), pooled=pooled
         ),
+        _as_right=as_right,
     )
+
+
+def _interpret_runs(
+    sides: tuple[Side, Side], *, prob: float, n_draws: int, seed: np.random.SeedSequence
+) -> Interpret:
+    """Return how runs are compared, with so many draws."""
+
+    def interpret(spec: LabelSpec) -> Interval:
+        (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=None)
+        drawn = draw_runs(spec, answered.values, sides, seed)
+        return summarize(np.sort(drawn.difference.means), None, prob, signed=True).hdi
+
+    return interpret
 
 
 def _estimate(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:  # so that importing it costs no numpy
-    from outperform._typing import LabelsLike
+    from outperform._typing import Label, LabelsLike
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
         paired: bool
         na_values: Sequence[str] | None
         empty_is_label: bool
+        never_true: Sequence[Label] | None
 
 
 Undecided = Literal["fail", "warn", "pass"]

@@ -318,7 +318,8 @@ def arguments(command, kind):
 # Options that change nothing in how the others are read are given all at once.
 TOGETHER = {
     "--a", "--allow", "--b", "--candidate", "--baseline", "--draws", "--encoding", "--every",
-    "--force", "--empty-is-label", "--hdi-prob", "--id", "--no-na", "--on-null", "--once", "--output", "--read-as",
+    "--force", "--empty-is-label", "--hdi-prob", "--id", "--no-na", "--on-null", "--once",
+    "--output", "--read-as",
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
     "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--report", "--require",
     "--ropes",

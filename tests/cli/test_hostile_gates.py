@@ -631,6 +631,89 @@ def missing():
     yield "long with nothing, dropped", dropped
 
 
+# The baseline's labels are partly spelled otherwise, or it gives answers that are never true
+
+RESPELLED = {
+    "in capitals": lambda k, value: value.upper() if value == "spam" else value,
+    "with a blank": lambda k, value: f"{value} " if value == "spam" else value,
+    "half in capitals": lambda k, value: value.upper() if k % 4 < 2 else value,
+    "a third in capitals": lambda k, value: value.upper() if k % 3 == 0 else value,
+    "with a full stop": lambda k, value: f"{value}." if value == "spam" else value,
+    "in wide letters": lambda k, value: value.replace("s", "\uff53"),
+    "with what is not seen": lambda k, value: value.replace("s", "s\u200b"),
+    "by another name": lambda k, value: "junk" if value == "spam" else value,
+    "refusing": lambda k, value: "refusal" if k % 2 and k % 3 else value,
+}
+ANSWERED = {"spam": "yes", "ham": "no"}
+
+
+def respelled():
+    rows, allow = items("worse"), ["--allow", "undecided"]
+    for name, change in RESPELLED.items():
+        path = f"old {name}.csv"
+        made = [(*row[:2], change(k, row[2]), *row[3:]) for k, row in enumerate(rows)]
+        Path(path).write_bytes(as_csv(made))
+        yield f"old {name}", Row(table(path, *allow), {4})
+        data = as_csv([(row[0], row[2]) for row in made], ("id", "label"))
+        Path(f"own {name}.csv").write_bytes(data)
+        joined = ["gate", "worse-gold.csv", "worse-new.csv", f"own {name}.csv", "--id", "id"]
+        models = ["--candidate", "worse-new", "--baseline", f"own {name}"]
+        asked = ["--label", "label", "--truth", "worse-gold", *models, *ASKED]
+        yield f"joined, old {name}", Row([*joined, *asked, *allow], {4})
+        _, truth, old, new, _, _ = zip(*made, strict=True)
+        seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
+        Path(f"old {name}.json").write_text(seen.to_json(), encoding="utf-8")
+        yield f"stored, old {name}", Row(["gate", f"old {name}.json", *MODELS, *ASKED], {4})
+    for word in ("y", "YES", "true", "1", "on", "positive"):
+        made = [(row[0], *(ANSWERED[one] for one in row[1:4]), *row[4:]) for row in rows]
+        made = [(*row[:2], word if row[2] == "yes" else row[2], *row[3:]) for row in made]
+        Path(f"old says {word}.csv").write_bytes(as_csv(made))
+        yield f"old says {word}", Row(table(f"old says {word}.csv", *allow), {4})
+    refusing = "old refusing.csv"
+    declared = ["--never-true", "refusal"]
+    yield "another class is declared", Row(table(refusing, "--never-true", "eggs"), {4})
+    yield "a true class is declared", Row(table(refusing, "--never-true", "ham"), {3})
+    yield (
+        "a class is declared of scores",
+        Row([*table("worse.csv"), "--metric", "mean", *declared], {2}),
+    )
+    guarded = ["--rope", "-0.9,0.01", "--guard", "recall:spam:0.1"]
+    yield "a guard on what old refuses", Row(table(refusing, *guarded, *allow), {4})
+    by = ["--by", "g", *allow]
+    made = [(*row[:5], k % 2) for k, row in enumerate(rows)]
+    made = [
+        (*row[:2], RESPELLED["half in capitals"](k, row[2]), *row[3:]) for k, row in enumerate(made)
+    ]
+    Path("old by task.csv").write_bytes(as_csv(made))
+    yield "tasks", Row(table("old by task.csv", *by), UNUSUAL)
+    seen = op.Outcomes.from_json(Path("old half in capitals.json").read_text(encoding="utf-8"))
+    op.Monitor("looks", "new", "old").add(seen, key="first")
+    watched = ["watch", "looks", "--a", "new", "--b", "old", *ASKED, "--once"]
+    yield "a look", Row(watched, {4})
+
+
+def unseen():
+    """Write a test set in which nobody saw the positive class."""
+    rows = [
+        (f"d{k}", "ham", "spam" if k % 60 == 0 else "ham", "spam" if k % 60 == 5 else "ham", 1, "g")
+        for k in range(1200)
+    ]
+    Path("unseen.csv").write_bytes(as_csv(rows))
+    allow, rope = ["--allow", "undecided"], ["--rope", "0.05"]
+    whole = ("balanced_accuracy", "f1_macro", "recall_macro", "matthews_corrcoef", "cohen_kappa")
+    for metric in whole:
+        for labels in ([], ["--labels", "ham,spam"]):
+            asked = ["--metric", metric, *rope, *labels, *allow]
+            yield f"nobody saw spam: {metric} {labels}", Row(table("unseen.csv", *asked), {4})
+    for metric in ("f1", "precision", "recall", "jaccard", "informedness"):
+        asked = ["--metric", metric, "--pos-label", "spam", *rope, *allow]
+        yield f"nobody saw spam: {metric}", Row(table("unseen.csv", *asked), {4})
+        guard = ["--guard", f"{metric}:spam:0.1", "--never-true", "spam", *allow]
+        yield f"nobody saw spam: guard {metric}", Row(table("unseen.csv", *guard), {4})
+    shares = ["--prevalence", "spam=0.02,ham=0.98", "--never-true", "spam", *allow]
+    yield "nobody saw spam, which has a share", Row(table("unseen.csv", *shares), {4})
+
+
 CATEGORIES = (
     formats,
     surroundings,
@@ -642,6 +725,8 @@ CATEGORIES = (
     counts,
     undecided,
     missing,
+    respelled,
+    unseen,
 )
 
 

@@ -39,7 +39,7 @@ def counted(*, both=600, new=60, old=40, neither=100):
     """Return outcomes by how many items both, only new, only old and neither got right."""
     truth, counts = ["x"] * 4, [both, new, old, neither]
     predictions = {"new": ["x", "x", "y", "y"], "old": ["x", "y", "x", "y"]}
-    return op.Outcomes.from_counts(truth, predictions, counts)
+    return op.Outcomes.from_counts(truth, predictions, counts).with_never_true(["y"])
 
 
 def compared(metric="accuracy", n_draws=None, **counts):

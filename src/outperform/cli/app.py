@@ -20,6 +20,7 @@ from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, option, shown
 from outperform.cli.groups import deliver, show
+from outperform.cli.inputs import declared
 from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
 
@@ -176,6 +177,7 @@ def count(
     with shown("counting"):
         source = sources[0] if len(sources) == 1 else sources
         seen = op.read(source, **asked, **reading.dialect())
+    seen = declared(seen, reading.never_true)
     deliver(seen.to_json(), output)
 
 
@@ -190,6 +192,8 @@ def _update(
     """Count the partitions that a folder does not have yet, and say which."""
     if output is not None:
         raise UsageError("--update writes a folder and --output a file; give one of them")
+    if reading.never_true:
+        raise UsageError("--never-true is asked of what was counted; give it to the gate instead")
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
     from outperform.io.formats import Storage, check_options

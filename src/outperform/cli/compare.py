@@ -16,6 +16,7 @@ from outperform.cli.exit_codes import shown
 from outperform.cli.groups import as_json, deliver, show, write_page, write_result
 from outperform.cli.inputs import (
     columns_there,
+    declared,
     prior_of,
     read_seen,
     read_table,
@@ -370,7 +371,7 @@ def slices(
             "give --by, the name of a column that divides the items"
             + columns_there(source, reading)
         )
-    seen = read_table(source, [a, b], reading, by)
+    seen = declared(read_table(source, [a, b], reading, by), reading.never_true)
     asking = g.Asking(
         labels=labels,
         pos_label=pos_label,

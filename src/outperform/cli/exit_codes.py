@@ -100,6 +100,7 @@ _OPTIONS = {
     "models": "--of",
     "n_draws": "--draws",
     "na_values": "--na",
+    "never_true": "--never-true",
     "n_simulations": "--simulations",
     "on_missing": "--on-missing",
     "on_null": "--on-null",

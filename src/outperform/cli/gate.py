@@ -23,7 +23,9 @@ from outperform.cli.groups import as_json, command_line, deliver, show, write_pa
 from outperform.cli.inputs import (
     columns_there,
     label_of,
+    like,
     needed_columns,
+    never_true_of,
     prevalence_of,
     read_outcomes,
     read_seen,
@@ -33,7 +35,6 @@ from outperform.cli.tasks import PolicyFile, Tasks
 from outperform.errors import DataError, UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from outperform._typing import Label
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.findings import Finding
@@ -366,6 +367,7 @@ def watch(
     once: Once = False,
     every: Every = 2.0,
     unpaired: o.Unpaired = False,
+    never_true: o.NeverTrue = None,
     style: WatchStyle = WatchFormat.TEXT,
     *,
     asking: g.Asking,
@@ -395,6 +397,7 @@ def watch(
         stop=rule,
         paired=not unpaired,
         prevalence=prevalence_of(named, asking.prevalence),
+        never_true=never_true_of(named, never_true),
         **arguments,
     )
     return _watched(monitor, style, once=once, every=every)
@@ -435,22 +438,13 @@ def _with_named(seen: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
         return seen
     named = [*(asking.labels or "").split(","), asking.pos_label or ""]
     known = [str(label) for label in seen.labels]
-    missing = {text: _like(seen.labels[0], text) for text in named if text and text not in known}
+    missing = {text: like(seen.labels[0], text) for text in named if text and text not in known}
     found = [label for label in missing.values() if label is not None]
     if seen.kind == "correct" or not found:
         return seen
     for text in missing:
         say(f"{unknown_name('class', text, known)}. It is taken for one that comes later")
     return seen.with_labels(found)
-
-
-def _like(label: Label, text: str) -> Label | None:
-    """Read a class of the type of another; None if it cannot be one."""
-    if isinstance(label, bool):
-        return {"False": False, "True": True}.get(text)
-    if isinstance(label, int):
-        return int(text) if text.removeprefix("-").isdecimal() else None
-    return text
 
 
 def _say_new(monitor: Monitor, said: set[Finding | str]) -> None:

@@ -66,6 +66,7 @@ class Ungrouped:
     skip_failed: o.SkipFailed = False
     latest: o.Latest = False
     count: o.Count = None
+    never_true: o.NeverTrue = None
     where: o.Where = None
     table: o.TableName = None
     query: o.Query = None

@@ -30,7 +30,46 @@ Models = Sequence[str | None] | None
 def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     """Read what was named on the command line; texts that list labels are split."""
     seen = reading.with_people(split_labels(_read(sources, models, reading), reading))
-    return seen if reading.pool is None else seen.in_pool(_read_pool(reading.pool, seen, reading))
+    if reading.pool is not None:
+        seen = seen.in_pool(_read_pool(reading.pool, seen, reading))
+    return declared(seen, reading.never_true)
+
+
+def declared(seen: Outcomes, never_true: Sequence[str] | None) -> Outcomes:
+    """Declare the classes that are meant never to be true; they need not occur."""
+    labels = never_true_of(seen, never_true)
+    return seen if labels is None else seen.with_never_true(labels)
+
+
+def never_true_of(seen: Outcomes | Scores, texts: Sequence[str] | None) -> list[Label] | None:
+    """Return classes that are written like this, of the type of the others."""
+    if not texts:
+        return None
+    if isinstance(seen, op.Scores) or seen.kind == "correct":
+        refuse_never_true(texts)
+        return None
+    found = [like(seen.labels[0], text) for text in texts]
+    for text, label in zip(texts, found, strict=True):
+        if label is None:
+            raise UsageError(
+                f"--never-true must be a class of the type of {seen.labels[0]!r}; got {text!r}"
+            )
+    return [label for label in found if label is not None]
+
+
+def refuse_never_true(texts: Sequence[str] | None) -> None:
+    """Refuse classes where only scores, or right and wrong, are known."""
+    if texts:
+        raise UsageError("--never-true is for labels, and there are none; leave it out")
+
+
+def like(label: Label, text: str) -> Label | None:
+    """Read a class of the type of another; None if it cannot be one."""
+    if isinstance(label, bool):
+        return {"False": False, "True": True}.get(text)
+    if isinstance(label, int):
+        return int(text) if text.removeprefix("-").isdecimal() else None
+    return text
 
 
 def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
@@ -434,6 +473,7 @@ def read_seen(
         raise UsageError(
             f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
         )
+    refuse_never_true(reading.never_true)
     if are_logs(sources, reading):
         return read_logs(op.read_scores, sources, models, reading)
     return _read_columns(sources, models, reading, of_scores[0])

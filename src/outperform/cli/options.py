@@ -200,6 +200,16 @@ LabelColumn = Annotated[
         "--label", help="The labels in joined files.", metavar="COLUMN", rich_help_panel=_DATA
     ),
 ]
+NeverTrue = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--never-true",
+        help="A class that is predicted and meant never to be true, e.g. refusal; again for more.",
+        metavar="CLASS",
+        rich_help_panel=_DATA,
+        show_default=False,
+    ),
+]
 LabelSeparator = Annotated[
     str | None,
     typer.Option(

@@ -18,8 +18,10 @@ from outperform.cli.inputs import (
     are_logs,
     asked_of_logs,
     chosen_models,
+    declared,
     read_logs,
     read_table,
+    refuse_never_true,
     rope_of,
 )
 from outperform.errors import UsageError, param
@@ -99,9 +101,10 @@ def read_suite(
     """Read tasks: what a column, or the task of a log, divides the items into."""
     seen: Outcomes | dict[str, Outcomes | Scores]
     if are_logs(sources, reading):
+        refuse_never_true(reading.never_true)
         seen = _read_task_logs(sources, reading, by)
     elif len(sources) == 1:
-        seen = read_table(sources[0], models, reading, by)
+        seen = declared(read_table(sources[0], models, reading, by), reading.never_true)
     else:
         raise UsageError("--by divides the items of one table, or of evaluation logs")
     return chosen_models(op.Suite(seen, **asked), models, ", ".join(sources))

@@ -14,7 +14,7 @@ from outperform.crossval.api import blocked
 from outperform.crossval.cross import beside_unpaired
 from outperform.crossval.scores import summarize_scores
 from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
-from outperform.data.views import refuse_label_errors
+from outperform.data.views import refuse_label_errors, true_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
@@ -34,7 +34,8 @@ from outperform.inference.spec import (
     make_spec,
     rope_for,
 )
-from outperform.inference.views import of_one_class, true_codes
+from outperform.inference.spelling import AsRight
+from outperform.inference.views import of_one_class
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
@@ -61,6 +62,7 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
             rope=checked,
             prob=own.hdi.prob,
             seed=own.seed,
+            as_right=own._as_right or None,
         )
     if isinstance(details, ScoreDetails):
         assert isinstance(spec, ScoreSpec)
@@ -79,7 +81,7 @@ def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
         of_difference=own.distribution,
         chains=tuple(one for one in chains if one is not None),
     )
-    return _conclude(own, spec, answered, checked, own.seed)
+    return _conclude(own, spec, answered, checked, own.seed, as_right=own._as_right or None)
 
 
 def with_metric(own: Comparison, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
@@ -164,6 +166,8 @@ def _conclude(
     answered: Answer,
     rope: Rope,
     seed: np.random.SeedSequence,
+    *,
+    as_right: tuple[AsRight, ...] | None = None,
 ) -> Comparison:
     """Conclude as the comparison did, with its folds or its runs."""
     details, prob = own.details, own.hdi.prob
@@ -175,7 +179,9 @@ def _conclude(
         # How far the folds spread does not depend on the metric.
         spec = replace(spec, findings=own.spec.findings)
     verb = verb_of(details)
-    plain = summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
+    plain = summarize_comparison(
+        spec, answered, rope=rope, prob=prob, seed=seed, verb=verb, as_right=as_right
+    )
     if details is None:
         return plain
     found = blocked(plain, details.folds, details.correlation)

@@ -20,7 +20,7 @@ from outperform.decision.rope import (
     masses_of,
 )
 from outperform.errors import UsageError
-from outperform.findings import Finding
+from outperform.findings import Finding, is_serious
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference import engine as answering
 from outperform.inference.disagreements import repeated_findings
@@ -31,12 +31,21 @@ from outperform.inference.spec import (
     Question,
     Spec,
     data_of,
+    declared,
     draws_of,
     get_engine,
     make_spec,
     refuse_counted,
+    refuse_declared,
     rope_for,
     selected,
+)
+from outperform.inference.spelling import (
+    AsRight,
+    ask_as_right,
+    interpret_two,
+    spelling_findings,
+    unless_told,
 )
 from outperform.inference.suite import ScoreSuite, Suite
 from outperform.inference.summary import chain_findings, n_effective, seed_name, sign, summarize
@@ -63,6 +72,7 @@ class _OfOneArray(_OfOne, OfRows, total=False):
 class _OfTwo(OfTwo, total=False):
     metric: MetricLike | None
     engine: str | PyMC
+    never_true: Sequence[Label] | None
 
 
 class OfTwoArrays(_OfTwo, OfRows, total=False):
@@ -251,8 +261,13 @@ def summarize_comparison(
     prob: float,
     seed: np.random.SeedSequence,
     verb: str = "compare",
+    as_right: tuple[AsRight, ...] | None = None,
 ) -> Comparison:
-    """Turn draws and closed forms into numbers, a decision and findings."""
+    """Turn draws and closed forms into numbers, a decision and findings.
+
+    ``as_right`` is what would be said if predictions that are never true were right, where that
+    is known from another ROPE.
+    """
     n_draws = answered.values.shape[1]
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     a, b = (
@@ -269,12 +284,19 @@ def summarize_comparison(
     decision, few = disagreements.allow(spec, decision, numbers.hdi)
     if not all(one.converged for one in answered.chains):
         decision = Decision.UNDECIDED
+    if as_right is None:
+        interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
+        as_right = ask_as_right(spec, interpret)
+    spelled = tuple(spelling_findings(decision, as_right, rope))
+    if is_serious(spelled):
+        decision = Decision.UNDECIDED
     levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     findings = (
         *diagnostics.rope_findings(rope),
         *chain_findings(answered.chains),
-        *diagnostics.table_findings(spec),
+        *unless_told(diagnostics.table_findings(spec), spelled),
+        *spelled,
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
@@ -299,6 +321,7 @@ def summarize_comparison(
         signature=signature,
         seed=seed,
         chain=chain,
+        _as_right=as_right,
     )
 
 
@@ -338,6 +361,7 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
+    never_true: Sequence[Label] | None = None,
     engine: str | PyMC = "direct",
 ) -> Comparison | SuiteComparison:
     """Compare two classifiers on the same items.
@@ -392,6 +416,9 @@ def compare(
     sample_weight
         How much the item of each row matters, as in scikit-learn. Rows that stand for several
         items are counts: :meth:`Outcomes.from_counts`.
+    never_true
+        Classes that models may predict and that are meant never to be true, such as
+        ``["refusal"]``; see :meth:`Outcomes.with_never_true`.
     engine
         ``"direct"``: independent draws and closed forms. ``"pymc"``: a Markov chain through
         the same model, written in PyMC; or :class:`PyMC` with its settings, such as
@@ -412,6 +439,7 @@ def compare(
     if isinstance(y_true, Suite):
         if chosen is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
+        refuse_declared(never_true)
         found: SuiteComparison = feature(y_true._compared_by)(
             y_true,
             a,
@@ -433,6 +461,7 @@ def compare(
     data = two_models(
         y_true, a, b, names, labels, groups, metric=metric, sample_weight=sample_weight
     )
+    data = declared(data, never_true)
     spec = make_spec(
         data,
         metric=metric,

@@ -14,10 +14,10 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import AnyArray
+from outperform.data.views import true_codes
 from outperform.errors import UsageError
 from outperform.inference.spec import LabelSpec, counted
 from outperform.inference.summary import SCHEMA
-from outperform.inference.views import true_codes
 from outperform.results.base import verb_of
 from outperform.results.comparison import Comparison
 

@@ -32,6 +32,7 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
+from outperform.inference.spelling import SPELLED
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -303,7 +304,8 @@ def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
         *([] if few is None else [few]),
         *interval_findings(own.spec, numbers, region, masses, n_draws=own.n_effective),
     )
-    if own.chain is not None and not own.chain.converged:
+    spelled = any(one.name == SPELLED and one.level == "serious" for one in own.findings)
+    if spelled or (own.chain is not None and not own.chain.converged):
         decision = Decision.UNDECIDED
     return Ratio(
         of=own,

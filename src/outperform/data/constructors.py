@@ -23,6 +23,7 @@ from outperform.data.missing import MissingTexts
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
+from outperform.data.views import check_labels
 from outperform.errors import DataError
 
 
@@ -42,6 +43,7 @@ class Constructors(FromAnnotators):
         ids: ColumnLike | None = None,
         na_values: Sequence[str] | None = None,
         empty_is_label: bool = False,
+        never_true: Sequence[Label] | None = None,
     ) -> Self:
         """Count label arrays of the same items.
 
@@ -76,6 +78,9 @@ class Constructors(FromAnnotators):
             the decision of a gate; ``[]`` declares that no text means a missing value.
         empty_is_label
             Whether the empty text is a label; by default it is one with a finding of the same kind.
+        never_true
+            Classes that models may predict and that are meant never to be true, such as
+            ``["refusal"]``; see :meth:`with_never_true`.
 
         Examples
         --------
@@ -96,6 +101,9 @@ class Constructors(FromAnnotators):
             ids=ids,
             missing=MissingTexts.from_param(na_values, empty_is_label),
         )
+        if never_true is not None:
+            known = set(fields["labels"])
+            fields["never_true"] = check_labels(never_true, like=known, name="never_true")
         return cls(**fields)
 
     @classmethod

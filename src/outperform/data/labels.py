@@ -484,20 +484,63 @@ def label_findings(labels: Sequence[Label], *, empty_is_label: bool = False) -> 
     return tuple(found)
 
 
-# Of 1, 01, 1.0 and 1.00 one is as good as the other.
-_NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
-
-
 def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     seen: dict[str, str] = {}
     twins = []
     for text in texts:
-        key = unicodedata.normalize("NFC", text).strip().casefold()
-        if number := _NUMBER.fullmatch(key):
-            key = number["sign"] + number["whole"] + (number["part"] or "").rstrip(".0")
-        if seen.setdefault(key, text) != text:
-            twins.append((seen[key], text))
+        if seen.setdefault(spelling(text), text) != text:
+            twins.append((seen[spelling(text)], text))
     return twins
+
+
+# Of 1, 01, 1.0 and 1.00 one is as good as the other.
+_NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
+_AROUND = " \t\n\"'`()[]{}<>.,:;!*"  # what stands around an answer, as in (B), "B" or B.
+_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])")
+_NAMED_NUMBER = re.compile(r"(?:label|class)(?=\d+$)")  # LABEL_1, as models are delivered
+
+SYNONYMS = (
+    frozenset({"yes", "y", "true", "t", "1", "positive", "pos", "on"}),
+    frozenset({"no", "n", "false", "f", "0", "-1", "negative", "neg", "off"}),
+)
+"""Spellings of one answer, as :func:`spelling` writes them."""
+
+
+def spelling(label: Label) -> str:
+    """Return a label without what spellings of one class differ in.
+
+    That is case, space, Unicode form, marks around an answer, what joins words, and the way a
+    number is written.
+
+    Examples
+    --------
+    >>> spelling("Hate_Speech ") == spelling("hate speech"), spelling("(B)"), spelling("01.0")
+    (True, 'b', '1')
+    """
+    text = unicodedata.normalize("NFKC", str(label)).casefold()
+    text = "".join(one for one in text if unicodedata.category(one) != "Cf").strip()
+    text = text.strip(_AROUND) or text
+    text = _NAMED_NUMBER.sub("", _BETWEEN_LETTERS.sub("", text))
+    if number := _NUMBER.fullmatch(text):
+        return number["sign"] + number["whole"] + (number["part"] or "").rstrip(".0")
+    return text
+
+
+def spelled_like(label: Label, labels: Sequence[Label]) -> Label | None:
+    """Return the one of some labels that another may be a spelling of; None if there is none.
+
+    Examples
+    --------
+    >>> spelled_like("Y", ["n", "y"]), spelled_like("yes", ["n", "y"]), spelled_like("z", ["y"])
+    ('y', 'y', None)
+    """
+    own = spelling(label)
+    keys = {other: spelling(other) for other in labels if other != label}
+    alike = next((other for other, key in keys.items() if key == own), None)
+    if alike is not None:
+        return alike
+    family = next((one for one in SYNONYMS if own in one), frozenset[str]())
+    return next((other for other, key in keys.items() if key in family), None)
 
 
 def check_label(value: object, *, name: str) -> Label:

@@ -34,6 +34,7 @@ from outperform.data.views import (
     refuse_lost_prevalence,
     refuse_pool,
     refuse_proportions,
+    refuse_true,
 )
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
@@ -83,6 +84,9 @@ class Outcomes(Constructors):
     prevalence
         The class proportions at which to answer, if not those of the data; see
         :meth:`at_prevalence`.
+    never_true
+        Classes that models may predict and that are meant never to be true, such as a refusal;
+        see :meth:`with_never_true`. Equality does not look at them.
 
     Examples
     --------
@@ -111,11 +115,14 @@ class Outcomes(Constructors):
     prevalence: Prevalence | None = None
     # What a comparison asks of the gold labels; equality and JSON leave it out.
     _label_errors: LabelErrors | None = None
+    never_true: tuple[Label, ...] = ()
 
     def __post_init__(self) -> None:
         for table in self.tables:
             if table.counts.dtype == object and table.n > MOST:
                 raise DataError(f"a table may hold up to 10**27 items; got {shown(table.n)}")
+        if self.never_true:
+            refuse_true(self)
 
     # What the table says
 
@@ -305,12 +312,14 @@ class Outcomes(Constructors):
         chosen = code_of(self, label)
         if self.kind == "label_sets":
             codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
-            found = replace(self._recoded(codes, (False, True)), kind="classes", sets=())
+            bare = replace(self, never_true=())
+            found = replace(bare._recoded(codes, (False, True)), kind="classes", sets=())
             return replace(found, _items=None)
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[chosen] = 1
         meaning = {known: code == chosen for code, known in enumerate(self.labels)}
-        return self._recoded(codes, (False, True))._with_items(meaning)
+        bare = replace(self, never_true=())
+        return bare._recoded(codes, (False, True))._with_items(meaning)
 
     def split_labels(self, separator: str) -> Outcomes:
         """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
@@ -386,6 +395,27 @@ class Outcomes(Constructors):
         """
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)
+
+    def with_never_true(self, labels: Sequence[Label]) -> Outcomes:
+        """Declare classes that are predicted and meant never to be true, such as a refusal.
+
+        Predictions of a class that is never true may be labels spelled otherwise, so a gate that
+        depends on them is undecided, unless they are declared. They count as errors either way.
+
+        Parameters
+        ----------
+        labels
+            The classes; they need not occur.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_labels(["A", "B"], {"m": ["A", "refusal"]})
+        >>> seen.with_never_true(["refusal"]).never_true
+        ('refusal',)
+        """
+        found = check_labels(labels, like=set(self.labels), name="never_true")
+        return replace(self, never_true=tuple(dict.fromkeys((*self.never_true, *found))))
 
     def in_pool(self, pool: Outcomes) -> Outcomes:
         """Say that the items were chosen from a pool by the predictions of both models.

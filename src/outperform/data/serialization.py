@@ -19,6 +19,7 @@ from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
 from outperform.data.sources import GATED, Source, origins
 from outperform.data.table import Table, as_counts, count_rows, place_rows
+from outperform.data.views import check_labels
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, Level, restored
 
@@ -141,6 +142,7 @@ _OUTCOMES = read.record(
     },
     {
         "sets": read.list_of(_wholes()),
+        "never_true": read.list_of(_label),
         "pool": read.record(_CELLS, {"people": read.record(_CELLS)}),
         "prevalence": read.record(
             {"labels": read.list_of(_label), "shares": _fractions},
@@ -306,6 +308,8 @@ def _unsigned(outcomes: Outcomes) -> dict[str, object]:
     }
     if outcomes.prevalence is not None:
         plain["prevalence"] = outcomes.prevalence.to_dict()
+    if outcomes.never_true:
+        plain["never_true"] = list(outcomes.never_true)
     return plain
 
 
@@ -337,6 +341,7 @@ def _fields(
     pool: dict[str, Any] | None = None,
     slices: dict[str, Any] | None = None,
     prevalence: dict[str, Any] | None = None,
+    never_true: Sequence[Label] = (),
     **_: Any,
 ) -> dict[str, Any]:
     """Return the fields of outcomes, and see that they fit each other."""
@@ -367,6 +372,9 @@ def _fields(
         "pool": None if pool is None else _pool(pool, counted, kind, n_codes),
         "sources": tuple(Source(**one) for one in sources),
         "prevalence": None if prevalence is None else Prevalence.from_dict(prevalence, labels),
+        "never_true": check_labels(never_true, like=set(labels), name="never_true")
+        if never_true
+        else (),
     }
 
 

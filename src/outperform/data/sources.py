@@ -258,6 +258,7 @@ def add(one: Outcomes, two: Outcomes) -> Outcomes:
         _repeated=(),
         sources=sources,
         _items=None if one._items is None or two._items is None else one._items.plus(two._items),
+        never_true=tuple(dict.fromkeys(one.never_true + two.never_true)),
     )
 
 
@@ -298,4 +299,5 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
         sets=left.sets,
         findings=tuple(dict.fromkeys(left.findings + right.findings)),
         sources=origins(left) + origins(right),
+        never_true=tuple(dict.fromkeys(one.never_true + two.never_true)),
     )

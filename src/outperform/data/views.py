@@ -77,22 +77,22 @@ def same_length(columns: Sequence[Column]) -> None:
         raise DataError(f"{first.name} has no rows; at least one item is needed")
 
 
-def check_labels(labels: Sequence[Label], *, like: set[Label] | None = None) -> tuple[Label, ...]:
+def check_labels(
+    labels: Sequence[Label], *, like: set[Label] | None = None, name: str = "labels"
+) -> tuple[Label, ...]:
     """Return distinct labels of the type of the data, in which True is 1."""
     if isinstance(labels, (str, bytes)):
-        raise UsageError(f"{param('labels')} must be a list of classes; got {labels!r}")
-    checked = tuple(check_label(label, name="labels") for label in labels)
+        raise UsageError(f"{param(name)} must be a list of classes; got {labels!r}")
+    checked = tuple(check_label(label, name=name) for label in labels)
     if not checked or len(set(checked)) != len(checked):
-        raise UsageError(f"{param('labels')} must be distinct classes; got {list(labels)}")
+        raise UsageError(f"{param(name)} must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
     if kinds == {bool, int}:
         as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
         return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(
-            f"{param('labels')} must be of the type of the data; got a mixture of {names}"
-        )
+        raise DataError(f"{param(name)} must be of the type of the data; got a mixture of {names}")
     return checked
 
 
@@ -179,6 +179,50 @@ def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
                 f"{truth.name} has {found.n_values:,} different values in {found.n_rows:,} rows, "
                 "and no model predicts any of them; true labels must be those that can be predicted"
             )
+
+
+def true_codes(outcomes: Outcomes) -> IntArray:
+    """Return the codes of the classes, types or labels that are ever true."""
+    return _occurring(outcomes, [table.cells[:, 0] for table in outcomes.tables])
+
+
+def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
+    """Return the codes that a model ever predicts, also beyond what is labelled of a pool.
+
+    Parameters
+    ----------
+    outcomes
+        What was seen.
+    place
+        Which of its models.
+    """
+    paired = outcomes.paired
+    table, column = (outcomes.tables[0], 1 + place) if paired else (outcomes.tables[place], 1)
+    columns = [table.cells[:, column]]
+    if outcomes.pool is not None:
+        columns.append(outcomes.pool.cells[:, place])
+    return _occurring(outcomes, columns)
+
+
+def _occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
+    found = np.unique(np.concatenate(columns))
+    if outcomes.kind == "label_sets":
+        labels = {label for code in found.tolist() for label in outcomes.sets[code]}
+        return np.array(sorted(labels), dtype=np.int64)
+    return found[found < outcomes.n_classes]  # what is beyond them means "no span"
+
+
+def refuse_true(outcomes: Outcomes) -> None:
+    """Refuse classes that were declared as never true and are true."""
+    if outcomes.kind == "correct":
+        return
+    true = {outcomes.labels[code] for code in true_codes(outcomes).tolist()}
+    wrong = [label for label in outcomes.never_true if label in true]
+    if wrong:
+        raise DataError(
+            f"{param('never_true')} names {wrong[0]!r}, which is the true class of some items; "
+            "leave it out"
+        )
 
 
 def code_of(data: Outcomes | Scores, label: Label) -> int:

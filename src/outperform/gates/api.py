@@ -40,7 +40,7 @@ from outperform.gates.text import (
     gate_sentences,
     gate_table,
 )
-from outperform.inference.spec import OfTwo
+from outperform.inference.spec import OfTwo, declared, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -293,6 +293,7 @@ class _Asked(OfTwo, total=False):
     metric: MetricLike | None
     na_values: Sequence[str] | None
     empty_is_label: bool
+    never_true: Sequence[Label] | None
     require: Require
     guards: Sequence[GuardLike]
 
@@ -343,6 +344,7 @@ def gate(
     pos_label: Label | None = None,
     na_values: Sequence[str] | None = None,
     empty_is_label: bool = False,
+    never_true: Sequence[Label] | None = None,
 ) -> Gate:
     """Decide whether a candidate may replace a baseline.
 
@@ -397,6 +399,10 @@ def gate(
         Of arrays, which texts mean a missing value, and whether the empty text is a label, as for
         :meth:`Outcomes.from_labels`. Labels that look missing and are not declared withhold the
         judgement.
+    never_true
+        Classes that models may predict and that are meant never to be true, such as
+        ``["refusal"]``. Where the judgement depends on other predictions that are never true,
+        the gate is undecided: they may be labels spelled otherwise.
 
     Examples
     --------
@@ -428,6 +434,7 @@ def gate(
     if isinstance(y_true, Suite):
         if guards:
             raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
+        refuse_declared(never_true)
         over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
         found: Gate = feature("gate_suite")(y_true, candidate, baseline, **over, **shared)
         return found
@@ -442,6 +449,7 @@ def gate(
         metric=metric,
         missing=missing,
     )
+    outcomes = declared(outcomes, never_true)
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     check_requirement(require)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)

@@ -12,7 +12,8 @@ import numpy as np
 
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, finding
-from outperform.inference.diagnostics import SAFE_ERRORS
+from outperform.inference.diagnostics import SAFE_ERRORS, unseen_finding
+from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
 from outperform.planning.goals import judged_goal
 from outperform.planning.power import Needed, items_needed
@@ -112,8 +113,19 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     """
     coarse = tuple(_too_coarse(comparison, require))
     # The finding about the edge that decides says more than the one about any edge.
-    told = [one for one in comparison.findings if not (coarse and one.name == TOO_COARSE)]
-    return (*told, *_unobserved(comparison), *_against_data(comparison, require), *coarse)
+    spelled = tuple(_spelled(comparison, require))
+    undefined = tuple(_unobserved(comparison))
+    unseen = () if undefined else tuple(unseen_finding(comparison.spec))
+    replaced = {one.name for one in (*coarse, *spelled, *unseen)}
+    told = [one for one in comparison.findings if one.name not in replaced]
+    return (
+        *told,
+        *spelled,
+        *unseen,
+        *undefined,
+        *_against_data(comparison, require),
+        *coarse,
+    )
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:
@@ -143,6 +155,38 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
     empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
     if empty:
         yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
+
+
+def _spelled(comparison: Comparison, require: Require) -> Iterator[Finding]:
+    """Yield the finding about a judgement that depends on predictions that are never true.
+
+    There it is serious whatever these look like: a gate must not open because labels are spelled
+    otherwise. What withholds the decision of the comparison is among its findings.
+    """
+    if any(one.name == SPELLED for one in comparison.findings if one.level == "serious"):
+        return
+    judged = _clearly(comparison, require)
+    for answer in comparison._as_right:
+        other = _clearly(replace(comparison, hdi=answer.hdi), require)
+        if answer.withheld(comparison.rope):
+            other = Judgement.UNDECIDED
+        if other is not judged:
+            change = f"the gate would be {_STATES[other]} instead of {_STATES[judged]}"
+            yield spelling_finding(answer, change, in_gate=True)
+            return
+
+
+_STATES = {
+    Judgement.PASS: "passed",
+    Judgement.FAIL: "failed",
+    Judgement.UNDECIDED: "undecided",
+}
+
+
+def _clearly(comparison: Comparison, require: Require) -> Judgement:
+    """Return what an interval says that is not too near to the edge."""
+    claim = claim_of(comparison, require)
+    return Judgement.UNDECIDED if claim.near_edge else _side(claim, require)
 
 
 def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]:

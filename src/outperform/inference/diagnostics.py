@@ -34,7 +34,9 @@ from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.spelling import alike_findings
 from outperform.inference.summary import Summary
+from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY
 
@@ -231,6 +233,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
         return
     yield from spec.findings
     yield from matching_findings(spec)
+    yield from alike_findings(spec)
     if spec.n < FEW_ITEMS:
         yield finding(
             "few_items/prior" if spec.prior.proper else "few_items/bootstrap",
@@ -288,6 +291,80 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
             classes=nouns,
             least=FEW_ITEMS,
             items=seen,
+        )
+
+
+def unseen_classes(spec: Spec) -> IntArray:
+    """Return the codes of classes that are never true and that the metric cannot do without.
+
+    A mean over classes needs items of each that it names, and of two at least; so does a metric
+    of the whole table that corrects for chance. A metric of one class needs items of it, and of
+    others where it is about false alarms alone. At other class proportions every class counts
+    that has a share.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    """
+    none = np.zeros(0, dtype=np.int64)
+    if not isinstance(spec, LabelSpec) or spec.view.kind == "correct" or spec.measured.per_item:
+        return none
+    actual = np.minimum.reduce([spec.view.margins(model).actual for model in spec.view.models])
+    empty = np.flatnonzero(actual == 0)
+    needed = {int(code) for code in empty if code in _shared(spec)}
+    one_class = spec.data.kind == "classes" and len(empty) == spec.view.n_classes - 1
+    score, average = spec.measured.score, spec.measured.average
+    if spec.positive is not None:
+        others = [code for code in range(spec.view.n_classes) if code != spec.positive]
+        if score != "specificity":
+            needed |= {spec.positive} & set(empty.tolist())
+        if score in _OF_OTHERS and others and set(others) <= set(empty.tolist()):
+            needed |= set(others)
+    elif average == "macro" or score == "balanced_accuracy":
+        if spec.choices.labels is not None and score != "specificity":
+            chosen = range(spec.view.n_classes) if spec.classes is None else spec.classes
+            needed |= set(empty.tolist()) & set(chosen)
+        elif one_class:
+            needed |= set(empty.tolist())
+    elif one_class and _corrects_for_chance(spec.measured):
+        needed |= set(empty.tolist())
+    return np.array(sorted(needed), dtype=np.int64)
+
+
+# Of one class against the rest: what is said of the others alone.
+_OF_OTHERS = ("precision", "specificity", "informedness")
+
+
+def _corrects_for_chance(metric: metrics.Metric) -> bool:
+    of_levels = isinstance(metric.function, Ordinal) and metric.function.of != "mae"
+    return of_levels or metric.score in ("matthews_corrcoef", "cohen_kappa")
+
+
+def _shared(spec: LabelSpec) -> set[int]:
+    """Return the classes that have a share at other class proportions."""
+    if spec.view_prevalence is None:
+        return set()
+    found = [spec.view_prevalence.mean_shares(spec.view, model) for model in spec.view.models]
+    return {code for shares in found for code, share in shares.items() if share > 0}
+
+
+def unseen_finding(spec: Spec) -> Iterator[Finding]:
+    """Yield the finding about classes that a judgement depends on and nobody saw.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    """
+    codes = unseen_classes(spec)
+    if codes.size:
+        assert isinstance(spec, LabelSpec)
+        yield finding(
+            "class_without_truth/gate",
+            never_true=_never_asked(spec, codes),
+            metric=spec.metric.name,
+            it=_it(codes),
         )
 
 

@@ -14,6 +14,7 @@ from outperform.data.judged import Judged
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.table import total
+from outperform.data.views import predicted_codes, true_codes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted
@@ -22,7 +23,6 @@ from outperform.inference.items import item_values, spreads
 from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
-from outperform.inference.views import predicted_codes, true_codes
 
 FEW_ITEMS = 10
 FEW_GROUPS = 30
@@ -155,8 +155,8 @@ _MOST_NAMED = 3
 def never_match(spec: Spec, place: int) -> bool:
     """Return whether a model predicts classes, and none of them is ever true.
 
-    A model that predicts one of the classes in ``labels`` is believed: whoever named them
-    said that they are spelled so.
+    A model that predicts one of the classes in ``labels``, or one that was declared as never
+    true, is believed: whoever named them said that they are spelled so.
 
     Parameters
     ----------
@@ -171,7 +171,8 @@ def never_match(spec: Spec, place: int) -> bool:
     if not predicted.size or np.isin(predicted, true).any():
         return False
     named = () if spec.choices.labels is None else spec.choices.labels
-    return not any(spec.data.labels[code] in named for code in predicted)
+    meant = {*named, *spec.data.never_true}
+    return not any(spec.data.labels[code] in meant for code in predicted)
 
 
 def matching_findings(spec: LabelSpec) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors, PrevalenceLike
 from outperform.data.scores import Scores
+from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
@@ -38,7 +39,6 @@ from outperform.inference.views import (
     refuse_chain,
     refuse_names,
     refuse_unseen,
-    true_codes,
 )
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
@@ -370,6 +370,26 @@ def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
     if len(set(models)) != len(models):
         raise UsageError(f"the two models must differ; got {models[0]!r} twice")
     return data.select(list(models))
+
+
+def declared(data: Data, never_true: Sequence[Label] | None) -> Data:
+    """Return what was seen, with classes declared that are meant never to be true."""
+    if never_true is None:
+        return data
+    if isinstance(data, Scores):
+        raise UsageError(
+            f"{param('never_true=')} is for labels, and these are scores; leave it out"
+        )
+    return data.with_never_true(never_true)
+
+
+def refuse_declared(never_true: Sequence[Label] | None) -> None:
+    """Refuse classes declared for all tasks of a suite, which have classes of their own."""
+    if never_true is not None:
+        raise UsageError(
+            f"{param('never_true=')} is for one task; declare the classes of each task with "
+            "Outcomes.with_never_true before you make the suite"
+        )
 
 
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from outperform import metrics
-from outperform._typing import IntArray, Label
+from outperform._typing import Label
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import clear_positive, code_of, matches, only
+from outperform.data.views import clear_positive, code_of, matches, only, true_codes
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal
@@ -23,37 +21,6 @@ from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
-
-
-def true_codes(outcomes: Outcomes) -> IntArray:
-    """Return the codes of the classes, types or labels that are ever true."""
-    return _occurring(outcomes, [table.cells[:, 0] for table in outcomes.tables])
-
-
-def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
-    """Return the codes that a model ever predicts, also beyond what is labelled of a pool.
-
-    Parameters
-    ----------
-    outcomes
-        What was seen.
-    place
-        Which of its models.
-    """
-    paired = outcomes.paired
-    table, column = (outcomes.tables[0], 1 + place) if paired else (outcomes.tables[place], 1)
-    columns = [table.cells[:, column]]
-    if outcomes.pool is not None:
-        columns.append(outcomes.pool.cells[:, place])
-    return _occurring(outcomes, columns)
-
-
-def _occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
-    found = np.unique(np.concatenate(columns))
-    if outcomes.kind == "label_sets":
-        labels = {label for code in found.tolist() for label in outcomes.sets[code]}
-        return np.array(sorted(labels), dtype=np.int64)
-    return found[found < outcomes.n_classes]  # what is beyond them means "no span"
 
 
 class View(NamedTuple):
@@ -134,10 +101,14 @@ def look(
     if metric.average == "binary":
         outcomes = _zero_and_one(outcomes)
         label = _positive(outcomes, metric, pos_label)
+        _refuse_other_labels(label, metric, labels)
         if outcomes.pool is not None:  # strata were sampled at rates of their own: none is lumped
             code = code_of(outcomes, label)
             return View(outcomes, outcomes, metric, code, label, (code,))
         return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
+    if labels is not None and metric.score == "balanced_accuracy":
+        # A class that was named and is never true counts, as in every other average.
+        metric = metrics.get("recall_macro")
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)
     if isinstance(metric.function, Ordinal):
@@ -292,6 +263,16 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
         )
     named = param("pos_label=", *labels)
     raise UsageError(f"name the positive class of {metric.name!r} with {named}")
+
+
+def _refuse_other_labels(label: Label, metric: Metric, labels: Sequence[Label] | None) -> None:
+    """Refuse to leave out the class that a metric of one class is about."""
+    if labels is not None and label not in labels:
+        raise UsageError(
+            f"{metric.name!r} is of one class, {label!r}, which {param('labels')} leaves out; name "
+            f"another positive class with {param('pos_label=', *labels)}, or average over classes "
+            f"with {metric.name + '_macro'!r}"
+        )
 
 
 def _averaged(

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from outperform._missing import is_missing
-from outperform._typing import FloatArray, Source, Where
+from outperform._typing import FloatArray, Label, Source, Where
 from outperform.data.labels import as_table
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -407,6 +407,7 @@ def read(
     weight: str | None = None,
     groups: str | None = None,
     human: Source | None = None,
+    never_true: Sequence[Label] | None = None,
     table: str | None = None,
     query: str | None = None,
     on_missing: OnMissing = "raise",
@@ -484,6 +485,9 @@ def read(
     human
         If a judge gave the labels, or said right or wrong, a file in which people did so for some
         of the items: the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
+    never_true
+        Classes that models may predict and that are meant never to be true, such as
+        ``["refusal"]``; see :meth:`Outcomes.with_never_true`.
     table
         The table of a database, perhaps with its schema.
     query
@@ -562,6 +566,6 @@ def read(
     start = perf_counter()
     seen = read_by_door(source, request)
     log_time(start, lambda: _told(source, seen))
-    if human is None:
-        return seen
-    return join_people(seen, human, id=id, truth=truth, missing=request.missing)
+    if human is not None:
+        seen = join_people(seen, human, id=id, truth=truth, missing=request.missing)
+    return seen if never_true is None else seen.with_never_true(never_true)

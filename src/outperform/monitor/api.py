@@ -107,6 +107,7 @@ def _reasons(reasons: Mapping[str, str]) -> str:
 
 class _Asked(OfTwo, total=False):
     metric: MetricLike | None
+    never_true: Sequence[Label] | None
 
 
 class Monitor(Tabular):
@@ -143,6 +144,9 @@ class Monitor(Tabular):
         The classes averaged over. Name all that can occur, even if none has yet.
     pos_label
         The positive class of a binary metric.
+    never_true
+        Classes that models may predict and that are meant never to be true; as for
+        :meth:`Outcomes.with_never_true`.
     prevalence
         The class proportions at which to answer, if not those of the batches; as for
         :meth:`Outcomes.at_prevalence`.
@@ -186,6 +190,7 @@ class Monitor(Tabular):
         random_state: Seed = 0,
         labels: Sequence[Label] | None = None,
         pos_label: Label | None = None,
+        never_true: Sequence[Label] | None = None,
         prevalence: PrevalenceLike | None = None,
     ) -> None:
         if a == b:
@@ -196,7 +201,7 @@ class Monitor(Tabular):
         self._asked: _Asked = {
             "metric": metric, "rope": rope, "hdi_prob": hdi_prob, "prior": prior,
             "paired": paired, "n_draws": n_draws, "labels": labels, "pos_label": pos_label,
-            "n_jobs": -1,
+            "never_true": never_true, "n_jobs": -1,
         }  # fmt: skip
         self._prevalence = prevalence
         self._seed = seed_sequence(random_state)

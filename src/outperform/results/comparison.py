@@ -40,6 +40,7 @@ from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.spec import Spec, counted
+from outperform.inference.spelling import SPELLED, AsRight
 from outperform.inference.summary import interval_factor, n_effective, point_factor
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results import facts
@@ -117,6 +118,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
     seed: np.random.SeedSequence
     chain: Chain | None = None
     details: ComparisonDetails | None = None
+    # What would be said if predictions that are never true were right.
+    _as_right: tuple[AsRight, ...] = ()
 
     # What the posterior says
 
@@ -207,6 +210,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         """Return a decision as far as data and chain allow it, whatever the interval says."""
         chains = (self.a.chain, self.b.chain, self.chain)
         if any(one is not None and not one.converged for one in chains):
+            return Decision.UNDECIDED
+        if any(one.name == SPELLED for one in self.findings if one.level == "serious"):
             return Decision.UNDECIDED
         if isinstance(self.details, RunDetails):
             a, b = (side.places for side in self.details.sides)

@@ -457,6 +457,7 @@ class OutcomesFacts(OutcomesContent):
 
     sources: list[SourceFacts]
     prevalence: NotRequired[ProportionFacts]
+    never_true: NotRequired[list[Label]]
     sha256: str
 
 

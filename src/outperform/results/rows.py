@@ -56,6 +56,9 @@ _SHORT_HEADINGS = {
 }
 _FLAGS = {
     "predictions_never_match": "a model never predicts a class that is true",
+    "spelled_otherwise": "a model predicts labels that may be true ones spelled otherwise",
+    "never_true_predictions": "the decision depends on predictions that are never true",
+    "class_without_truth": "a class is never true",
     "monte_carlo_too_coarse": "other draws might change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models disagree too rarely",
@@ -77,7 +80,7 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
     shown = [name for name in _FLAGS if _is_shown(name, chosen)]
     flagged = [[name for name in shown if name in (flags or "")] for flags in full["flags"]]
     named = [name for name in shown if any(name in here for here in flagged)]
-    marks = dict(zip(named, "abcdef", strict=False))
+    marks = dict(zip(named, "abcdefghi", strict=False))
     symbols = [words.partition(" ")[0] for words in full["decision"]]
     rows = tuple(
         {**row, "decision": symbol, "flags": " ".join(marks[name] for name in here) or None}

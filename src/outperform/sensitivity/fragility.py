@@ -12,6 +12,7 @@ import numpy as np
 from outperform._typing import Distribution, FloatArray, Label
 from outperform.comparison.items import room
 from outperform.data.table import Table as Counts
+from outperform.data.views import true_codes
 from outperform.decision.hdi import exact_hdi
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, decide, masses_of
@@ -25,7 +26,6 @@ from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.inference.summary import SCHEMA, decision_facts, summarize
-from outperform.inference.views import true_codes
 from outperform.results.base import Tabular, verb_of
 from outperform.results.comparison import Comparison
 

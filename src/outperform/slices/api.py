@@ -18,7 +18,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
-from outperform.decision.rope import Rope, RopeLike
+from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, counted, finding, listed
 from outperform.inference import engine
@@ -35,6 +35,7 @@ from outperform.inference.spec import (
     refuse_prevalence,
     rope_for,
 )
+from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
 from outperform.io.group_by import or_label
 from outperform.io.read import Reading, numbers_of, read, read_rows
@@ -394,11 +395,28 @@ def _answer(
     n_jobs: int | None,
 ) -> SliceComparison:
     slices = _slices_of(spec)
+    asked: dict[str, Any] = {"rope": rope, "prob": prob, "n_draws": n_draws}
+    rows = _rows(spec, seed=seed, n_jobs=n_jobs, **asked)
+    rows, spelled = _withheld(spec, rows, seed=seed, n_jobs=n_jobs, **asked)
+    return _concluded(spec, slices.by, rows, seed=seed, n_jobs=n_jobs, spelled=spelled, **asked)
+
+
+def _rows(
+    spec: LabelSpec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: SeedSequence,
+    n_jobs: int | None,
+) -> tuple[SliceRow, ...]:
+    """Draw every slice, pulled toward the others."""
+    slices = _slices_of(spec)
     posterior = pool_slices(spec.view, prior=spec.prior)
     drawn = draw_slices(
         posterior, spec, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
     )
-    rows = summarize_rows(
+    return summarize_rows(
         spec,
         slices,
         drawn,
@@ -408,9 +426,36 @@ def _answer(
         prob=prob,
         n_draws=n_draws,
     )
-    return _concluded(
-        spec, slices.by, rows, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
-    )
+
+
+def _withheld(
+    spec: LabelSpec, rows: tuple[SliceRow, ...], **asked: Any
+) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+    """Withhold decisions that depend on how predictions are spelled that are never true."""
+    findings = []
+    for predictions, other in readings(spec):
+        alike = all(one.like is not None for one in predictions)
+        said = {row.key: row.decision for row in _rows(other, **asked)}
+        changed = {row.key for row in rows if changes(row.decision, said[row.key])}
+        if not changed:
+            continue
+        named = [", ".join(row.key) for row in rows if row.key in changed]
+        findings.append(
+            finding(
+                "spelled_otherwise/slices" if alike else "never_true_predictions/slices",
+                predictions=listed_predictions(predictions, spec.data.kind),
+                found=len(changed),
+                n=len(rows),
+                slices=listed(named, most=_MOST_NAMED),
+            )
+        )
+        if alike:
+            rows = tuple(_undecided(row) if row.key in changed else row for row in rows)
+    return rows, tuple(findings[:1])
+
+
+def _undecided(row: SliceRow) -> SliceRow:
+    return replace(row, decision=Decision.UNDECIDED, own_decision=Decision.UNDECIDED, p_wrong=0.0)
 
 
 def _concluded(
@@ -423,6 +468,7 @@ def _concluded(
     n_draws: int,
     seed: SeedSequence,
     n_jobs: int | None,
+    spelled: tuple[Finding, ...] = (),
 ) -> SliceComparison:
     """Put the whole beside the slices."""
     whole = answer_spec(
@@ -441,7 +487,7 @@ def _concluded(
         rows=rows,
         whole=whole,
         n_draws=n_draws,
-        findings=tuple(slice_findings(spec, rows, rope, n_draws)),
+        findings=(*unless_told(slice_findings(spec, rows, rope, n_draws), spelled), *spelled),
         signature=f"{signed} | slices={len(rows)} | pooled",
     )
 

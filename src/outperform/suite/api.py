@@ -38,6 +38,7 @@ from outperform.findings import Finding, clauses, counted, finding, is_serious, 
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
 from outperform.inference.spec import make_spec
+from outperform.inference.spelling import SPELLED
 from outperform.inference.suite import (
     FEWEST_TASKS,
     LEAST_SCALE,
@@ -68,6 +69,7 @@ from outperform.suite.result import (
 _FEWEST_POOLED, _TYPICAL = 3, 1 / 8  # the spread between tasks, in sds of one item
 _POOLING_STREAM, _TASKS_STREAM = 1 << 31, (1 << 31) + 1  # beyond the tasks
 _COARSE = "monte_carlo_too_coarse"
+_WRONG_LABELS = {"predictions_never_match", SPELLED}
 _CHANCES = ("p_worse", "p_equivalent", "p_better", "p_greater")
 
 
@@ -447,13 +449,18 @@ def _coarse(tasks: Mapping[str, Comparison]) -> Iterator[Finding]:
 
 
 def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
-    """Yield which tasks have warnings of their own; serious if every task has a serious one."""
+    """Yield which tasks have warnings of their own; serious if every task has a serious one.
+
+    So it is if the labels of one are wrong, which makes the mean wrong.
+    """
     names: dict[str, list[str]] = {}
     for task, findings in found.items():
         for one in findings:
             if one.level != "note" and one.name != _COARSE:
                 names.setdefault(one.name, []).append(task)
-    grave = all(is_serious(findings) for findings in found.values())
+    serious = {one.name for some in found.values() for one in some if one.level == "serious"}
+    every = all(is_serious(findings) for findings in found.values())
+    grave = every or not _WRONG_LABELS.isdisjoint(serious)
     if names:
         told = [f"{name} in {listed(tasks, most=3)}" for name, tasks in names.items()]
         tasks = {task for some in names.values() for task in some}

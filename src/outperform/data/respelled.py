@@ -1,0 +1,209 @@
+"""Outcomes as they would be if predictions that are never true were right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray
+from outperform.data.groups import Groups, group_rows
+from outperform.data.table import Table
+from outperform.data.views import n_codes
+
+if TYPE_CHECKING:
+    from outperform.data.outcomes import Outcomes
+
+
+Meant = Mapping[int, "int | None"]
+"""The codes that a model predicts and that are never true, each with the class it resembles."""
+
+
+def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
+    """Return the same outcomes with some predictions counted as the item's true class.
+
+    Of a label set as many of the true labels that it lacks take the place of such labels, and of
+    spans as many that the model missed in the same sentence or document, of the type that is
+    resembled or, where none is, of any. Of a pool the truth of most items is unknown, so there
+    such a prediction becomes the class that it resembles.
+
+    Parameters
+    ----------
+    outcomes
+        What was seen.
+    meant
+        By the place of a model, what it predicts that is to be taken as right.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> seen = op.Outcomes.from_labels(["y", "n"], {"old": ["Y", "y"]})
+    >>> taken_as_right(seen, {0: {seen.labels.index("Y"): None}}).confusion("old").tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 0, 1]]
+    """
+    bare = replace(outcomes, _items=None, _repeated=())
+    if outcomes.kind == "label_sets":
+        return _label_sets(bare, meant)
+    if outcomes.kind == "spans":
+        tables = list(outcomes.tables)
+        for place, codes in meant.items():
+            number, column = (0, 1 + place) if outcomes.paired else (place, 1)
+            tables[number] = _spans(tables[number], column, codes, outside=outcomes.n_classes)
+        return replace(bare, tables=tuple(tables))
+    if outcomes.pool is not None:
+        return _of_pool(bare, meant)
+    tables = []
+    for number, table in enumerate(outcomes.tables):
+        own = meant if outcomes.paired else {0: meant.get(number, {})}
+        tables.append(table._moved(_right(table.cells, own), n_labels=n_codes(outcomes)))
+    slices = outcomes.slices
+    if slices is not None:
+        columns = _right(slices.table.cells[:, 1:], meant)
+        slices = slices._moved(columns, n_labels=n_codes(outcomes))
+    return replace(bare, tables=tuple(tables), slices=slices)
+
+
+def _right(cells: IntArray, meant: Mapping[int, Meant]) -> list[IntArray]:
+    """Return the columns of cells, the truth in place of some predictions."""
+    columns = list(cells.T)
+    for place, codes in meant.items():
+        own = columns[1 + place]
+        columns[1 + place] = np.where(np.isin(own, list(codes)), columns[0], own)
+    return columns
+
+
+def _of_pool(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
+    """Give predictions the code of the class that they resemble, in the pool as well."""
+    assert outcomes.pool is not None
+    (table,), pool, n_labels = outcomes.tables, outcomes.pool, outcomes.n_classes
+    # All models at once: a code is a class of the pool, whichever model predicts it.
+    codes = np.arange(n_labels)
+    for own in meant.values():
+        for code, like in own.items():
+            codes[code] = code if like is None else like
+    return replace(
+        outcomes,
+        tables=(table.recode(codes, n_labels=n_labels),),
+        pool=pool.recode(codes, n_labels=n_labels),
+    )
+
+
+def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
+    known = list(outcomes.sets)
+    place_of = {one: code for code, one in enumerate(known)}
+    moved = []
+    for number, table in enumerate(outcomes.tables):
+        own = meant if outcomes.paired else {0: meant.get(number, {})}
+        columns = list(table.cells.T)
+        for place, codes in own.items():
+            column = columns[1 + place].copy()
+            for row, (truth, predicted) in enumerate(
+                zip(columns[0].tolist(), column.tolist(), strict=True)
+            ):
+                wanted = _as_right(known[truth], known[predicted], codes)
+                if wanted not in place_of:
+                    place_of[wanted] = len(known)
+                    known.append(wanted)
+                column[row] = place_of[wanted]
+            columns[1 + place] = column
+        moved.append(columns)
+    order = sorted(range(len(known)), key=known.__getitem__)
+    codes_of = np.empty(len(known), dtype=np.int64)
+    codes_of[order] = np.arange(len(known))
+    tables = tuple(
+        table._moved([codes_of[column] for column in columns], n_labels=len(known))
+        for table, columns in zip(outcomes.tables, moved, strict=True)
+    )
+    sets = tuple(known[code] for code in order)
+    found = replace(outcomes, tables=tables, sets=sets)
+    return found._over(found.labels, sets, np.arange(len(sets)))
+
+
+def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) -> tuple[int, ...]:
+    """Return a predicted set with true labels that it lacks in place of some of its labels."""
+    odd = [code for code in predicted if code in codes]
+    if not odd:
+        return predicted
+    like = {codes[code] for code in odd}
+    lacking = sorted(set(truth) - set(predicted), key=lambda code: (code not in like, code))
+    return tuple(sorted({*predicted} - {*odd} | {*lacking[: len(odd)]}))
+
+
+def _spans(table: Table, column: int, codes: Meant, *, outside: int) -> Table:
+    """Match spans of such types with spans that the model missed in the same group."""
+    groups = table.groups
+    patterns: list[dict[tuple[int, ...], Any]] = []
+    rows = [tuple(row) for row in table.cells.tolist()]
+    if groups is None:
+        patterns.append(dict(zip(rows, table.counts.tolist(), strict=True)))
+    else:
+        patterns = [{} for _ in groups.repeats]
+        entries = zip(
+            groups.pattern.tolist(), groups.cell.tolist(), groups.times.tolist(), strict=True
+        )
+        for pattern, cell, times in entries:
+            patterns[pattern][rows[cell]] = times
+    matched = [_matched(one, column, codes, outside) for one in patterns]
+    cells = np.array(sorted({row for one in matched for row in one}), dtype=np.int64)
+    place_of = {tuple(row): place for place, row in enumerate(cells.tolist())}
+    entries_of = [
+        (number, place_of[row], times)
+        for number, one in enumerate(matched)
+        for row, times in one.items()
+    ]
+    pattern, cell = (np.array([one[at] for one in entries_of], dtype=np.int64) for at in (0, 1))
+    times = np.array([one[2] for one in entries_of], dtype=table.counts.dtype)
+    if groups is None:
+        return Table(cells, times)
+    together = group_rows(
+        pattern,
+        cell,
+        n_groups=len(groups.repeats),
+        n_cells=len(cells),
+        times=times.astype(groups.times.dtype),
+        repeats=groups.repeats,
+    )
+    return Table(cells, _sums(together, len(cells), table.counts), together)
+
+
+def _sums(groups: Groups, n_cells: int, like: AnyArray) -> AnyArray:
+    sums = np.zeros(n_cells, dtype=like.dtype)
+    np.add.at(sums, groups.cell, (groups.times * groups.repeats[groups.pattern]).astype(like.dtype))
+    return sums
+
+
+def _matched(
+    held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int
+) -> Mapping[tuple[int, ...], Any]:
+    """Return what one group holds after as many missed spans are found as there are odd ones."""
+    odd = [row for row in held if row[column] in codes and row[0] == outside]
+    if not odd:
+        return held
+    found = Counter(held)
+    for row in odd:
+        like = codes[row[column]]
+        for missed in sorted(other for other in found if other[column] == outside):
+            n = min(found[row], found[missed])
+            wanted = missed[0] != outside and (like is None or missed[0] == like)
+            if n > 0 and wanted:
+                _move(found, missed, column, missed[0], n, outside)
+                _move(found, row, column, outside, n, outside)
+    return {row: n for row, n in found.items() if n > 0}
+
+
+def _move(
+    found: Counter[tuple[int, ...]],
+    row: tuple[int, ...],
+    column: int,
+    code: int,
+    n: Any,
+    outside: int,
+) -> None:
+    """Let n of a cell have another prediction; what nobody has any more is no span."""
+    changed = (*row[:column], code, *row[column + 1 :])
+    found[row] -= n
+    if any(one != outside for one in changed):
+        found[changed] += n

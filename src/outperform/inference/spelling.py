@@ -1,0 +1,345 @@
+"""Predictions that are never true, and whether the decision depends on how they are spelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from outperform._typing import Label
+from outperform.data.judged import Judged
+from outperform.data.labels import spelled_like, spelling
+from outperform.data.outcomes import Outcomes
+from outperform.data.respelled import taken_as_right
+from outperform.data.table import total
+from outperform.data.views import predicted_codes, true_codes
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope, decide
+from outperform.findings import Finding, clauses, counted, finding
+from outperform.inference import disagreements, engine
+from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.summary import summarize
+
+SPELLED, NEVER_TRUE = "spelled_otherwise", "never_true_predictions"
+_MOST_NAMED = 4
+_NOUNS = {"spans": "type", "label_sets": "label"}
+
+
+class NeverTrue(NamedTuple):
+    """A class that a model predicts and that is never true."""
+
+    place: int  # of the model
+    model: str
+    label: Label
+    n: int
+    like: Label | None  # the true class that it may be a spelling of
+
+
+def never_true(spec: Spec) -> tuple[NeverTrue, ...]:
+    """Return the predicted classes that are never true, and that nobody named.
+
+    Classes in ``labels`` and other parameters, and those declared as never true, are spelled as
+    they are meant. Of a pool the truth of most items is unknown, so only classes that resemble a
+    true one are among these.
+
+    Parameters
+    ----------
+    spec
+        What is asked.
+    """
+    if not isinstance(spec, LabelSpec) or spec.data.kind == "correct":
+        return ()
+    data, true = spec.data, set(true_codes(spec.data).tolist())
+    if isinstance(data.pool, Judged):
+        true |= set(data.pool.truth.tolist())
+    meant = {*data.never_true, *_named(spec)}
+    odd = [
+        [code for code in predicted_codes(data, place).tolist() if code not in true]
+        for place in range(len(data.models))
+    ]
+    if not true or not any(odd):
+        return ()
+    known = [data.labels[code] for code in sorted(true)]
+    found = []
+    for place, codes in enumerate(odd):
+        for code in codes:
+            label = data.labels[code]
+            like = spelled_like(label, known)
+            if label in meant or (like is None and data.pool is not None):
+                continue
+            found.append(NeverTrue(place, data.models[place], label, _n(data, place, code), like))
+    return tuple(found)
+
+
+def _named(spec: LabelSpec) -> Iterator[Label]:
+    """Yield the classes that the question names."""
+    yield from () if spec.choices.labels is None else spec.choices.labels
+    yield from () if spec.choices.pos_label is None else (spec.choices.pos_label,)
+    yield from () if spec.data.prevalence is None else spec.data.prevalence.labels
+    costs = spec.metric.costs
+    yield from () if costs is None or costs.labels is None else costs.labels
+
+
+def _n(data: Outcomes, place: int, code: int) -> int:
+    """Count the items or spans for which a model predicts a class."""
+    if data.pool is not None:
+        return total(data.pool.counts[data.pool.cells[:, place] == code])
+    table, column = (data.tables[0], 1 + place) if data.paired else (data.tables[place], 1)
+    codes = [code]
+    if data.kind == "label_sets":
+        codes = [number for number, one in enumerate(data.sets) if code in one]
+    return table.sum_where(np.isin(table.cells[:, column], codes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AsRight:
+    """What would be said if some predictions that are never true were right.
+
+    Parameters
+    ----------
+    predictions
+        What was taken as right.
+    spec
+        The same question, asked of such outcomes.
+    hdi
+        Of the difference then.
+    pair
+        Which models of the spec are A and B; of runs those of each side.
+    """
+
+    predictions: tuple[NeverTrue, ...]
+    spec: LabelSpec
+    hdi: Interval
+    pair: disagreements.Places
+
+    @property
+    def alike(self) -> bool:
+        """Whether everything that was taken as right resembles a true class."""
+        return all(one.like is not None for one in self.predictions)
+
+    def decision(self, rope: Rope) -> Decision:
+        """Return the decision then.
+
+        Parameters
+        ----------
+        rope
+            The region of practical equivalence.
+        """
+        return self._allowed(rope)[0]
+
+    def withheld(self, rope: Rope) -> bool:
+        """Return whether the data would not allow the decision.
+
+        Parameters
+        ----------
+        rope
+            The region of practical equivalence.
+        """
+        few = self._allowed(rope)[1]
+        return few is not None and few.level == "serious"
+
+    def _allowed(self, rope: Rope) -> tuple[Decision, Finding | None]:
+        better = self.spec.metric.greater_is_better
+        found = decide(self.hdi, rope, greater_is_better=better)
+        return disagreements.allow_runs(self.spec, found, self.hdi, rope, self.pair)
+
+
+Interpret = Callable[[LabelSpec], Interval]
+"""Draws the difference of a spec, and returns its HDI."""
+
+
+def interpret_two(*, prob: float, n_draws: int, seed: np.random.SeedSequence) -> Interpret:
+    """Return how two models are compared, with so many draws."""
+
+    def interpret(spec: LabelSpec) -> Interval:
+        (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=None)
+        ordered = np.sort(answered.values[0] - answered.values[1])
+        chain = answered.chains[-1] if answered.chains else None
+        return summarize(ordered, answered.of_difference, prob, signed=True, chain=chain).hdi
+
+    return interpret
+
+
+def ask_as_right(
+    spec: Spec, interpret: Interpret, *, sides: disagreements.Places = ((0,), (1,))
+) -> tuple[AsRight, ...]:
+    """Ask again with what is never true taken as right: of A, of B, and of both.
+
+    First only what resembles a true class, then all that is never true. Where everything that a
+    model predicts is never true, the decision is withheld already.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    interpret
+        How it is answered.
+    sides
+        Which models are A and B.
+    """
+    places = [*sides[0], *sides[1]]
+    if any(disagreements.never_match(spec, place) for place in places):
+        return ()
+    answers = []
+    for predictions, asked in readings(spec, sides):
+        hdi = interpret(asked)
+        answers.append(AsRight(predictions=predictions, spec=asked, hdi=hdi, pair=sides))
+    return tuple(answers)
+
+
+def readings(
+    spec: Spec, sides: disagreements.Places = ((0,), (1,))
+) -> Iterator[tuple[tuple[NeverTrue, ...], LabelSpec]]:
+    """Yield what may be taken as right, and the same question asked of such outcomes.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    sides
+        Which models are A and B.
+    """
+    found = [one for one in never_true(spec) if one.place in (*sides[0], *sides[1])]
+    alike = [one for one in found if one.like is not None]
+    every = found if len(alike) < len(found) else []
+    for some in (*_by_side(alike, sides), *_by_side(every, sides)):
+        assert isinstance(spec, LabelSpec)
+        yield some, _respelled(spec, some)
+
+
+def _by_side(
+    found: Sequence[NeverTrue], sides: disagreements.Places
+) -> Iterator[tuple[NeverTrue, ...]]:
+    """Yield what is never true of A, of B and of both, as far as there is something."""
+    parts = [tuple(one for one in found if one.place in side) for side in sides]
+    yield from (part for part in parts if part)
+    if all(parts):
+        yield tuple(found)
+
+
+def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
+    """Return the same question, asked of outcomes in which some predictions are right."""
+    data, code = spec.data, {label: place for place, label in enumerate(spec.data.labels)}
+    meant: dict[int, dict[int, int | None]] = {}
+    for one in found:
+        like = None if one.like is None else code[one.like]
+        meant.setdefault(one.place, {})[code[one.label]] = like
+    choices = {**spec.choices._asdict(), "prior": spec.prior}
+    return make_label_spec(
+        taken_as_right(data, meant), metric=spec.metric, counting=spec.counting, **choices
+    )
+
+
+def changes(decision: Decision, other: Decision) -> bool:
+    """Return whether another decision is another answer; a leaning is none.
+
+    Examples
+    --------
+    >>> changes(Decision.BETTER, Decision.WORSE)
+    True
+    >>> changes(Decision.LEANING_BETTER, Decision.UNDECIDED)
+    False
+    """
+    return decision is not other and (decision.decided or other.decided)
+
+
+def spelling_findings(
+    decision: Decision, answers: Sequence[AsRight], rope: Rope
+) -> Iterator[Finding]:
+    """Yield what withholds or doubts a decision that depends on what is never true.
+
+    Parameters
+    ----------
+    decision
+        What was decided.
+    answers
+        What would be said otherwise.
+    rope
+        The region of practical equivalence.
+    """
+    for answer in answers:
+        other = answer.decision(rope)
+        if changes(decision, other):
+            change = f"the decision would be {_shown(other)} instead of {_shown(decision)}"
+            yield spelling_finding(answer, change, in_gate=False)
+            return
+
+
+def _shown(decision: Decision) -> str:
+    return f"{decision.symbol} ({decision.words})"
+
+
+def spelling_finding(answer: AsRight, change: str, *, in_gate: bool) -> Finding:
+    """Return the finding about one reading of the predictions.
+
+    Parameters
+    ----------
+    answer
+        What would be said then.
+    change
+        What would be another answer then, in words.
+    in_gate
+        Whether it withholds a judgement, whatever the labels look like.
+    """
+    kind = answer.spec.data.kind
+    return finding(
+        "spelled_otherwise/withheld"
+        if answer.alike
+        else "never_true_predictions/gate"
+        if in_gate
+        else "never_true_predictions/doubt",
+        predictions=listed_predictions(answer.predictions, kind),
+        noun=_NOUNS.get(kind, "class"),
+        change=change,
+    )
+
+
+def listed_predictions(predictions: Iterable[NeverTrue], kind: str) -> str:
+    """Name models, labels, how often each is predicted, and what it resembles.
+
+    Parameters
+    ----------
+    predictions
+        What is never true.
+    kind
+        The kind of the outcomes.
+    """
+    units = "spans" if kind == "spans" else "items"
+    words = []
+    for one in predictions:
+        like = "" if one.like is None else f", like {one.like!a}"
+        items = counted(one.n, units)
+        words.append(f"{one.model} predicts {one.label!a} for {items}{like}")
+    return clauses(words, most=_MOST_NAMED)
+
+
+def unless_told(found: Iterable[Finding], spelled: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings, without the weaker one about predictions that a decision depends on."""
+    names = {one.name for one in spelled}
+    yield from (one for one in found if one.name not in names)
+
+
+def alike_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield predictions that are never true and another word for a true class.
+
+    Those that differ only in case, space and the like are known as labels that look alike.
+
+    Parameters
+    ----------
+    spec
+        What is asked.
+    """
+    found = [
+        one
+        for one in never_true(spec)
+        if one.like is not None and spelling(one.like) != spelling(one.label)
+    ]
+    if found:
+        assert isinstance(spec, LabelSpec)
+        yield finding(
+            "spelled_otherwise/alike",
+            predictions=listed_predictions(found, spec.data.kind),
+            noun=_NOUNS.get(spec.data.kind, "class"),
+        )
