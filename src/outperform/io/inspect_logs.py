@@ -458,8 +458,8 @@ def _wanted(
         known = own or known
     if not known:
         raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
-    own = ("epoch", "model", "task_name", "input", "target")
-    beside = [name for name in own if name in names]
+    described = ("epoch", "model", "task_name", "input", "target")
+    beside = [name for name in described if name in names]
     held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
     return ["id", *beside, *held, *known]
 

@@ -12,14 +12,17 @@ from outperform._files import shown
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
+from outperform.io.json_logs import document
 from outperform.io.log_samples import (
     FailedLog,
     Item,
     Part,
     Samples,
+    as_grade,
     as_id,
     as_text,
     field_of,
+    is_near,
     is_path,
     loaded,
     logs_under,
@@ -80,7 +83,55 @@ def read_lm_eval(
     if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in found):
         found, failed = _read(logs, score, given or None, fields, whole=True)
     _refuse_other_filters(found)
+    if not given.keys() - {"filter"}:
+        contradicted = [(log, _contradiction(log, lines)) for log, lines in found]
+        failed += [FailedLog(log.name, log.model, one) for log, one in contradicted if one]
+        found = [one for one, (_, bad) in zip(found, contradicted, strict=True) if not bad]
     return [_samples(log, lines, given or None) for log, lines in found], failed
+
+
+def _contradiction(log: Log, lines: _Lines) -> str | None:
+    """Return what the results that lm_eval wrote beside a log say otherwise, or None."""
+    if log.when is None or not is_path(log.source):
+        return None
+    path = Path(log.source).with_name(f"results_{log.when}.json")
+    if not path.is_file():
+        return None
+    try:
+        results = document(path)
+    except DataError as error:
+        return str(error)
+
+    def differs(what: str, told: object, own: object) -> str:
+        return (
+            f"{log.name} is damaged: {path.name} says {shown(told)} {what}, and its lines say "
+            f"{own}. Was it cut off or edited?"
+        )
+
+    whole = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
+    if whole is not None and whole != len(lines.ids):
+        return differs("samples", whole, len(lines.ids))
+    means = field_of(field_of(results, "results"), log.task)
+    for score, values in lines.scores.items():
+        told = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
+        if told is None or not _is_mean(results, log.task, score):
+            continue
+        try:
+            grades = [grade for grade in map(as_grade, values) if grade is not None]
+        except ValueError:
+            continue
+        if grades and not is_near(told, sum(grades) / len(grades), within=1e-6):
+            return differs(f"as the mean of {score!r}", told, f"{sum(grades) / len(grades):g}")
+    return None
+
+
+def _is_mean(results: object, task: str, score: str) -> bool:
+    """Return whether a score of a task is the plain mean over its documents."""
+    listed = field_of(field_of(field_of(results, "configs"), task), "metric_list")
+    for one in listed if isinstance(listed, list) else ():
+        if field_of(one, "metric") == score and field_of(one, "aggregation") is not None:
+            return field_of(one, "aggregation") == "mean"
+    return score in ("acc", "acc_norm", "exact_match")
 
 
 def _read(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from outperform._files import parse, shown
+from outperform._files import INT64, parse, shown
 from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.io.engine import Engine, EngineFault
 from outperform.io.formats import Dialect
@@ -186,7 +186,8 @@ def as_epoch(value: Any, *, name: str) -> int:
     """Return which answer to an item a sample is, or refuse what is no whole number."""
     try:
         number = int(value)
-        if isinstance(value, (bool, np.bool_)) or (not isinstance(value, str) and number != value):
+        plain = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
+        if not plain or (not isinstance(value, str) and number != value):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise DataError(
@@ -291,7 +292,7 @@ def is_path(source: object) -> bool:
 
 
 def files_under(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder at any depth; links to folders are followed, but not in circles."""
+    """Yield the files in a folder at any depth, also in linked folders, but not in circles."""
     todo = [(folder, frozenset({os.path.realpath(folder)}))]
     while todo:
         path, above = todo.pop()
