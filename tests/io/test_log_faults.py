@@ -553,7 +553,9 @@ def test_logs_without_a_fault_are_read(tmp_path, kind, capsys):
     assert "items_not_compared" not in json.dumps(told)
 
 
-@pytest.mark.parametrize(("fault", "kind", "said"), CELLS)
+@pytest.mark.parametrize(
+    ("fault", "kind", "said"), CELLS, ids=[f"{fault} {kind}" for fault, kind, _ in CELLS]
+)
 def test_no_gate_passes_a_log_with_a_fault(tmp_path, capsys, fault, kind, said):
     change = FAULTS[fault][0]
     assert gate(written(tmp_path, kind, change), kind) == 3
@@ -617,8 +619,12 @@ def test_what_is_no_number_is_refused_or_changes_nothing(tmp_path, kind, field):
             assert not (endless and field in SCORES), (name, read)
 
 
+def str_of(value):
+    return str(value)[:5]
+
+
 @pytest.mark.parametrize("kind", ["inspect json", "inspect eval", "long"])
-@pytest.mark.parametrize("value", [1.5, float("inf"), 10**400, -1, "two", True])
+@pytest.mark.parametrize("value", [1.5, float("inf"), 10**400, -1, "two", True], ids=str_of)
 def test_an_epoch_is_a_whole_number(tmp_path, capsys, kind, value):
     if kind == "long" and value is True:
         pytest.skip("a column of text and truth values is text")
@@ -819,3 +825,117 @@ def test_an_archive_that_hides_its_size_is_refused(tmp_path, monkeypatch):
     path.write_bytes(data.replace(true, (100).to_bytes(4, "little")))
     with pytest.raises(DataError, match=r"damaged|unpacks to more"):
         op.read(Path(path), format="inspect")
+
+
+def test_the_same_texts_in_lines_of_tables(tmp_path):
+    """Tables are refused too, also where keys differ only in case and the fault is far down."""
+    rows = ['{"label": "x", "a": "x", "A": "y"}'] * 1200
+    path = tmp_path / "a.jsonl"
+    for fault in ('{"label": "x", "a": "x", "A": "y", "A": "x"}', '{"label": {"q": 1, "q": 2}}'):
+        path.write_text("\n".join([*rows, fault]) + "\n")
+        with pytest.raises(DataError, match=r"line 1201 .*occurs twice"):
+            op.read(path, truth="label", models=["a", "A"])
+    long_rows = [
+        f'{{"id": "q{k}", "model": "{model}", "score": {k % 2}}}'
+        for k in range(1200)
+        for model in ("old", "new")
+    ]
+    path.write_text("\n".join([*long_rows, '{"id": "x", "model": "old", "score": 0, "score": 1}']))
+    with pytest.raises(DataError, match=r"line 2401 .*occurs twice"):
+        op.read(path, format="long", id="id", model="model", score="score")
+
+
+def test_keys_of_storage_options_occur_once(tmp_path, capsys):
+    path = tmp_path / "options.json"
+    path.write_text('{"region": "a", "region": "b"}')
+    asked = ["rank", "s3://bucket/a.csv", "--truth", "label", "--storage-options", str(path)]
+    assert main(asked) == 2
+    assert "one object in it" in " ".join(capsys.readouterr().err.split())
+
+
+# Where logs of lm_eval lie, and how their models are called
+
+
+def harness(folder, task="alpha", seed=0):
+    """Write the log of one model as lm_eval does, with its results as indented JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(f"{folder.name} {seed}")
+    right = [chance.random() < 0.6 for _ in range(N)]
+    when = f"2026-01-01T00-00-0{seed}.000001"
+    lines = lm_eval("old", "alpha")["old/samples_alpha_2026-01-01T00-00-00.000001.jsonl"]
+    written_lines = [{**one, "acc": float(own)} for one, own in zip(lines, right, strict=True)]
+    text = "".join(json.dumps(one) + "\n" for one in written_lines)
+    (folder / f"samples_{task}_{when}.jsonl").write_text(text)
+    results = {"results": {task: {"acc,none": sum(right) / N}}}
+    (folder / f"results_{when}.json").write_text(json.dumps(results, indent=2))
+
+
+LAYOUTS = {
+    "random folders": (["m1/v6y749yf", "m2/ssxvlhs7", "m3/bzavogsk"], ("m1", "m2", "m3")),
+    "one model, two runs": (["base/org__llama", "tuned/org__llama"], ("base", "tuned")),
+    "named models": (["run1/gpt2", "run2/llama"], ("gpt2", "llama")),
+    "random folders only": (["v6y749yf", "ssxvlhs7"], ("ssxvlhs7", "v6y749yf")),
+    "several in one run": (["a/v6y749yf", "a/ssxvlhs7"], ("ssxvlhs7", "v6y749yf")),
+    "deep": (["a/b/c/gpt2", "a/b/c/llama"], ("gpt2", "llama")),
+    "deep and random": (["m1/b/v6y749yf", "m2/b/ssxvlhs7"], ("m1", "m2")),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_logs_are_found_at_any_depth_and_their_models_named(tmp_path, capsys, layout):
+    folders, models = LAYOUTS[layout]
+    for one in folders:
+        harness(tmp_path / one)
+    seen = op.read(tmp_path)
+    assert seen.models == models
+    assert seen.findings[0].name == "logs_recognized"
+    assert main(["rank", str(tmp_path), "--draws", "200", "--rope", "0.02"]) == 0
+
+
+def test_a_run_is_called_after_the_folder_that_is_given(tmp_path):
+    for name, inner in (("m1", "v6y749yf"), ("m2", "ssxvlhs7")):
+        harness(tmp_path / name / inner)
+    assert op.read([tmp_path / "m1", tmp_path / "m2"]).models == ("m1", "m2")
+    inner = [tmp_path / "m1" / "v6y749yf", tmp_path / "m2" / "ssxvlhs7"]
+    assert op.read(inner).models == ("v6y749yf", "ssxvlhs7")
+    assert op.read(dict(zip("ab", inner, strict=True))).models == ("a", "b")
+
+
+def test_tasks_of_one_model_in_several_folders_stay_together(tmp_path):
+    for task in ("alpha", "beta"):
+        harness(tmp_path / task / "gpt2", task)
+    assert op.read(tmp_path).models == ("gpt2",)
+
+
+def test_linked_folders_keep_their_names(tmp_path):
+    for name, inner in (("a", "v6y749yf"), ("b", "ssxvlhs7")):
+        harness(tmp_path / "runs" / name / inner)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "new").symlink_to(tmp_path / "runs" / "a" / "v6y749yf")
+    (tmp_path / "models" / "old").symlink_to(tmp_path / "runs" / "b" / "ssxvlhs7")
+    (tmp_path / "models" / "circle").symlink_to(tmp_path / "models")
+    assert op.read(tmp_path / "models").models == ("new", "old")
+
+
+def test_indented_json_is_called_what_it_is(tmp_path):
+    harness(tmp_path)
+    path = next(tmp_path.glob("results_*.json"))
+    with pytest.raises(DataError, match="is one JSON value over several lines"):
+        op.read(path, truth="label")
+
+
+# What to type instead
+
+
+def test_a_long_table_is_proposed(tmp_path, capsys):
+    path = next(written(tmp_path, "long").glob("old*.csv"))
+    assert main(["rank", str(path), "--id", "id", "--model", "model", "--score", "score"]) == 2
+    assert "say so with --read-as long" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_model_may_be_meant_by_the_end_of_its_name(tmp_path, capsys):
+    source = Path(__file__).parent / "evaluations" / "inspect" / "chat" / "eval"
+    asked = ["--score", "match", "--a", "large", "--b", "mockllm/small", "--rope", "0.02"]
+    assert main(["compare", str(source), *asked]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "unknown model 'large'; did you mean 'mockllm/large'?" in said

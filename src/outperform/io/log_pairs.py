@@ -334,6 +334,12 @@ def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
 
 def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
     """Return the items of which not all models hold one thing in the same form, but some do."""
+    whole = [
+        {name for name, values in aspect.columns(one).items() if None not in values}
+        for one in every
+    ]
+    if set.intersection(*whole):
+        return []
     known: dict[Item, dict[str, set[str]]] = {}
     for samples in every:
         columns = aspect.columns(samples)
