@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import csv
+import gzip
 import io
 import json
 import random
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pytest
 
 import outperform as op
@@ -793,10 +795,6 @@ def test_an_archive_that_unpacks_to_far_more_is_refused_before_it_is(tmp_path, m
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
 def test_packed_logs_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch, packing):
-    import gzip
-
-    import pyarrow as pa
-
     from outperform.io import formats
 
     monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
@@ -939,3 +937,28 @@ def test_a_model_may_be_meant_by_the_end_of_its_name(tmp_path, capsys):
     assert main(["compare", str(source), *asked]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "unknown model 'large'; did you mean 'mockllm/large'?" in said
+
+
+def test_two_summaries_in_one_archive_are_refused(tmp_path):
+    written(tmp_path, "inspect eval")
+    path = next(tmp_path.glob("*_new.eval"))
+    better = [{**one, "scores": {"match": {"value": "C"}}} for one in inspect_samples()]
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("summaries.json", json.dumps(better))
+    with pytest.raises(DataError, match=r"two summaries\.json in it"):
+        op.read(tmp_path, format="inspect")
+
+
+def inspect_samples():
+    return first(inspect_eval("new", "alpha"))["summaries.json"]
+
+
+def test_the_part_of_a_store_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
+    from outperform.io import formats
+    from outperform.io.count_tables import read_part
+
+    monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
+    path = tmp_path / "mon.csv.jsonl.gz"
+    path.write_bytes(gzip.compress(b" " * (1 << 24) + b"{}"))
+    with pytest.raises(DataError, match=r"mon\.csv\.jsonl\.gz: it unpacks to more than"):
+        read_part(path)

@@ -41,6 +41,7 @@ _LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list th
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
 _UNSAFE = re.compile("[_/:+]")  # which it replaces by - in names of files
 _START = "_journal/start.json"
+_READ = ("header.json", "summaries.json")
 _OF_NO_QUESTION = {"id", "internal", "source", "metadata"}
 _LONGEST = 100  # characters of an error to show
 _ZSTD = 93  # which Python knows in archives from 3.14 on
@@ -352,9 +353,8 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
                 raise DataError(
                     f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
                 )
-            header, summaries = (
-                _parsed(path, archive, one) for one in ("header.json", "summaries.json")
-            )
+            _refuse_twins(path, archive)
+            header, summaries = (_parsed(path, archive, one) for one in _READ)
             return header, summaries
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
@@ -362,6 +362,14 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{os.fspath(path)} is a damaged .eval file: {error}") from error
+
+
+def _refuse_twins(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that holds two versions of what is read, of which one would be taken."""
+    known: dict[str, int] = {}
+    for one in archive.infolist():
+        if one.filename in _READ and known.setdefault(one.filename, one.CRC) != one.CRC:
+            raise DataError(f"{os.fspath(path)} is a damaged .eval file: two {one.filename} in it")
 
 
 def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
