@@ -123,17 +123,17 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
 
 
 def _contradiction(
-    name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], found: Samples
+    name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], read: Samples
 ) -> str | None:
     """Return what the summary of a log says otherwise than its samples, or None."""
     results = header.get("results")
     if not isinstance(results, dict):
         return None
 
-    def differs(what: str, told: object, own: object) -> str:
+    def differs(what: str, reported: object, own: object) -> str:
         return (
-            f"{name} is damaged: it says {shown(told)} {what}, and its samples say {own}. Was it "
-            "cut off or edited?"
+            f"{name} is damaged: it says {shown(reported)} {what}, and its samples say {own}. Was "
+            "it cut off or edited?"
         )
 
     total, completed = results.get("total_samples"), results.get("completed_samples")
@@ -142,38 +142,38 @@ def _contradiction(
             return differs("samples in total", total, len(samples))
         # Whoever has an error may have been scored for all that.
         whole = {
-            sum(not one.get("error") for one in samples),
-            sum(bool(one.get("scores")) for one in samples),
+            sum(not entry.get("error") for entry in samples),
+            sum(bool(entry.get("scores")) for entry in samples),
         }
-        if completed is not None and all(completed != one for one in whole):
+        if completed is not None and all(completed != number for number in whole):
             return differs("completed samples", completed, max(whole))
     scores = results.get("scores")
-    for one in scores if isinstance(scores, list) else ():
+    for entry in scores if isinstance(scores, list) else ():
         for metric in _MEANS:
-            told = field_of(one, f"metrics.{metric}.value")
-            own = None if told is None else _mean_of(found, one, metric)
-            if own is not None and not is_near(told, own, within=1e-6):
-                return differs(f"as the {metric} of {one.get('name')!r}", told, f"{own:g}")
+            reported = field_of(entry, f"metrics.{metric}.value")
+            own = None if reported is None else _mean_of(read, entry, metric)
+            if own is not None and not is_near(reported, own, within=1e-6):
+                return differs(f"as the {metric} of {entry.get('name')!r}", reported, f"{own:g}")
     return None
 
 
 _MEANS = ("accuracy", "mean")
 
 
-def _mean_of(found: Samples, score: Mapping[str, Any], metric: str) -> float | None:
+def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | None:
     """Return the mean of a score over samples, each the mean of its epochs.
 
     It is None where the log may have taken another one: by another reducer, or of values that a
     scorer turns into numbers as it likes.
     """
     name, scorer = score.get("name"), score.get("scorer")
-    values = found.scores.get(f"{scorer}.{name}", found.scores.get(str(name)))
+    values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
     if values is None or score.get("reducer") not in (None, "mean"):
         return None
-    if metric == "accuracy" and not all(one in _PLAIN for one in values if _is_hashable(one)):
+    if metric == "accuracy" and not all(value in _PLAIN for value in values if _is_hashable(value)):
         return None
     by_item: dict[Item, list[float]] = {}
-    for item, value in zip(found.items, values, strict=True):
+    for item, value in zip(read.items, values, strict=True):
         try:
             grade = as_grade(value)
         except ValueError:
@@ -240,7 +240,7 @@ _IN_TABLES = "input as text"
 
 def _target(given: object) -> object:
     """Return the expected answer; a list of one is the same as the one, and as tables have it."""
-    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+    if isinstance(given, list) and all(isinstance(answer, str) for answer in given):
         return ",".join(given)
     return given
 
@@ -263,7 +263,7 @@ def _shortened(value: Any) -> Any:
     if isinstance(value, str):
         return value.removesuffix(_CUT_OFF)[:_LONGEST_SUMMARY]
     if isinstance(value, list):
-        return [_shortened(one) for one in value]
+        return [_shortened(part) for part in value]
     return value
 
 
@@ -367,9 +367,11 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
 def _refuse_twins(path: Path, archive: zipfile.ZipFile) -> None:
     """Refuse an archive that holds two versions of what is read, of which one would be taken."""
     known: dict[str, int] = {}
-    for one in archive.infolist():
-        if one.filename in _READ and known.setdefault(one.filename, one.CRC) != one.CRC:
-            raise DataError(f"{os.fspath(path)} is a damaged .eval file: two {one.filename} in it")
+    for member in archive.infolist():
+        if member.filename in _READ and known.setdefault(member.filename, member.CRC) != member.CRC:
+            raise DataError(
+                f"{os.fspath(path)} is a damaged .eval file: two {member.filename} in it"
+            )
 
 
 def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:

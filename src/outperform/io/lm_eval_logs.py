@@ -102,9 +102,9 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
     except DataError as error:
         return str(error)
 
-    def differs(what: str, told: object, own: object) -> str:
+    def differs(what: str, reported: object, own: object) -> str:
         return (
-            f"{log.name} is damaged: {path.name} says {shown(told)} {what}, and its lines say "
+            f"{log.name} is damaged: {path.name} says {shown(reported)} {what}, and its lines say "
             f"{own}. Was it cut off or edited?"
         )
 
@@ -113,24 +113,24 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
         return differs("samples", whole, len(lines.ids))
     means = field_of(field_of(results, "results"), log.task)
     for score, values in lines.scores.items():
-        told = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
-        if told is None or not _is_mean(results, log.task, score):
+        reported = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
+        if reported is None or not _is_mean(results, log.task, score):
             continue
         try:
             grades = [grade for grade in map(as_grade, values) if grade is not None]
         except ValueError:
             continue
-        if grades and not is_near(told, sum(grades) / len(grades), within=1e-6):
-            return differs(f"as the mean of {score!r}", told, f"{sum(grades) / len(grades):g}")
+        if grades and not is_near(reported, sum(grades) / len(grades), within=1e-6):
+            return differs(f"as the mean of {score!r}", reported, f"{sum(grades) / len(grades):g}")
     return None
 
 
 def _is_mean(results: object, task: str, score: str) -> bool:
     """Return whether a score of a task is the plain mean over its documents."""
     listed = field_of(field_of(field_of(results, "configs"), task), "metric_list")
-    for one in listed if isinstance(listed, list) else ():
-        if field_of(one, "metric") == score and field_of(one, "aggregation") is not None:
-            return field_of(one, "aggregation") == "mean"
+    for entry in listed if isinstance(listed, list) else ():
+        if field_of(entry, "metric") == score and field_of(entry, "aggregation") is not None:
+            return field_of(entry, "aggregation") == "mean"
     return score in ("acc", "acc_norm", "exact_match")
 
 
@@ -309,8 +309,8 @@ def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
         return None
     here = Path(os.path.abspath(path)).parent.relative_to(root).parts
     if len(here) > 1:
-        beside = [Path(os.path.abspath(one)).relative_to(root).parts for one in folders]
-        return here[0] if [one[:1] for one in beside].count(here[:1]) == 1 else None
+        beside = [Path(os.path.abspath(folder)).relative_to(root).parts for folder in folders]
+        return here[0] if [parts[:1] for parts in beside].count(here[:1]) == 1 else None
     return root.name if here and len(folders) == 1 else None
 
 
@@ -327,10 +327,10 @@ def _with_own_names(logs: Sequence[Log]) -> list[Log]:
     runs = {(log.model, log.task): set[str | None]() for log in logs}
     for log in logs:
         runs[log.model, log.task].add(log.outer)
-    random = all(_RANDOM.fullmatch(one) for one in inner) and 2 * sum(
-        any(map(str.isdigit, one)) for one in inner
+    random = all(_RANDOM.fullmatch(name) for name in inner) and 2 * sum(
+        any(map(str.isdigit, name)) for name in inner
     ) >= len(inner)
-    if not random and all(len(one) == 1 for one in runs.values()):
+    if not random and all(len(outers) == 1 for outers in runs.values()):
         return list(logs)
     return [log._replace(model=str(log.outer)) for log in logs]
 

@@ -126,7 +126,7 @@ def _kept_apart(name: str, tasks: Sequence[str], together: Sequence[object]) -> 
             "groups_kept_apart",
             column=name,
             n=len(shared),
-            examples=clauses([repr(one) for one in shared], most=_EXAMPLES),
+            examples=clauses([repr(group) for group in shared], most=_EXAMPLES),
             groups=n_groups,
         ),
     )
@@ -256,22 +256,22 @@ def compare_items(every: Sequence[Samples], naming: Naming) -> tuple[Finding, ..
             ),
         )
         break
-    said = [one for one in every if _known_columns(one, _QUESTIONS) | _known_columns(one, _GOLD)]
-    if not said and len({one.model for one in every}) > 1 and every[0].origin != LONG:
+    silent = not any(_known_columns(log, _QUESTIONS) | _known_columns(log, _GOLD) for log in every)
+    if silent and len({log.model for log in every}) > 1 and every[0].origin != LONG:
         return (*findings, finding("items_not_compared/nothing"))
     for aspect in (_QUESTIONS, _GOLD):
         alone = _not_compared(every, aspect)
         if alone:
             answers = [Answer(item, 1) for item in alone]
             shown = naming._replace(repeated=False).of(answers)
-            found = finding(
+            unlike = finding(
                 "items_not_compared/some",
                 nouns=aspect.nouns,
                 n=len(alone),
-                total=len({item for one in every for item in one.items}),
+                total=len({item for log in every for item in log.items}),
                 ids=shown,
             )
-            findings = (*findings, found)
+            findings = (*findings, unlike)
     return findings
 
 
@@ -305,7 +305,7 @@ def _refuse_difference(samples: Samples, other: Sequence[_Difference], aspect: _
 
 
 def _ids(other: Sequence[_Difference]) -> str:
-    return ", ".join([*dict.fromkeys(repr(one.item.id) for one in other)][:_EXAMPLES])
+    return ", ".join([*dict.fromkeys(repr(difference.item.id) for difference in other)][:_EXAMPLES])
 
 
 _LONGEST = 40  # characters of a question or an expected answer to show
@@ -329,14 +329,14 @@ def _parted(first: str, second: str) -> tuple[str, str]:
 def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
     """Return under which names a log says something of any item."""
     columns = aspect.columns(samples)
-    return {name for name, values in columns.items() if any(one is not None for one in values)}
+    return {name for name, values in columns.items() if any(value is not None for value in values)}
 
 
 def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
     """Return the items of which not all models hold one thing in the same form, but some do."""
     whole = [
-        {name for name, values in aspect.columns(one).items() if None not in values}
-        for one in every
+        {name for name, values in aspect.columns(log).items() if None not in values}
+        for log in every
     ]
     if set.intersection(*whole):
         return []

@@ -204,11 +204,11 @@ def is_finite(value: Any) -> bool:
         return False
 
 
-def is_near(told: object, own: float, *, within: float) -> bool:
+def is_near(reported: object, own: float, *, within: float) -> bool:
     """Return whether what a log says is a number, and the one that its answers give."""
-    if not isinstance(told, (int, float)) or not is_finite(told):
+    if not isinstance(reported, (int, float)) or not is_finite(reported):
         return False
-    return abs(told - own) <= within * max(1, abs(own))
+    return abs(reported - own) <= within * max(1, abs(own))
 
 
 def as_id(value: object, *, column: str, name: str) -> str:

@@ -75,17 +75,17 @@ def recognized(source: object) -> str | None:
 
 def _kind_of(path: Path) -> str | None:
     """Return the kind of one path; in folders logs lie at any depth."""
-    found = {kind for kind, pattern in _PATTERNS if fnmatchcase(path.name, pattern)}
+    kinds = {kind for kind, pattern in _PATTERNS if fnmatchcase(path.name, pattern)}
     with suppress(OSError):  # whoever reads it says why it cannot
-        for one in files_under(path) if path.is_dir() else ():
-            found |= {kind for kind, pattern in _PATTERNS if fnmatchcase(one.name, pattern)}
-            if len(found) > 1:
+        for inside in files_under(path) if path.is_dir() else ():
+            kinds |= {kind for kind, pattern in _PATTERNS if fnmatchcase(inside.name, pattern)}
+            if len(kinds) > 1:
                 break
-    if not found and path.suffix in (".json", ".jsonl") and path.is_file():
+    if not kinds and path.suffix in (".json", ".jsonl") and path.is_file():
         with suppress(OSError), path.open("rb") as stream:  # whoever reads it says why it cannot
             start = stream.read(_START)
-            found = {kind for kind, look in _STARTS.items() if look.match(start)}
-    return found.pop() if len(found) == 1 else None
+            kinds = {kind for kind, look in _STARTS.items() if look.match(start)}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def read_evaluations(source: object, **asked: Any) -> Outcomes:

@@ -271,11 +271,14 @@ def _read_deepeval(path: Path) -> Log:
             own[called] = score
             verdict = optional(metric, "success", bool, place=place)
             own[f"{called}.success"] = verdict
-            verdicts.append(verdict)
+            if not optional(metric, "flaky", bool, place=place):  # whose failures may not count
+                verdicts.append(verdict)
             if score is None:  # the metric failed, which says nothing of the answer
                 own |= {"success": None, f"{called}.success": None}
             else:
                 scores.setdefault(called, []).append(score)
+        if optional(case, "flaky", bool, place=place):
+            verdicts = []
         if right and False in verdicts:
             raise DataError(f"{place} is damaged: it passed, and one of its metrics failed")
         if right is False and verdicts and set(verdicts) == {True}:
