@@ -248,7 +248,7 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         if text.startswith("\ufeff"):
             raise DataError("the text begins with a byte order mark")
         number = float if constants else _refuse_constant
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=number)
+        return json.loads(text, object_pairs_hook=distinct, parse_constant=number)
     except UnicodeDecodeError as error:
         raise DataError(f"the text is not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:
@@ -259,7 +259,8 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         raise DataError(str(error)) from error
 
 
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON, of which Python would keep the last of two equal keys."""
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -95,11 +96,16 @@ def unknown_name(
     --------
     >>> unknown_name("metric", "f1macro", ["f1", "f1_macro"])
     "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1, f1_macro"
+    >>> unknown_name("model", "large", ["mockllm/small", "mockllm/large"])
+    "unknown model 'large'; did you mean 'mockllm/large'? Known: mockllm/small, mockllm/large"
     """
     known = list(known)
     by_lower, given = {one.lower(): one for one in known}, str(name).lower()
     begun = [one for one in by_lower if len(given) > 2 and one.startswith(given)]
-    close = [*begun, *get_close_matches(given, by_lower, n=1)]
+    ended = [
+        one for one in by_lower if len(given) > 2 and re.search(rf"\W{re.escape(given)}$", one)
+    ]
+    close = [*begun, *ended, *get_close_matches(given, by_lower, n=1)]
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     shown, rest = known, ""
     if everything is not None and len(known) > _A_LINE:

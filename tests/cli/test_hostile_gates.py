@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import warnings
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -714,6 +715,115 @@ def unseen():
     yield "nobody saw spam, which has a share", Row(table("unseen.csv", *shares), {4})
 
 
+def inspect_log(model, share, change=None, n=60):
+    """Return a log of inspect_ai as a header and samples, after a change to them."""
+    right = [k % 10 < share for k in range(n)]
+    samples = [
+        {
+            "id": f"q{k}",
+            "epoch": 1,
+            "input": f"What is {k}?",
+            "target": f"{k}",
+            "scores": {"match": {"value": "C" if one else "I"}},
+        }
+        for k, one in enumerate(right)
+    ]
+    metrics = {"accuracy": {"name": "accuracy", "value": sum(right) / n}}
+    header = {
+        "status": "success",
+        "eval": {"task": "arc", "model": model},
+        "results": {
+            "total_samples": n,
+            "completed_samples": n,
+            "scores": [{"name": "match", "scorer": "match", "metrics": metrics}],
+        },
+    }
+    if change is not None:
+        change(header, samples)
+    return header, samples
+
+
+def of_every(key, value):
+    def change(_, samples):
+        for k, sample in enumerate(samples):
+            sample[key] = value(k)
+
+    return change
+
+
+def of_results(key, value):
+    return lambda header, _: header["results"].update({key: value})
+
+
+LOG_FAULTS = {
+    "other gold": of_every("target", lambda k: f"not {k}"),
+    "other questions": of_every("input", lambda k: f"Why is {k}?"),
+    "too many samples": of_results("total_samples", 1000),
+    "too few completed": of_results("completed_samples", 3),
+    "another accuracy": lambda header, _: header["results"]["scores"][0]["metrics"].update(
+        accuracy={"name": "accuracy", "value": 0.1}
+    ),
+    "invalidated": lambda header, _: header.update(invalidated=True),
+    "an error": lambda header, _: header.update(status="error"),
+    "no status": lambda header, _: header.pop("status"),
+    "half an epoch": of_every("epoch", lambda k: 1.5),
+    "an endless epoch": of_every("epoch", lambda k: float("inf")),
+    "an epoch of 10**400": of_every("epoch", lambda k: 10**400),
+}
+
+
+def logs():
+    """Write logs in which the candidate is better, and then a fault into its log."""
+    asked = ["--candidate", "new", "--baseline", "old", "--rope", "0.01", "--draws", "400"]
+
+    def folder(name, ending, change=None, edit=lambda text: text):
+        path = Path("logs", f"{name} {ending}")
+        path.mkdir(parents=True, exist_ok=True)
+        for model, share, own in (("old", 5, None), ("new", 9, change)):
+            header, samples = inspect_log(model, share, own)
+            text = json.dumps(samples)
+            text = edit(text) if model == "new" else text
+            stem = f"2026-01-01T00-00-00+00-00_arc_{model}"
+            # The baseline is always one file of JSON.
+            if ending == "json" or model == "old":
+                whole = json.dumps(header)[:-1] + f', "samples": {text}}}'
+                (path / f"{stem}.json").write_text(whole, encoding="utf-8")
+                continue
+            with zipfile.ZipFile(path / f"{stem}.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("header.json", json.dumps(header))
+                archive.writestr("summaries.json", text)
+        return ["gate", str(path), "--read-as", "inspect", *asked]
+
+    def twice(text):
+        return text.replace('"value": "I"', '"value": "I", "value": "C"')
+
+    for ending in ("json", "eval"):
+        yield f"logs, {ending}", Row(folder("whole", ending), {0})
+        for name, change in LOG_FAULTS.items():
+            yield f"logs, {ending}: {name}", Row(folder(name, ending, change), {3})
+        row = Row(folder("keys twice", ending, edit=twice), {3})
+        yield f"logs, {ending}: keys that occur twice", row
+    for name, line in {
+        "whole": {},
+        "other gold": {"target": "x", "target_hash": "x"},
+        "other questions": {"doc_hash": "x"},
+        "other documents": {"doc_hash": None, "doc": {"q": "x"}},
+    }.items():
+        for model, share, own in (("old", 5, {}), ("new", 9, line)):
+            path = Path("harness", name, model)
+            path.mkdir(parents=True, exist_ok=True)
+            lines = [
+                {"doc_id": k, "doc": {"q": k}, "doc_hash": f"h{k}", "target": k, "target_hash": k}
+                | {"filter": "none", "metrics": ["acc"], "acc": float(k % 10 < share)}
+                | own
+                for k in range(60)
+            ]
+            text = "".join(json.dumps(one) + "\n" for one in lines)
+            (path / "samples_arc_2026-01-01T00-00-00.jsonl").write_text(text, encoding="utf-8")
+        row = Row(["gate", str(path.parent), *asked], {3} if line else {0})
+        yield f"logs of lm_eval: {name}", row
+
+
 CATEGORIES = (
     formats,
     surroundings,
@@ -727,6 +837,7 @@ CATEGORIES = (
     missing,
     respelled,
     unseen,
+    logs,
 )
 
 

@@ -453,7 +453,7 @@ def test_the_same_epoch_twice():
 
 
 def test_scores_in_between_and_unknown_ones():
-    with pytest.raises(DataError, match=r"'overlap' is '.*neither right nor wrong"):
+    with pytest.raises(DataError, match=r"'overlap' is 0.*neither right nor wrong"):
         inspect(score="overlap")
     for source in (INSPECT / "epochs", INSPECT / "epochs.csv"):
         with pytest.raises(UsageError, match="unknown score 'matches'; did you mean 'match'"):
@@ -590,9 +590,9 @@ def test_grades_that_are_missing_or_no_numbers(tmp_path):
         op.read_scores(tmp_path, format="lm-eval")
     kept = op.read_scores(tmp_path, format="lm-eval", on_null="drop")
     assert kept.n == 2
-    assert names(kept) == ["null_rows_dropped"]
+    assert names(kept) == ["items_not_compared", "null_rows_dropped"]
     graded(tmp_path, [1, "good", 3], model="gaps")
-    with pytest.raises(DataError, match="'judge' is 'good' for '1', which is no number"):
+    with pytest.raises(DataError, match="'judge' is 'good' for '1', which is no finite"):
         op.read_scores(tmp_path, format="lm-eval", score="judge")
 
 

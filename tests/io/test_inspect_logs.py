@@ -246,7 +246,7 @@ def test_one_bad_log_of_lm_eval(tmp_path, text):
     assert str(bad) in str(caught.value)
     seen = op.read(tmp_path, format="lm-eval", skip_failed=True)
     assert accuracies(seen) == pytest.approx({"large": 2 / 3, "small": 1 / 3})
-    assert [one.name for one in seen.findings] == ["failed_logs_skipped"]
+    assert [one.name for one in seen.findings] == ["failed_logs_skipped", "items_not_compared"]
     assert str(bad) in seen.findings[0].message
     assert op.read(tmp_path, format="lm-eval", models=["small", "large"]).n == 3
 

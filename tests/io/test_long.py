@@ -98,6 +98,13 @@ def test_slices_and_groups(tmp_path):
     assert len(found) == 2
     grouped = long(path, groups="author")
     assert grouped.groups is not None
+    # Ten authors in each of two tasks.
+    assert op.compare(grouped, "bert", "gpt", random_state=0).spec.n_groups == 20
+    assert "groups_kept_apart" in [one.name for one in grouped.findings]
+    plain = [{"subject": row.pop("task"), **row} for row in rows_of()]
+    for row in plain:
+        row["question_id"] = f"{row['subject']} {row['question_id']}"
+    grouped = long(written(tmp_path, plain, "csv"), groups="author")
     assert op.compare(grouped, "bert", "gpt", random_state=0).spec.n_groups == 10
 
 
@@ -218,4 +225,4 @@ def test_metadata_must_agree(tmp_path):
 
 def test_fields_of_documents_are_groups(tmp_path):
     seen = op.read(documents(tmp_path), format="lm-eval", score="acc", groups="passage")
-    assert op.compare(seen, *seen.models, random_state=0).spec.n_groups == 3
+    assert op.compare(seen, *seen.models, random_state=0).spec.n_groups == 6  # 3 of each task

@@ -296,6 +296,7 @@ def test_the_newest_log_of_lm_eval_and_inspect(tmp_path):
     for path in sorted(chat.iterdir()):
         log = json.loads(path.read_text("utf-8"))
         log["eval"]["created"] = "2020-01-01T00:00:00+00:00"
+        del log["results"]  # which says what was right
         for sample in log["samples"]:
             sample["scores"]["match"]["value"] = "I"
         (chat / f"older-{path.name}").write_text(json.dumps(log), "utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -374,10 +373,11 @@ def storage_of(path: str | None) -> dict[str, Any] | None:
     """Read how to reach a store; no complaint has a word of what the file holds."""
     if path is None:
         return None
+    from outperform._files import parse
     from outperform.io.formats import Storage
 
     try:
-        found = json.loads(Path(path).read_bytes())
+        found = parse(Path(path).read_bytes())
     except OSError as error:
         raise UsageError(f"--storage-options {path} cannot be read: {error.strerror}") from None
     except ValueError:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -26,7 +26,7 @@ from outperform.data.sources import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
-from outperform.io.formats import Dialect, Storage
+from outperform.io.formats import Dialect, Storage, limited, most_unpacked
 from outperform.io.paths import File, find_files
 from outperform.io.remote import found_at, is_remote, reached
 from outperform.io.text_files import read_records
@@ -189,8 +189,9 @@ def part_line(part: Part) -> bytes:
 def read_part(path: Path) -> Part:
     """Read the first line of a part."""
     try:
+        most = most_unpacked(path.stat().st_size, at_once=True)
         with gzip.open(path) as stream:
-            part = part_of(stream.readline())
+            part = part_of(limited(cast(BinaryIO, stream), most, name="it").readline())
         if path.name != part_file(part.name):
             raise DataError(f"it is the part {part.name!r}, which is called {part_file(part.name)}")
     except (OSError, EOFError, zlib.error) as error:

@@ -40,6 +40,7 @@ _MAGIC = (
 # What is packed more tightly than data are is refused, so that a small file cannot keep a machine
 # busy for hours.
 _MOST = 1 << 30  # bytes, unpacked, that any file may have
+_MOST_AT_ONCE = 1 << 28  # that any file may have which is in memory as a whole
 _RATIO = 200
 _BLOCK = 1 << 20
 _ORDER_MARKS = (
@@ -67,11 +68,12 @@ def order_mark(head: bytes) -> str | None:
 
 
 @contextmanager
-def unpacked(path: str, packing: str, *, name: str) -> Iterator[BinaryIO]:
+def unpacked(path: str, packing: str, *, name: str, at_once: bool = False) -> Iterator[BinaryIO]:
     """Open a file as the bytes that were packed; damage becomes a DataError."""
     try:
         with _open(path, packing) as stream:
-            yield _limited(stream, path, packing, name) if packing else stream
+            most = most_unpacked(os.path.getsize(path), at_once=at_once)
+            yield limited(stream, most, name=name) if packing else stream
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{name} is a damaged {packing} file: {error}") from error
     except OSError as error:
@@ -79,20 +81,29 @@ def unpacked(path: str, packing: str, *, name: str) -> Iterator[BinaryIO]:
         raise DataError(f"{name} {what}: {error.strerror or error}") from error
 
 
-def _limited(stream: BinaryIO, path: str, packing: str, name: str) -> BinaryIO:
-    most = max(_MOST, _RATIO * os.path.getsize(path))
-    message = (
+def most_unpacked(size: int, *, at_once: bool = False) -> int:
+    """Return how many bytes may come of packed ones."""
+    return max(_MOST_AT_ONCE if at_once else _MOST, _RATIO * size)
+
+
+def endless(name: str, most: int, *, mend: str = "unpack it before it is read") -> DataError:
+    """Return what to say of packed bytes of which too many come."""
+    return DataError(
         f"{name} unpacks to more than {most >> 20} MiB, over {_RATIO} times its size; if that is "
-        "right, unpack it before it is read"
+        f"right, {mend}"
     )
-    return io.BufferedReader(_Limited(stream, most, message), _BLOCK)
+
+
+def limited(stream: BinaryIO, most: int, *, name: str) -> BinaryIO:
+    """Return a stream of unpacked bytes that ends with an error where there are too many."""
+    return io.BufferedReader(_Limited(stream, most, endless(name, most)), _BLOCK)
 
 
 class _Limited(io.RawIOBase):
     """A stream that ends with an error where it is longer than a file of its size can be."""
 
-    def __init__(self, stream: BinaryIO, most: int, message: str) -> None:
-        self._stream, self._left, self._message = stream, most, message
+    def __init__(self, stream: BinaryIO, most: int, error: DataError) -> None:
+        self._stream, self._left, self._error = stream, most, error
 
     def readable(self) -> bool:
         return True
@@ -101,7 +112,7 @@ class _Limited(io.RawIOBase):
         number: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
         self._left -= number
         if self._left < 0:
-            raise DataError(self._message)
+            raise self._error
         return number
 
 
@@ -121,15 +132,17 @@ def _open_zstd(path: str) -> BinaryIO:
         return io.BufferedReader(arrow.input_stream(path, compression="zstd"))
 
 
-def unpack_zstd(data: bytes) -> bytes:
-    """Return the bytes that were packed with zstd."""
+def unpack_zstd(data: bytes, most: int, *, name: str) -> bytes:
+    """Return the bytes that were packed with zstd, unless they are too many."""
     try:
         zstd = import_module("compression.zstd")
     except ModuleNotFoundError:  # before Python 3.14
         arrow = require("pyarrow", extra="arrow", purpose="reading files packed with zstd")
-        return bytes(arrow.input_stream(arrow.BufferReader(data), compression="zstd").read())
+        stream = io.BufferedReader(arrow.input_stream(arrow.BufferReader(data), compression="zstd"))
+        return limited(cast(BinaryIO, stream), most, name=name).read()
     try:
-        return bytes(zstd.decompress(data))
+        with zstd.open(io.BytesIO(data), "rb") as stream:
+            return limited(cast(BinaryIO, stream), most, name=name).read()
     except zstd.ZstdError as error:
         raise OSError(f"damaged zstd: {error}") from error
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
+from outperform._files import parse, shown
 from outperform.errors import DataError, UsageError
-from outperform.io.formats import Dialect, unpack_zstd
+from outperform.io.formats import Dialect, endless, limited, most_unpacked, unpack_zstd
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.log_samples import (
     FailedLog,
@@ -23,8 +24,11 @@ from outperform.io.log_samples import (
     Part,
     Samples,
     as_epoch,
+    as_grade,
     as_id,
+    as_text,
     field_of,
+    is_near,
     is_path,
     loaded,
     spread,
@@ -37,6 +41,7 @@ _LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list th
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
 _UNSAFE = re.compile("[_/:+]")  # which it replaces by - in names of files
 _START = "_journal/start.json"
+_READ = ("header.json", "summaries.json")
 _OF_NO_QUESTION = {"id", "internal", "source", "metadata"}
 _LONGEST = 100  # characters of an error to show
 _ZSTD = 93  # which Python knows in archives from 3.14 on
@@ -71,7 +76,10 @@ def read_log(
     failed = _failure(name, header, samples)
     if failed is not None:
         return FailedLog(name, part.model or str(told.get("model", "")), failed)
-    found = _samples(part, name, "eval" if is_archive else "json", told, task, samples)
+    found = _samples(part, name, told, task, samples, summaries=is_archive)
+    contradiction = _contradiction(name, header, samples, found)
+    if contradiction is not None:
+        return FailedLog(name, part.model or found.model, contradiction)
     metadata = [one.get("metadata") for one in samples]
     return replace(
         found,
@@ -91,11 +99,13 @@ def _when(created: object) -> str | None:
 
 def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
     """Return why a log cannot be used, or None if it can."""
-    status = header.get("status", "success")
-    if status != "success":
+    status = header.get("status")
+    if status not in ("success", None):
         error = header.get("error")
         told = str(error.get("message", "")) if isinstance(error, dict) else ""
         return f"{name} has status {status!r}" + (f" ({_first_line(told)})" if told else "")
+    if header.get("invalidated"):
+        return f"{name} has samples that were invalidated"
     if not isinstance(samples, list):
         return f"{name} is not a log of inspect_ai: it has no 'samples'"
     if not samples:
@@ -104,7 +114,81 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
         return f"{name} is damaged: every sample must be an object"
     if not all(isinstance(one.get("scores") or {}, dict) for one in samples):
         return f"{name} is damaged: 'scores' of every sample must be an object"
+    if status is None:
+        return f"{name} is damaged: it has no status"
+    invalid = next((one for one in samples if one.get("invalidation")), None)
+    if invalid is not None:
+        return f"{name} has samples that were invalidated, e.g. {invalid.get('id')!r}"
     return None
+
+
+def _contradiction(
+    name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], read: Samples
+) -> str | None:
+    """Return what the summary of a log says otherwise than its samples, or None."""
+    results = header.get("results")
+    if not isinstance(results, dict):
+        return None
+
+    def differs(what: str, reported: object, own: object) -> str:
+        return (
+            f"{name} is damaged: it says {shown(reported)} {what}, and its samples say {own}. Was "
+            "it cut off or edited?"
+        )
+
+    total, completed = results.get("total_samples"), results.get("completed_samples")
+    if not results.get("early_stopping"):  # which leaves samples out
+        if total is not None and total != len(samples):
+            return differs("samples in total", total, len(samples))
+        # Whoever has an error may have been scored for all that.
+        whole = {
+            sum(not entry.get("error") for entry in samples),
+            sum(bool(entry.get("scores")) for entry in samples),
+        }
+        if completed is not None and all(completed != number for number in whole):
+            return differs("completed samples", completed, max(whole))
+    scores = results.get("scores")
+    for entry in scores if isinstance(scores, list) else ():
+        for metric in _MEANS:
+            reported = field_of(entry, f"metrics.{metric}.value")
+            own = None if reported is None else _mean_of(read, entry, metric)
+            if own is not None and not is_near(reported, own, within=1e-6):
+                return differs(f"as the {metric} of {entry.get('name')!r}", reported, f"{own:g}")
+    return None
+
+
+_MEANS = ("accuracy", "mean")
+
+
+def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | None:
+    """Return the mean of a score over samples, each the mean of its epochs.
+
+    It is None where the log may have taken another one: by another reducer, or of values that a
+    scorer turns into numbers as it likes.
+    """
+    name, scorer = score.get("name"), score.get("scorer")
+    values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
+    if values is None or score.get("reducer") not in (None, "mean"):
+        return None
+    if metric == "accuracy" and not all(value in _PLAIN for value in values if _is_hashable(value)):
+        return None
+    by_item: dict[Item, list[float]] = {}
+    for item, value in zip(read.items, values, strict=True):
+        try:
+            grade = as_grade(value)
+        except ValueError:
+            return None
+        if grade is not None:
+            by_item.setdefault(item, []).append(grade)
+    means = [sum(own) / len(own) for own in by_item.values()]
+    return sum(means) / len(means) if means else None
+
+
+_PLAIN = ("C", "I", "N", 0, 1, None)  # which every accuracy takes alike
+
+
+def _is_hashable(value: object) -> bool:
+    return value is None or isinstance(value, (str, int, float))
 
 
 def _first_line(text: str) -> str:
@@ -113,7 +197,13 @@ def _first_line(text: str) -> str:
 
 
 def _samples(
-    part: Part, name: str, origin: str, told: Mapping[str, Any], task: str, samples: list[Any]
+    part: Part,
+    name: str,
+    told: Mapping[str, Any],
+    task: str,
+    samples: list[Any],
+    *,
+    summaries: bool,
 ) -> Samples:
     scores = [one.get("scores") or {} for one in samples]
     names = dict.fromkeys(scorer for one in scores for scorer in one)
@@ -121,38 +211,94 @@ def _samples(
         model=str(told.get("model", "")),
         name=name,
         turn=part.turn,
-        origin=f"inspect {origin}",
+        origin="inspect",
         items=[Item(task, as_id(one.get("id"), column="id", name=name)) for one in samples],
         epochs=[as_epoch(one.get("epoch", 1), name=name) for one in samples],
-        versions=[_asked_text(one.get("input")) for one in samples],
         scores=spread({scorer: [_value(one, scorer) for one in scores] for scorer in names}),
+        questions={
+            "input": [_short(_asked(one.get("input"), images=False)) for one in samples],
+            **(
+                {}
+                if summaries
+                else {"whole input": [_asked_text(one.get("input")) for one in samples]}
+            ),
+            _IN_TABLES: [_table_text(one.get("input")) for one in samples],
+        },
+        gold={
+            "target": [_short(_target(one.get("target"))) for one in samples],
+            **(
+                {}
+                if summaries
+                else {"whole target": [as_text(_target(one.get("target"))) for one in samples]}
+            ),
+        },
     )
 
 
-def _asked_text(given: object) -> str:
+_IN_TABLES = "input as text"
+
+
+def _target(given: object) -> object:
+    """Return the expected answer; a list of one is the same as the one, and as tables have it."""
+    if isinstance(given, list) and all(isinstance(answer, str) for answer in given):
+        return ",".join(given)
+    return given
+
+
+def _table_text(given: object) -> str | None:
+    """Return a question as a table has it, if it is a text."""
+    return _short(given) if isinstance(given, str) else None
+
+
+_LONGEST_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
+_CUT_OFF = "...\n(content truncated)"
+
+
+def _short(value: Any) -> str | None:
+    """Return what a log asks or expects as the summaries of an .eval log have it."""
+    return as_text(_shortened(value))
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.removesuffix(_CUT_OFF)[:_LONGEST_SUMMARY]
+    if isinstance(value, list):
+        return [_shortened(part) for part in value]
+    return value
+
+
+def _asked_text(given: object) -> str | None:
     """Return what a sample asks, so that the same question gives the same text in every log.
 
     Messages have random ids; the role and the content are all that a model is asked.
     """
+    return as_text(_asked(given))
+
+
+def _asked(given: object, *, images: bool = True) -> object:
     if isinstance(given, list):
-        given = [
-            [one.get("role"), _content(one.get("content"))] if isinstance(one, dict) else one
+        return [
+            [one.get("role"), _content(one.get("content"), images)]
+            if isinstance(one, dict)
+            else one
             for one in given
         ]
-    return json.dumps(given)
+    return given
 
 
-def _content(content: object) -> Any:
+def _content(content: object, images: bool) -> Any:
     """Return the parts of a message; one part of text is the same as the text itself."""
     if not isinstance(content, list):
         return content
-    parts = [_part(one) if isinstance(one, dict) else one for one in content]
+    parts = [_part(one, images) if isinstance(one, dict) else one for one in content]
     return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
 
 
-def _part(part: Mapping[str, object]) -> Any:
+def _part(part: Mapping[str, object], images: bool) -> Any:
     if part.get("type") == "text":
         return part.get("text")
+    if not images:  # as summaries have them
+        return f"({str(part.get('type')).capitalize()})"
     return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
 
 
@@ -187,10 +333,10 @@ def _may_be_of(path: Path, tasks: set[str]) -> bool:
 
 def _of_json(path: Path) -> tuple[Any, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = parse(path.read_bytes().removeprefix(BOM_UTF8), constants=True)
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, DataError) as error:
         raise DataError(
             f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
         ) from None
@@ -202,34 +348,57 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             if "header.json" not in names and _START in names:  # the header is written last
-                return {**json.loads(_member(path, archive, _START)), "status": "started"}, None
+                return {**_parsed(path, archive, _START), "status": "started"}, None
             if "header.json" not in names or "summaries.json" not in names:
                 raise DataError(
                     f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
                 )
-            header, summaries = (
-                json.loads(_member(path, archive, one)) for one in ("header.json", "summaries.json")
-            )
+            _refuse_twins(path, archive)
+            header, summaries = (_parsed(path, archive, one) for one in _READ)
             return header, summaries
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
-    except (OSError, EOFError, ValueError, RecursionError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{os.fspath(path)} is a damaged .eval file: {error}") from error
 
 
+def _refuse_twins(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that holds two versions of what is read, of which one would be taken."""
+    known: dict[str, int] = {}
+    for member in archive.infolist():
+        if member.filename in _READ and known.setdefault(member.filename, member.CRC) != member.CRC:
+            raise DataError(
+                f"{os.fspath(path)} is a damaged .eval file: two {member.filename} in it"
+            )
+
+
+def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
+    data = _member(path, archive, name)
+    try:
+        return parse(data, constants=True)
+    except DataError as error:
+        raise DataError(f"{os.fspath(path)} is a damaged .eval file: {name}: {error}") from error
+
+
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """Return one file of an archive; zstd is unpacked here, because older Pythons do not."""
     told = archive.getinfo(name)
+    called = f"{name} in {os.fspath(path)}"
+    size = min(told.compress_size, path.stat().st_size)
+    most = most_unpacked(size, at_once=True)
+    if told.file_size > most:
+        raise endless(called, most, mend="convert it first, with inspect log convert --to json")
     if told.compress_type != _ZSTD:
-        return archive.read(name)
+        with archive.open(name) as stream:
+            return limited(cast(BinaryIO, stream), most, name=called).read()
     with open(path, "rb") as stream:
         stream.seek(told.header_offset)
         head = stream.read(30)
         length = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
         stream.seek(length, os.SEEK_CUR)
-        found = unpack_zstd(stream.read(told.compress_size))
+        found = unpack_zstd(stream.read(size), most, name=called)
     if zlib.crc32(found) != told.CRC:
         raise zipfile.BadZipFile(f"bad checksum of {name}")
     return found
@@ -299,7 +468,8 @@ def _wanted(
         known = own or known
     if not known:
         raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
-    beside = [name for name in ("epoch", "model", "task_name", "input") if name in names]
+    described = ("epoch", "model", "task_name", "input", "target")
+    beside = [name for name in described if name in names]
     held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
     return ["id", *beside, *held, *known]
 
@@ -349,13 +519,14 @@ def _table_samples(
         model=model,
         name=name,
         turn=part.turn,
-        origin="inspect table",
+        origin="inspect",
         items=[
             Item(str(task), as_id(columns["id"][k], column="id", name=name))
             for k, task in zip(rows, tasks, strict=True)
         ],
         epochs=[as_epoch(one, name=name) for one in column("epoch", 1)],
-        versions=column("input", None),
+        questions={_IN_TABLES: [_short(one) for one in column("input", None)]},
+        gold={"target": [_short(one) for one in column("target", None)]},
         scores=spread(
             {
                 one.removeprefix(_PREFIX): [_table_value(values[k]) for k in rows]
@@ -370,6 +541,6 @@ def _table_samples(
 def _table_value(value: object) -> Any:
     """Return a score; a dictionary stands in a table as the text of its JSON."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        with suppress(ValueError):
-            return json.loads(value)
+        with suppress(DataError):
+            return parse(value, constants=True)
     return value

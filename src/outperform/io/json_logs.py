@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, overload
 
+from outperform._files import parse, shown
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.formats import PACKINGS, unpacked
 from outperform.io.log_samples import (
@@ -16,7 +17,10 @@ from outperform.io.log_samples import (
     Part,
     Samples,
     as_id,
+    as_text,
     field_of,
+    is_finite,
+    is_near,
     is_path,
     logs_under,
 )
@@ -24,7 +28,6 @@ from outperform.io.paths import stem
 from outperform.io.tables import SEVERAL, Where
 
 _Plain = TypeVar("_Plain", str, bool, int, float)
-_LONGEST = 60  # characters of a value to show
 _WORDS = {
     dict: "an object",
     list: "a list",
@@ -43,7 +46,9 @@ class Row(NamedTuple):
     scores: Mapping[str, object]
     task: str = ""
     epoch: int = 1
-    version: str | None = None  # what was asked
+    question: Mapping[str, object] = {}  # what was asked, in each form that the log has
+    gold: Mapping[str, object] = {}  # what the answer should be
+    prompt: Mapping[str, object] = {}  # what was sent to the model, which may depend on the model
     about: Mapping[str, object] = {}  # what else is known of the item, for slices and groups
 
 
@@ -150,11 +155,22 @@ def _samples(
             origin=reader.name,
             items=[Item(task, as_id(row.id, column="id", name=name)) for row in rows],
             epochs=[row.epoch for row in rows],
-            versions=[row.version for row in rows],
             scores={one: [row.scores.get(one) for row in rows] for one in names},
+            questions=_texts([row.question for row in rows]),
+            gold=_texts([row.gold for row in rows]),
+            prompts=_texts([row.prompt for row in rows]),
             fields={one: [field_of(row.about, one) for row in rows] for one in fields},
             when=log.when,
         )
+
+
+def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
+    """Return what rows say under each name as columns of text, without those that are empty."""
+    columns = {
+        name: [as_text(row.get(name)) for row in rows]
+        for name in dict.fromkeys(name for row in rows for name in row)
+    }
+    return {name: values for name, values in columns.items() if set(values) != {None}}
 
 
 # Files
@@ -163,9 +179,9 @@ def _samples(
 def document(path: Path) -> object:
     """Return what a JSON file holds, which may be packed."""
     try:
-        found: object = json.loads(_bytes(path))
+        found: object = parse(_bytes(path).removeprefix(BOM_UTF8), constants=True)
         return found
-    except (ValueError, RecursionError) as error:
+    except DataError as error:
         raise DataError(
             f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
         ) from None
@@ -173,24 +189,25 @@ def document(path: Path) -> object:
 
 def lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
     """Return the objects of a JSON Lines file, each with what to call its line in a message."""
-    for number, line in enumerate(_bytes(path).split(b"\n"), start=1):
+    for number, line in enumerate(_bytes(path).removeprefix(BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
             continue
         place = f"{os.fspath(path)}, line {number}"
         try:
-            found: object = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            found: object = parse(line, constants=True)
+        except DataError as error:
             raise DataError(
                 f"{place} is not a whole line of JSON; was the evaluation cut off? {error}"
             ) from None
         if not isinstance(found, dict):
-            raise DataError(f"{place} must be an object; got {str(found)[:_LONGEST]!r}")
+            raise DataError(f"{place} must be an object; got {shown(found)}")
         yield place, found
 
 
 def _bytes(path: Path) -> bytes:
     name = os.fspath(path)
-    with unpacked(name, PACKINGS.get(path.suffix.lower(), ""), name=name) as stream:
+    packing = PACKINGS.get(path.suffix.lower(), "")
+    with unpacked(name, packing, name=name, at_once=True) as stream:
         found = stream.read()
     if not found.strip():
         raise DataError(f"{name} is empty")
@@ -220,9 +237,11 @@ def held(record: object, key: str, kind: type, *, place: str) -> object:
     fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
     if not fits or (kind is not bool and isinstance(value, bool)):
         raise DataError(
-            f"{place}: {key!r} must be {_WORDS[kind]}; got {str(value)[:_LONGEST]!r}. Is it a log "
-            "of another kind, or damaged?"
+            f"{place}: {key!r} must be {_WORDS[kind]}; got {shown(value)}. Is it a log of another "
+            "kind, or damaged?"
         )
+    if kind is float and not is_finite(value):
+        raise DataError(f"{place}: {key!r} must be a finite number; got {shown(value)}")
     return value
 
 
@@ -255,22 +274,16 @@ def graded(record: object, key: str, *, place: str) -> float | bool | None:
     return float(held(record, key, float, place=place))
 
 
-def as_text(value: object) -> str:
-    """Return what was asked as one text, the same in every log."""
-    return json.dumps(value, sort_keys=True)
-
-
 def refuse_other_total(
     place: str, what: str, told: object, found: float, *, within: float = 1e-9
 ) -> None:
     """Refuse a log whose own summary says something else than its answers."""
     if told is None:
         return
-    near = isinstance(told, (int, float)) and abs(told - found) <= within * max(1, abs(found))
-    if not near:
+    if not is_near(told, found, within=within):
         raise DataError(
-            f"{place} is damaged: it says {told!r} {what}, and its answers say {found:g}. Was it "
-            "cut off or edited?"
+            f"{place} is damaged: it says {shown(told)} {what}, and its answers say {found:g}. Was "
+            "it cut off or edited?"
         )
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from outperform._files import shown
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
+from outperform.io.json_logs import document
 from outperform.io.log_samples import (
     FailedLog,
     Item,
     Part,
     Samples,
+    as_grade,
     as_id,
+    as_text,
     field_of,
+    is_near,
     is_path,
     loaded,
     logs_under,
@@ -34,6 +38,9 @@ _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",
 }  # fmt: skip
+_RANDOM = re.compile("[a-z0-9_]{8}")  # as lm_eval calls a folder of a model without a name
+_HASHES = ("doc_hash",)  # of the question
+_GOLD = ("target", "target_hash")
 
 
 class Log(NamedTuple):
@@ -45,14 +52,16 @@ class Log(NamedTuple):
     source: Any
     name: str
     when: str | None = None
+    outer: str | None = None  # what the folder above that of the logs is called, if it can say more
 
 
 class _Lines(NamedTuple):
-    """What is read of one log: the filters that its lines name, their ids, hashes and scores."""
+    """What is read of one log: the filters that its lines name, their ids, items and scores."""
 
     filters: list[str] | None  # None where the lines name none
     ids: list[Any]
-    hashes: list[Any] | None
+    questions: dict[str, list[str | None]]
+    gold: dict[str, list[str | None]]
     scores: dict[str, list[Any]]
     fields: dict[str, list[Any]]
 
@@ -60,38 +69,90 @@ class _Lines(NamedTuple):
 def read_lm_eval(
     parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str] = ()
 ) -> tuple[list[Samples], list[FailedLog]]:
-    """Read doc_id, doc_hash, scores and fields of doc; questions and answers stay in the files.
+    """Read doc_id, hashes, target, scores and fields of doc; prompts and answers stay in the files.
 
-    Logs that cannot be read come back as failed ones.
+    Questions are read as well if a line has no hash of its question. Logs that cannot be read come
+    back as failed ones.
     """
     given = dict(where or {})
-    logs = [log for part in parts for log in _logs(part)]
+    logs = _with_own_names([log for part in parts for log in _logs(part)])
     if "task" in given:
         logs = _of_tasks(logs, given.pop("task"))
-    found, failed = _read(logs, score, given or None, fields)
+    again = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
+    found, failed = _read(logs, score, given or None, fields, whole=not again)
+    if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in found):
+        found, failed = _read(logs, score, given or None, fields, whole=True)
     _refuse_other_filters(found)
+    if not given.keys() - {"filter"}:
+        contradicted = [(log, _contradiction(log, lines)) for log, lines in found]
+        failed += [FailedLog(log.name, log.model, one) for log, one in contradicted if one]
+        found = [one for one, (_, bad) in zip(found, contradicted, strict=True) if not bad]
     return [_samples(log, lines, given or None) for log, lines in found], failed
 
 
+def _contradiction(log: Log, lines: _Lines) -> str | None:
+    """Return what the results that lm_eval wrote beside a log say otherwise, or None."""
+    if log.when is None or not is_path(log.source):
+        return None
+    path = Path(log.source).with_name(f"results_{log.when}.json")
+    if not path.is_file():
+        return None
+    try:
+        results = document(path)
+    except DataError as error:
+        return str(error)
+
+    def differs(what: str, reported: object, own: object) -> str:
+        return (
+            f"{log.name} is damaged: {path.name} says {shown(reported)} {what}, and its lines say "
+            f"{own}. Was it cut off or edited?"
+        )
+
+    whole = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
+    if whole is not None and whole != len(lines.ids):
+        return differs("samples", whole, len(lines.ids))
+    means = field_of(field_of(results, "results"), log.task)
+    for score, values in lines.scores.items():
+        reported = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
+        if reported is None or not _is_mean(results, log.task, score):
+            continue
+        try:
+            grades = [grade for grade in map(as_grade, values) if grade is not None]
+        except ValueError:
+            continue
+        if grades and not is_near(reported, sum(grades) / len(grades), within=1e-6):
+            return differs(f"as the mean of {score!r}", reported, f"{sum(grades) / len(grades):g}")
+    return None
+
+
+def _is_mean(results: object, task: str, score: str) -> bool:
+    """Return whether a score of a task is the plain mean over its documents."""
+    listed = field_of(field_of(field_of(results, "configs"), task), "metric_list")
+    for entry in listed if isinstance(listed, list) else ():
+        if field_of(entry, "metric") == score and field_of(entry, "aggregation") is not None:
+            return field_of(entry, "aggregation") == "mean"
+    return score in ("acc", "acc_norm", "exact_match")
+
+
 def _read(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str]
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, whole: bool
 ) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
     """Read all logs together, and one by one if that fails, to see which of them is bad."""
     try:
-        return list(zip(logs, _lines(logs, score, where, fields), strict=True)), []
+        return list(zip(logs, _lines(logs, score, where, fields, whole), strict=True)), []
     except DataError as error:
         if len(logs) == 1:
             return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
         if not all(is_path(log.source) for log in logs):
             raise  # a stream cannot be read twice
-    parts = [_read([log], score, where, fields) for log in logs]
+    parts = [_read([log], score, where, fields, whole=whole) for log in logs]
     return [one for found, _ in parts for one in found], [
         one for _, failed in parts for one in failed
     ]
 
 
 def _lines(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str]
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], whole: bool
 ) -> list[_Lines]:
     for log in logs:
         _refuse_list(log)
@@ -99,7 +160,7 @@ def _lines(
     with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
         return tables.ask(
             lambda found, engine: [
-                _lines_of(log, table, engine, score, where, fields)
+                _lines_of(log, table, engine, score, where, fields, whole)
                 for log, table in zip(logs, found.values(), strict=True)
             ]
         )
@@ -112,6 +173,7 @@ def _lines_of(
     score: str | None,
     where: Where,
     fields: Sequence[str],
+    whole: bool,
 ) -> _Lines:
     if "doc_id" not in table.names:
         raise DataError(
@@ -120,21 +182,23 @@ def _lines_of(
         )
     filters = _filters(table, where, engine)
     scores = _scores(log, table, score, where, engine)
-    hashed = ["doc_hash"] if "doc_hash" in table.names else []
-    asked = ["doc"] if fields and "doc" in table.names else []
-    query = table.select(("doc_id", *hashed, *asked, *scores), where=where)
+    wanted = [*_HASHES, *_GOLD, *(["doc"] if fields or whole else [])]
+    names = ["doc_id", *(name for name in wanted if name in table.names), *scores]
+    query = table.select(names, where=where)
     rows = engine.fetch(query.sql, query.parameters)
-    width = 1 + len(hashed) + len(asked) + len(scores)
-    columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * width
+    columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * len(names)
+    known = dict(zip(names, columns, strict=True))
+
+    def texts(which: Sequence[str]) -> dict[str, list[str | None]]:
+        return {name: [as_text(one) for one in known[name]] for name in which if name in known}
+
     return _Lines(
         filters=filters,
-        ids=columns[0],
-        hashes=columns[1] if hashed else None,
-        scores=dict(zip(scores, columns[width - len(scores) :], strict=True)),
-        fields={
-            name: [field_of(one, name) for one in columns[1 + len(hashed)]] if asked else []
-            for name in fields
-        },
+        ids=known["doc_id"],
+        questions=texts((*_HASHES, *(["doc"] if whole else []))),
+        gold=texts(_GOLD),
+        scores={name: known[name] for name in scores},
+        fields={name: [field_of(one, name) for one in known.get("doc", [])] for name in fields},
     )
 
 
@@ -178,7 +242,8 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         origin="lm-eval",
         items=[Item(log.task, one) for one in keys],
         epochs=[1] * len(ids),
-        versions=lines.hashes or [None] * len(ids),
+        questions=lines.questions,
+        gold=lines.gold,
         scores=lines.scores,
         when=log.when,
         fields={name: values or [None] * len(ids) for name, values in lines.fields.items()},
@@ -202,7 +267,11 @@ def _scores(
     if "metrics" in table.names:
         query = table.select(("metrics",), where=where)
         rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
-        listed = [name for (one,) in rows if one is not None for name in json.loads(one)]
+        lists = [one for one in loaded([row[0] for row in rows]) if one is not None]
+        odd = next((one for one in lists if not isinstance(one, list)), None)
+        if odd is not None:
+            raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(odd)}")
+        listed = [name for names in lists for name in names if isinstance(name, str)]
         known = dict.fromkeys(name for name in listed if name in table.names) or known
     if score is None:
         return tuple(known)
@@ -230,10 +299,43 @@ def _logs(part: Part) -> list[Log]:
             f"what is given as {part.model!r} lies in several folders, one for each model: "
             f"{', '.join(folders)}; leave the name out and choose with {param('models=')}"
         )
-    return [_log(part, path) for path in paths]
+    return [_log(part, path, _outer(part, path, folders)) for path in paths]
 
 
-def _log(part: Part, path: Path) -> Log:
+def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
+    """Return the folder of a run that holds the folder of the model, if it holds no other."""
+    root = Path(os.path.abspath(part.source))
+    if part.model is not None or not root.is_dir():
+        return None
+    here = Path(os.path.abspath(path)).parent.relative_to(root).parts
+    if len(here) > 1:
+        beside = [Path(os.path.abspath(folder)).relative_to(root).parts for folder in folders]
+        return here[0] if [parts[:1] for parts in beside].count(here[:1]) == 1 else None
+    return root.name if here and len(folders) == 1 else None
+
+
+def _with_own_names(logs: Sequence[Log]) -> list[Log]:
+    """Call models after the folders of their runs where those of the logs do not tell them apart.
+
+    lm_eval writes to a folder within the one that it is told, which it calls after the model, or at
+    random if the model has no name.
+    """
+    outer = {(log.model, log.outer) for log in logs}
+    inner = [model for model, _ in outer]
+    if any(name is None for _, name in outer) or len({name for _, name in outer}) < len(outer):
+        return list(logs)
+    runs = {(log.model, log.task): set[str | None]() for log in logs}
+    for log in logs:
+        runs[log.model, log.task].add(log.outer)
+    random = all(_RANDOM.fullmatch(name) for name in inner) and 2 * sum(
+        any(map(str.isdigit, name)) for name in inner
+    ) >= len(inner)
+    if not random and all(len(outers) == 1 for outers in runs.values()):
+        return list(logs)
+    return [log._replace(model=str(log.outer)) for log in logs]
+
+
+def _log(part: Part, path: Path, outer: str | None) -> Log:
     """Return a file with what its name and its folder say."""
     if path.name.startswith("results_"):
         raise UsageError(
@@ -241,11 +343,12 @@ def _log(part: Part, path: Path) -> Log:
             "with --log_samples"
         )
     found = _NAME.fullmatch(path.name)
-    folder = path.resolve().parent.name
+    folder = Path(os.path.abspath(path)).parent.name  # a link has a name of its own
     own = stem(path) if found is None else folder
     task = "" if found is None else found["task"]
     when = None if found is None else found["when"]
-    return Log(part.model or own, part.turn, task, os.fspath(path), os.fspath(path), when)
+    name = os.fspath(path)
+    return Log(part.model or own, part.turn, task, name, name, when, outer)
 
 
 def _refuse_list(log: Log) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from outperform.errors import DataError, UsageError, param
@@ -86,9 +86,9 @@ def pair(
         several_tasks=len({answer.item.task for answer in known}) > 1,
         repeated=any(answer.number > 1 for answer in known),
     )
-    _refuse_other_versions(every)
+    compared = compare_items(every, naming)
     names = {model: _lacking(runs, score, kind) for model, runs in by_model.items()}
-    findings = _without_score(answers, names, score, naming, on_null)
+    findings = compared + _without_score(answers, names, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
     if by and naming.repeated:
@@ -99,6 +99,9 @@ def pair(
     together: list[Any] | None = [answer.item for answer in kept] if naming.repeated else None
     if groups is not None:
         together = _field(every, groups, kept)
+        tasks = [answer.item.task for answer in kept]
+        findings += _kept_apart(groups, tasks, together)
+        together = list(zip(tasks, together, strict=True))  # tasks number their passages alike
     return Paired(
         score,
         {model: _known(one, kept) for model, one in answers.items()},
@@ -106,6 +109,26 @@ def pair(
         {name: _field(every, name, kept) for name in by} or None,
         findings,
         [naming.id(answer) for answer in kept],
+    )
+
+
+def _kept_apart(name: str, tasks: Sequence[str], together: Sequence[object]) -> tuple[Finding, ...]:
+    """Say which names of groups are in several tasks, where they are groups of their own."""
+    known: dict[object, set[str]] = {}
+    for task, group in zip(tasks, together, strict=True):
+        known.setdefault(group, set()).add(task)
+    shared = [group for group, own in known.items() if len(own) > 1]
+    if not shared:
+        return ()
+    n_groups = len(set(zip(tasks, together, strict=True)))
+    return (
+        finding(
+            "groups_kept_apart",
+            column=name,
+            n=len(shared),
+            examples=clauses([repr(group) for group in shared], most=_EXAMPLES),
+            groups=n_groups,
+        ),
     )
 
 
@@ -188,24 +211,146 @@ def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Sampl
     )
 
 
-def _refuse_other_versions(every: Sequence[Samples]) -> None:
-    """Refuse logs in which an id stands for different items."""
+class _Aspect(NamedTuple):
+    """Something that the logs of all models must say alike of an item."""
+
+    columns: Callable[[Samples], Mapping[str, list[str | None]]]
+    differs: str
+    nouns: str
+
+
+_QUESTIONS = _Aspect(lambda one: one.questions, "ask something else", "questions")
+_GOLD = _Aspect(lambda one: one.gold, "have another expected answer", "expected answers")
+_PROMPTS = _Aspect(lambda one: one.prompts, "", "prompts")
+
+
+class _Difference(NamedTuple):
+    """An item of which two logs say different things under one name."""
+
+    item: Item
+    column: str
+    value: str
+    other: str
+    before: Samples
+
+
+def compare_items(every: Sequence[Samples], naming: Naming) -> tuple[Finding, ...]:
+    """Refuse logs in which an id stands for different items, as far as they say what it is.
+
+    Only what several logs hold in the same form can be compared. Items of which some logs lack that
+    are told in a finding, and so are logs that say nothing of any item.
+    """
+    for aspect in (_QUESTIONS, _GOLD):
+        for samples, other in _differences(every, aspect):
+            _refuse_difference(samples, other, aspect)
+    findings: tuple[Finding, ...] = ()
+    for samples, other in _differences(every, _PROMPTS):
+        findings += (
+            finding(
+                "prompts_differ",
+                first=samples.name,
+                second=other[0].before.name,
+                n=len(other),
+                total=len(samples.items),
+                ids=_ids(other),
+            ),
+        )
+        break
+    silent = not any(_known_columns(log, _QUESTIONS) | _known_columns(log, _GOLD) for log in every)
+    if silent and len({log.model for log in every}) > 1 and every[0].origin != LONG:
+        return (*findings, finding("items_not_compared/nothing"))
+    for aspect in (_QUESTIONS, _GOLD):
+        alone = _not_compared(every, aspect)
+        if alone:
+            answers = [Answer(item, 1) for item in alone]
+            shown = naming._replace(repeated=False).of(answers)
+            unlike = finding(
+                "items_not_compared/some",
+                nouns=aspect.nouns,
+                n=len(alone),
+                total=len({item for log in every for item in log.items}),
+                ids=shown,
+            )
+            findings = (*findings, unlike)
+    return findings
+
+
+def _differences(
+    every: Sequence[Samples], aspect: _Aspect
+) -> Iterator[tuple[Samples, list[_Difference]]]:
+    """Yield the samples that say something else of items than others before them."""
     first: dict[tuple[str, Item], tuple[str, Samples]] = {}
     for samples in every:
-        other: list[tuple[Item, Samples]] = []
-        for item, version in zip(samples.items, samples.versions, strict=True):
-            if version is None:
-                continue
-            known, where = first.setdefault((samples.origin, item), (version, samples))
-            if known != version:
-                other.append((item, where))
+        other: dict[int, _Difference] = {}
+        for column, values in aspect.columns(samples).items():
+            for row, (item, value) in enumerate(zip(samples.items, values, strict=True)):
+                if value is None:
+                    continue
+                known, before = first.setdefault((column, item), (value, samples))
+                if known != value:
+                    other.setdefault(row, _Difference(item, column, value, known, before))
         if other:
-            ids = ", ".join([*dict.fromkeys(repr(item.id) for item, _ in other)][:_EXAMPLES])
-            raise DataError(
-                f"{samples.name} and {other[0][1].name} ask something else under the same id in "
-                f"{len(other)} of {len(samples.items)} samples, e.g. {ids}; they are of different "
-                "versions of the data. Evaluate the models on the same one"
-            )
+            yield samples, list(other.values())
+
+
+def _refuse_difference(samples: Samples, other: Sequence[_Difference], aspect: _Aspect) -> None:
+    first = other[0]
+    value, known = _parted(first.value, first.other)
+    raise DataError(
+        f"{samples.name} and {first.before.name} {aspect.differs} under the same id in "
+        f"{len(other)} of {len(samples.items)} samples, e.g. {_ids(other)}; {first.column!r} of "
+        f"{first.item.id!r} is {value} in the first and {known} in the second. They are of "
+        "different versions of the data. Evaluate the models on the same one"
+    )
+
+
+def _ids(other: Sequence[_Difference]) -> str:
+    return ", ".join([*dict.fromkeys(repr(difference.item.id) for difference in other)][:_EXAMPLES])
+
+
+_LONGEST = 40  # characters of a question or an expected answer to show
+
+
+def _parted(first: str, second: str) -> tuple[str, str]:
+    """Return two texts as far as they show where they part."""
+    same = next(
+        (k for k, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
+        min(len(first), len(second)),
+    )
+    start = max(0, same - _LONGEST // 2) if max(len(first), len(second)) > _LONGEST else 0
+
+    def part(text: str) -> str:
+        shown = text[start : start + _LONGEST]
+        return repr(("…" if start else "") + shown + ("…" if len(text) > start + _LONGEST else ""))
+
+    return part(first), part(second)
+
+
+def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
+    """Return under which names a log says something of any item."""
+    columns = aspect.columns(samples)
+    return {name for name, values in columns.items() if any(value is not None for value in values)}
+
+
+def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
+    """Return the items of which not all models hold one thing in the same form, but some do."""
+    whole = [
+        {name for name, values in aspect.columns(log).items() if None not in values}
+        for log in every
+    ]
+    if set.intersection(*whole):
+        return []
+    known: dict[Item, dict[str, set[str]]] = {}
+    for samples in every:
+        columns = aspect.columns(samples)
+        for k, item in enumerate(samples.items):
+            own = {name for name, values in columns.items() if values[k] is not None}
+            known.setdefault(item, {}).setdefault(samples.model, set()).update(own)
+    return [
+        item
+        for item, models in known.items()
+        if any(models.values()) and not set.intersection(*models.values())
+    ]
 
 
 def _lacking(runs: Sequence[Samples], score: str, kind: Kind) -> str:

@@ -6,11 +6,14 @@ import glob
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from outperform._files import INT64, parse, shown
 from outperform.data.missing import UNDECLARED
 from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.io.engine import Engine, EngineFault
@@ -44,8 +47,13 @@ class Samples:
         What each sample answers.
     epochs
         Which answer to the item it is.
-    versions
-        What tells one version of an item from another, or None.
+    questions
+        What each item asks, in every form in which logs can be compared (a hash, a text), by name;
+        None where the log does not say.
+    gold
+        The expected answer to each item, likewise.
+    prompts
+        What was sent to the model, which may depend on the model, likewise.
     scores
         The values of each score, by name.
     fields
@@ -60,8 +68,10 @@ class Samples:
     origin: str
     items: list[Item]
     epochs: list[int]
-    versions: list[str | None]
     scores: dict[str, list[Any]]
+    questions: dict[str, list[str | None]] = field(default_factory=dict)
+    gold: dict[str, list[str | None]] = field(default_factory=dict)
+    prompts: dict[str, list[str | None]] = field(default_factory=dict)
     fields: dict[str, list[Any]] = field(default_factory=dict)
     when: str | None = None
 
@@ -76,13 +86,18 @@ class Samples:
         def only(values: list[Any]) -> list[Any]:
             return [values[k] for k in rows]
 
+        def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return {name: only(values) for name, values in columns.items()}
+
         return replace(
             self,
             items=only(self.items),
             epochs=only(self.epochs),
-            versions=only(self.versions),
-            scores={name: only(values) for name, values in self.scores.items()},
-            fields={name: only(values) for name, values in self.fields.items()},
+            scores=each(self.scores),
+            questions=each(self.questions),
+            gold=each(self.gold),
+            prompts=each(self.prompts),
+            fields=each(self.fields),
         )
 
 
@@ -118,8 +133,10 @@ def as_grade(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{value!r} is no number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{shown(value)} is no number") from None
+    if math.isinf(number):
+        raise ValueError(f"{shown(value)} is not finite")
     return None if math.isnan(number) else number
 
 
@@ -139,7 +156,7 @@ def is_right(value: object) -> bool | None:
         return _of_text(value.strip())
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
-    raise ValueError(f"{value!r} is neither right nor wrong")
+    raise ValueError(f"{shown(value)} is neither right nor wrong")
 
 
 def _of_text(value: str) -> bool | None:
@@ -158,18 +175,41 @@ def _of_text(value: str) -> bool | None:
 def loaded(values: list[Any]) -> list[Any]:
     """Return what JSON texts say; a missing one stays None."""
     try:
-        known = {value: None if value is None else json.loads(value) for value in set(values)}
-    except (ValueError, RecursionError) as error:  # the reader knows in which line
+        known = {
+            value: None if value is None else parse(value, constants=True) for value in set(values)
+        }
+    except DataError as error:  # the reader knows in which line
         raise EngineFault(f"a value cannot be read: {error}") from error
     return [known[value] for value in values]
 
 
 def as_epoch(value: Any, *, name: str) -> int:
-    """Return which answer to an item a sample is, or refuse what is no number."""
+    """Return which answer to an item a sample is, or refuse what is no whole number."""
     try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise DataError(f"{name}: every 'epoch' must be a whole number; got {value!r}") from None
+        number = int(value)
+        plain = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
+        if not plain or (not isinstance(value, str) and number != value):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"{name}: every 'epoch' must be a whole number; got {shown(value)}"
+        ) from None
+    return number
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a number is one that a float holds."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of too many digits
+        return False
+
+
+def is_near(reported: object, own: float, *, within: float) -> bool:
+    """Return whether what a log says is a number, and the one that its answers give."""
+    if not isinstance(reported, (int, float)) or not is_finite(reported):
+        return False
+    return abs(reported - own) <= within * max(1, abs(own))
 
 
 def as_id(value: object, *, column: str, name: str) -> str:
@@ -180,6 +220,21 @@ def as_id(value: object, *, column: str, name: str) -> str:
             f"got {value!r}"
         )
     return str(value)
+
+
+def as_text(value: object) -> str | None:
+    """Return a question or an expected answer as one text, the same in every log; None for none.
+
+    Examples
+    --------
+    >>> as_text({"b": 1, "a": [2]}), as_text("four"), as_text(4), as_text(None)
+    ('{"a": [2], "b": 1}', 'four', '4', None)
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def field_of(record: object, name: str) -> object:
@@ -237,6 +292,19 @@ def is_path(source: object) -> bool:
     return isinstance(source, (str, os.PathLike)) and source != "-"
 
 
+def files_under(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder at any depth, also in linked folders, but not in circles."""
+    todo = [(folder, frozenset({os.path.realpath(folder)}))]
+    while todo:
+        path, above = todo.pop()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if not entry.is_dir():
+                    yield Path(entry.path)
+                elif (real := os.path.realpath(entry.path)) not in above:
+                    todo.append((Path(entry.path), above | {real}))
+
+
 def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> list[Path]:
     """Return the logs that a path, a pattern or a folder stands for, in order."""
     given = os.fspath(source)
@@ -251,7 +319,10 @@ def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> lis
         if not path.is_dir():
             found.append(path)
             continue
-        inside = sorted(one for one in path.rglob("*") if one.is_file() and is_log(one))
+        try:
+            inside = sorted(one for one in files_under(path) if is_log(one) and one.is_file())
+        except OSError as error:
+            raise DataError(f"{error.filename} cannot be read: {error.strerror}") from None
         if not inside:
             raise UsageError(f"there is no {what} in the folder {os.fspath(path)}")
         found += inside
@@ -280,7 +351,7 @@ GRADE = Kind(
     read=as_grade,
     says="are grades",
     looks="grades, as numbers",
-    otherwise="which is no number",
+    otherwise="which is no finite number",
 )
 
 
@@ -404,14 +475,19 @@ def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
             kind.read(value)
         except ValueError:
             raise DataError(
-                f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, "
-                f"{kind.otherwise}"
+                f"{samples.name}: {score!r} is {shown(value)} for {item.id!r}, {kind.otherwise}"
             ) from None
 
 
 # Tables with one row for each item and model
 
 LONG = "long"
+_QUESTIONS = ("question", "question_hash", "doc_hash", "input")
+_GOLD = (
+    "truth", "gold", "target", "target_hash", "expected", "expected_answer", "expected_output",
+    "reference",
+)  # fmt: skip
+"""Columns that must say the same of an item for every model, where a table has them."""
 
 
 def read_long(
@@ -435,7 +511,8 @@ def read_long(
     asked = [one for one in (id, score, model, *fields) if one is not None]
 
     def wanted(names: Sequence[str]) -> list[str]:
-        beside = [one for one in ("task", "epoch") if one in names and one not in asked]
+        own = ("task", "epoch", *_QUESTIONS, *_GOLD)
+        beside = [one for one in own if one in names and one not in asked]
         return [*dict.fromkeys(asked), *beside]
 
     frame = None if is_path(part.source) else known_frame(part.source)
@@ -498,8 +575,17 @@ def _long_samples(
             origin=LONG,
             items=[Item(tasks[k], as_id(rows[id][k], column=id, name=name)) for k in own],
             epochs=[epochs[k] for k in own],
-            versions=[None] * len(own),
             scores={score: [rows[score][k] for k in own]},
+            questions={
+                one: [as_text(rows[one][k]) for k in own]
+                for one in _QUESTIONS
+                if one in rows and one not in (id, score, model)
+            },
+            gold={
+                one: [as_text(rows[one][k]) for k in own]
+                for one in _GOLD
+                if one in rows and one not in (id, score, model)
+            },
             fields={one: [rows[one][k] for k in own] for one in fields},
         )
         for owner, own in places.items()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from outperform.io.log_samples import (
     Samples,
     choose_by_task,
     choose_score,
+    files_under,
     is_path,
     logs_under,
     parts_of,
@@ -72,18 +74,18 @@ def recognized(source: object) -> str | None:
 
 
 def _kind_of(path: Path) -> str | None:
-    """Return the kind of one path; in folders logs lie, or the folders of models with logs."""
-    found = {
-        kind
-        for kind, pattern in _PATTERNS
-        if path.match(pattern)
-        or (path.is_dir() and any(any(path.glob(f"{under}{pattern}")) for under in ("", "*/")))
-    }
-    if not found and path.suffix in (".json", ".jsonl") and path.is_file():
+    """Return the kind of one path; in folders logs lie at any depth."""
+    kinds = {kind for kind, pattern in _PATTERNS if fnmatchcase(path.name, pattern)}
+    with suppress(OSError):  # whoever reads it says why it cannot
+        for inside in files_under(path) if path.is_dir() else ():
+            kinds |= {kind for kind, pattern in _PATTERNS if fnmatchcase(inside.name, pattern)}
+            if len(kinds) > 1:
+                break
+    if not kinds and path.suffix in (".json", ".jsonl") and path.is_file():
         with suppress(OSError), path.open("rb") as stream:  # whoever reads it says why it cannot
             start = stream.read(_START)
-            found = {kind for kind, look in _STARTS.items() if look.match(start)}
-    return found.pop() if len(found) == 1 else None
+            kinds = {kind for kind, look in _STARTS.items() if look.match(start)}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def read_evaluations(source: object, **asked: Any) -> Outcomes:
@@ -337,7 +339,8 @@ def _without_failed(
     if not skip or not every:
         told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
         rest = f", or leave it out with {param('skip_failed=', True)}" if every else ""
-        raise DataError(f"{told}{reasons}. Run the evaluation again, or mend the file{rest}")
+        end = "" if reasons.endswith("?") else "."
+        raise DataError(f"{told}{reasons}{end} Run the evaluation again, or mend the file{rest}")
     return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
 
 

@@ -80,7 +80,8 @@ def read_scores(
         With ``format="long"``, the column that names the model of each row.
     groups
         The column that names the group of each row, such as the item that was answered; of logs
-        ``"task"``, or a field of their metadata.
+        ``"task"``, or a field of their metadata, of which the same name in two tasks stands for two
+        groups.
     score
         Of logs the score to read; the only one whose values are numbers by default. A key of a
         score that is a dictionary is ``"scorer.key"``; a mapping names one for each task. With
@@ -481,7 +482,8 @@ def read(
         The column that names the group of each item, such as its author or its prompt, if
         groups rather than items should get one weight each; of a join, a column of the gold
         file, or of the first file if none is gold. Where it is left out and a column that looks
-        like one repeats, a finding says so.
+        like one repeats, a finding says so. In logs, and in long tables with a column ``task``,
+        the same name in two tasks stands for two groups.
     human
         If a judge gave the labels, or said right or wrong, a file in which people did so for some
         of the items: the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.

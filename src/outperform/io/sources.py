@@ -443,6 +443,16 @@ def _read_files(source: object, request: Request) -> Outcomes:
         return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
 
 
+def _as_long(names: str) -> str:
+    """Return what to say if a column of models is named of a table that is not said to be long."""
+    if param("model=") not in names:
+        return ""
+    return (
+        f"{names} can be given for a table with one row for each item and model; if it is one, say "
+        f"so with {param('format=', 'long')}"
+    )
+
+
 _OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
 DOORS = (
     Door(
@@ -486,14 +496,15 @@ DOORS = (
         _frame,
         _read_frame,
         _TABLE,
-        lambda names: f"{names} are for files and logs, not for a frame",
+        lambda names: _as_long(names) or f"{names} are for files and logs, not for a frame",
     ),
     Door(
         _files,
         _read_files,
         _TABLE | _FILES,
         lambda names: (
-            f"{names} is for joins or logs, not for one table; files are joined with "
+            _as_long(names)
+            or f"{names} is for joins or logs, not for one table; files are joined with "
             f"{param('id=')} and {param('label=')}, and logs read with {param('format=')}"
         ),
     ),

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from outperform._files import distinct
 from outperform._typing import BoolArray
 from outperform.errors import DataError, either, param
 from outperform.findings import Finding, finding
@@ -404,7 +404,12 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
 
 
 def _by_pointer(file: File, names: Sequence[str]) -> Scan:
-    """Return a scan for keys that differ only in case, which the engine cannot tell apart."""
+    """Return a scan for keys that differ only in case, which the engine cannot tell apart.
+
+    Read in this way, it would take the first of two equal keys, so every line is looked at.
+    """
+    for _ in _objects(file):
+        pass
     pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
     return Scan(
         file=file,
@@ -468,12 +473,17 @@ def _objects(file: File) -> Iterator[dict[str, object]]:
 
 def _object(file: File, number: int, line: bytes) -> dict[str, object]:
     try:
-        found = json.loads(line.decode("utf-8"), object_pairs_hook=_distinct)
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=distinct)
     except UnicodeDecodeError:
         raise DataError(undecodable(file)) from None
     except RecursionError:
         raise DataError(f"{file.name}: line {number} nests too deeply to be read") from None
     except ValueError as error:
+        if number == 1 and line.strip() in (b"{", b"["):
+            raise DataError(
+                f"{file.name} is one JSON value over several lines; write one object per line, or "
+                f"say of which tool it is a log with {param('format=', 'promptfoo')}"
+            ) from None
         raise DataError(f"{file.name}: line {number} {_reason(error)}") from None
     if isinstance(found, dict):
         return found
@@ -485,18 +495,6 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
 
 
 def _reason(error: ValueError) -> str:
-    if isinstance(error, (json.JSONDecodeError, _TwinError)):
+    if isinstance(error, (json.JSONDecodeError, DataError)):
         return f"is not JSON: {error}"
     return f"has a number of more than {sys.get_int_max_str_digits()} digits"
-
-
-class _TwinError(ValueError):
-    """A key occurs twice in one object."""
-
-
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        (twin, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise _TwinError(f"the key {twin!r} occurs twice")
-    return found

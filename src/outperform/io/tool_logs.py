@@ -14,7 +14,6 @@ from outperform.io.json_logs import (
     Log,
     Reader,
     Row,
-    as_text,
     document,
     graded,
     held,
@@ -23,7 +22,7 @@ from outperform.io.json_logs import (
     optional,
     refuse_other_total,
 )
-from outperform.io.log_samples import field_of
+from outperform.io.log_samples import as_text, field_of
 
 # promptfoo: `promptfoo eval -o FILE.json`, one document with the results of all providers
 
@@ -57,7 +56,8 @@ def _read_promptfoo(path: Path) -> Log:
             model=model if len(set(labels)) == 1 else f"{model}, {_short(labels, column)}",
             id=as_text([asked, field_of(one, "testCase.assert")]),
             scores=scores,
-            version=as_text(asked),
+            question={"vars": asked},
+            gold={"assert": field_of(one, "testCase.assert")},
             about={**metadata, **asked, "prompt": labels[column]},
         )
         rows.append((held(one, "testIdx", int, place=place), column, row))
@@ -74,8 +74,13 @@ def _promptfoo_scores(result: object, place: str) -> tuple[dict[str, object], st
     right = held(result, "success", bool, place=place)
     score = held(result, "score", float, place=place)
     named = optional(result, "namedScores", dict, place=place) or {}
-    if optional(result, "failureReason", int, place=place) == _ERROR:
+    reason = optional(result, "failureReason", int, place=place)
+    if reason == _ERROR:
         return dict.fromkeys(("success", "score", *named)), "Error"
+    if right and reason:
+        raise DataError(
+            f"{place} is damaged: it is a success, and has the reason of a failure, {reason}"
+        )
     graded_as = optional(result, "gradingResult", dict, place=place) or {}
     again = {"pass": right, "score": score, "namedScores": named}
     for key, value in again.items():
@@ -107,6 +112,7 @@ def _numbered(rows: Sequence[tuple[int, int, Row]]) -> list[Row]:
 
 
 _GRADES = ("match", "metrics")
+_ASKED = ("raw_sample", "sampling")  # the item as the data have it, and what the model was sent
 _NEAR = 0.4  # of the least that one answer changes an accuracy, which may be rounded
 
 
@@ -156,12 +162,16 @@ def _event_rows(
     for place, event in events:
         own = samples.setdefault(held(event, "sample_id", str, place=place), {})
         kind = held(event, "type", str, place=place)
+        if kind in _ASKED:
+            own.setdefault(kind, []).append(optional(event, "data", dict, place=place) or {})
         if kind in _GRADES:
             data = held(event, "data", dict, place=place)
             if kind == "match":
                 held(data, "correct", bool, place=place)
             own.setdefault(kind, []).append(data)
     for sample, own in samples.items():
+        item, sent = ((own.pop(kind, []) or [{}])[0] for kind in _ASKED)
+        prompt = sent.get("prompt")
         for k in range(max(map(len, own.values()), default=1)):
             found = {kind: one[k] for kind, one in own.items() if k < len(one)}
             about = {key: value for data in found.values() for key, value in data.items()}
@@ -176,7 +186,9 @@ def _event_rows(
                     for key, value in data.items()
                     if isinstance(value, (bool, int, float))
                 },
-                version=as_text(about["expected"]) if "expected" in about else None,
+                question={"input": item.get("input")},
+                gold={"expected": about.get("expected"), "ideal": item.get("ideal")},
+                prompt={"messages" if isinstance(prompt, list) else "prompt": prompt},
                 about=about,
             )
 
@@ -216,7 +228,8 @@ def _read_pydantic_evals(path: Path) -> Log:
                 task=task,
                 epoch=1 if run is None else int(run[1]),
                 scores=scores,
-                version=as_text(field_of(case, "inputs")),
+                question={"inputs": field_of(case, "inputs")},
+                gold={"expected_output": field_of(case, "expected_output")},
                 about=optional(case, "metadata", dict, place=place) or {},
             )
         )
@@ -226,6 +239,7 @@ def _read_pydantic_evals(path: Path) -> Log:
 # deepeval: a test run, as it writes it to its results folder
 
 
+_EXPECTED = ("expectedOutput", "expectedOutcome", "expectedTools")
 _STAMP = re.compile(r"test_run_(\d{8}_\d{6})")
 
 
@@ -248,24 +262,35 @@ def _read_deepeval(path: Path) -> Log:
         right = optional(case, "success", bool, place=place)
         passed.append(right)
         own: dict[str, object] = {"success": right}
+        verdicts = []
         for metric in optional(case, "metricsData", list, place=place) or []:
             called = held(metric, "name", str, place=place)
             if called in own:
                 raise DataError(f"{place}: the metric {called!r} is there twice; give each a name")
             score = graded(metric, "score", place=place)
             own[called] = score
-            own[f"{called}.success"] = optional(metric, "success", bool, place=place)
+            verdict = optional(metric, "success", bool, place=place)
+            own[f"{called}.success"] = verdict
+            if not optional(metric, "flaky", bool, place=place):  # whose failures may not count
+                verdicts.append(verdict)
             if score is None:  # the metric failed, which says nothing of the answer
                 own |= {"success": None, f"{called}.success": None}
             else:
                 scores.setdefault(called, []).append(score)
+        if optional(case, "flaky", bool, place=place):
+            verdicts = []
+        if right and False in verdicts:
+            raise DataError(f"{place} is damaged: it passed, and one of its metrics failed")
+        if right is False and verdicts and set(verdicts) == {True}:
+            raise DataError(f"{place} is damaged: it failed, and all of its metrics passed")
         rows.append(
             Row(
                 model=model,
                 id=held(case, "name", str, place=place),
                 task=task,
                 scores=own,
-                version=as_text([field_of(case, "input"), field_of(case, "scenario")]),
+                question={key: field_of(case, key) for key in ("input", "scenario")},
+                gold={key: field_of(case, key) for key in _EXPECTED},
                 about=optional(case, "metadata", dict, place=place) or {},
             )
         )
@@ -323,7 +348,8 @@ def _read_helm(path: Path) -> Log:
                 task=task,
                 epoch=key[2] + 1,
                 scores=own,
-                version=as_text(field_of(instances.get(key[:2]), "input.text")),
+                question={"input": field_of(instances.get(key[:2]), "input.text")},
+                gold={"references": field_of(instances.get(key[:2]), "references")},
                 about={
                     **instances.get(key[:2], {}),
                     "perturbation": key[1],
@@ -338,6 +364,7 @@ def _read_helm(path: Path) -> Log:
 def _mean(stat: object, place: str) -> float | None:
     """Return the mean of a statistic, which its sum and its count must give as well."""
     count = held(stat, "count", int, place=place)
+    held(stat, "count", float, place=place)  # which no float may be too small for
     if not count:
         return None
     mean, total = (held(stat, key, float, place=place) for key in ("mean", "sum"))
