@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,7 @@ import outperform as op
 from outperform.cli import app as commands
 from outperform.cli.main import main
 
+ROOT = Path(__file__).parents[2]
 HEADER = ("id", "label", "old", "new", "w", "g")
 KINDS = {"worse": ((0,), (1, 2, 3, 4, 5)), "better": ((1, 2, 3, 4, 5), (0,)), "open": ((0,), (1,))}
 RIGHT = {"worse": 1, "better": 0, "open": 4}
@@ -742,6 +744,56 @@ def test_a_process_exits_with_1_for_nothing_but_a_failed_gate(folder, tmp_path, 
     )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Modules in the working folder, or in the way of Python's own
+
+PLANTED = ("typing", "typer", "numpy", "enum", "logging", "shlex", "difflib", "contextvars")
+
+
+def process(folder, before, *, planted, path=False):
+    """Run a gate on a worse model beside files that are called like modules."""
+    for name in PLANTED:
+        (folder / f"{name}.py").write_text(planted, encoding="utf-8")
+    write_counts(folder / "worse.json", items("worse"))
+    return subprocess.run(
+        [sys.executable, *before, *gate("worse")],
+        cwd=folder,
+        env=os.environ | ({"PYTHONPATH": str(folder)} if path else {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+SCRIPT = "import sys; from outperform.__main__ import entry; sys.exit(entry())"
+WAYS = {"module": ["-m", "outperform"], "safe module": ["-P", "-m", "outperform"]}
+
+
+@pytest.mark.parametrize("planted", ["import os; os._exit(0)", "x = 1"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_imports_nothing_from_the_working_folder(tmp_path, way, planted):
+    done = process(tmp_path, WAYS[way], planted=planted)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("Gate failed")
+
+
+@pytest.mark.parametrize("planted", ["x = 1", "import sys; sys.exit(0)", "1 / 0"])
+@pytest.mark.parametrize("way", [["-m", "outperform"], ["-c", SCRIPT]], ids=["module", "script"])
+def test_what_cannot_be_imported_is_no_failed_gate(tmp_path, way, planted):
+    done = process(tmp_path, way, planted=planted, path=True)
+    assert done.returncode == 5, done.stderr
+    assert done.stderr.startswith("outperform: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_script_begins_where_imports_are_guarded():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    written = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    target = written["project"]["scripts"]["outperform"]
+    assert target == "outperform.__main__:entry"
+    assert f"outperform = {target}" in recipe
 
 
 # A parser that does not do what it says
