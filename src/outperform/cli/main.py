@@ -20,6 +20,11 @@ _OF_THE_COMMAND_LINE = ("typer", "rich")
 _INSTALL = 'pip install "outperform[cli]"'
 # With less address space numpy and DuckDB do not fail but exit with 1, or never end.
 _LEAST_MEMORY = 1_200_000_000
+# What another command does.
+_ELSEWHERE = {
+    ("report", "--by"): "a page about several tasks is written by compare --by, rank --by or "
+    "gate --by, with --format html or, of a gate, --report FILE",
+}
 # Each command has some of these.
 _MODELS = {"--a", "--b", "--baseline", "--candidate", "--of"}
 
@@ -194,6 +199,9 @@ def _with_hint(error: _Mistake) -> str:
     known = {name for one in error.ctx.command.params for name in one.opts}
     near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
     meant = sorted(known & _MODELS) if unknown in _MODELS else near
+    here = error.ctx.command_path.rpartition(" ")[2]
+    if (here, unknown) in _ELSEWHERE:
+        return f"{error.message}; {_ELSEWHERE[here, unknown]}"
     return f"{error.message}; did you mean {' and '.join(meant)}?" if meant else error.message
 
 

@@ -254,6 +254,7 @@ class Gate(Notebook):
             "judgement": self.judgement.value,
             "require": self.checks[0].require,
             "checks": [check.to_dict() for check in self.checks],
+            "findings": finding_facts(self.findings),
         }
 
     def report(self) -> str:

@@ -264,22 +264,25 @@ class Kind:
     read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
     says: str
     looks: str
-    otherwise: str
+    otherwise: Callable[[], str]
 
 
 RIGHT = Kind(
     read=is_right,
     says="say right or wrong",
     looks="right or wrong (1 and 0, true and false, C and I)",
-    otherwise="which is neither right nor wrong. Compare the mean of such grades, read by "
-    "op.read_scores, or decide what is good enough and count that with "
-    "Outcomes.from_correct({'model': score >= 0.5, …})",
+    otherwise=lambda: either(
+        "which is neither right nor wrong. Compare the mean of such grades, read by "
+        "op.read_scores, or decide what is good enough and count that with "
+        "Outcomes.from_correct({'model': score >= 0.5, …})",
+        "which is neither right nor wrong; compare the mean of such grades with --metric mean",
+    ),
 )
 GRADE = Kind(
     read=as_grade,
     says="are grades",
     looks="grades, as numbers",
-    otherwise="which is no number",
+    otherwise=lambda: "which is no number",
 )
 
 
@@ -404,7 +407,7 @@ def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
         except ValueError:
             raise DataError(
                 f"{samples.name}: {score!r} is {str(value)[:60]!r} for {item.id!r}, "
-                f"{kind.otherwise}"
+                f"{kind.otherwise()}"
             ) from None
 
 

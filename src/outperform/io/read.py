@@ -11,7 +11,6 @@ from typing import Any, TypedDict
 import numpy as np
 
 from outperform._typing import FloatArray, Source, Where
-from outperform.data.labels import as_table
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import Source as SourceFacts
@@ -34,7 +33,7 @@ from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing, fetch_rows, join_people
 from outperform.io.log_samples import LONG
 from outperform.io.logs import read_grades, recognized
-from outperform.io.sources import Request, read_by_door
+from outperform.io.sources import Request, as_source, read_by_door
 from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
 
@@ -107,7 +106,7 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
-    source = as_table(source)
+    source = as_source(source)
     storage = Storage.of(storage_options)
     check_where(where)
     are_logs = format in LOGS or (format is None and recognized(source))
