@@ -245,7 +245,7 @@ def test_what_an_input_holds_is_not_run(tmp_path):
     assert not (tmp_path / "owned").exists()
     body = Path(found.outputs["comment-file"]).read_text(encoding="utf-8")
     assert "The gate gave no answer" in body
-    assert "exit code 2;" in body
+    assert "exit code 2, which neither passes nor fails a model" in body
 
 
 def test_an_option_is_no_file(tmp_path):
@@ -253,6 +253,114 @@ def test_an_option_is_no_file(tmp_path):
     found = run(tmp_path, **ASKED | {"files": "--output=owned"})
     assert found.code in (2, 3)
     assert not (tmp_path / "owned").exists()
+
+
+# Files of the checkout
+
+PASSING = """
+import os, sys
+if "GITHUB_OUTPUT" in os.environ:
+    with open(os.environ["GITHUB_OUTPUT"], "a") as stream:
+        print("judgement=pass", file=stream)
+open("owned", "w").close()
+os._exit(0)
+"""
+SHADOWED = ("typer", "typing", "pip", "json", "numpy", "runpy", "sitecustomize", "enum", "rich")
+
+
+def plant(folder: Path, source: str) -> None:
+    """Put modules into the working folder that have the names of what the gate needs."""
+    for name in SHADOWED:
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    for name in ("outperform", "numpy", "pip", "typer"):
+        (folder / name).mkdir()
+        for file in ("__init__", "__main__"):
+            (folder / name / f"{file}.py").write_text(source, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("source", "new", "old", "code"),
+    [(PASSING, 200, 270, 1), ("x = 1", 200, 270, 1), ("1 / 0", 270, 240, 0)],
+)
+def test_files_of_the_checkout_do_not_replace_modules(tmp_path, source, new, old, code):
+    write(tmp_path, new=new, old=old)
+    plant(tmp_path, source)
+    ended = run(tmp_path, **ASKED)
+    assert ended.code == code, ended.log
+    assert not (tmp_path / "owned").exists()
+    (install,) = (step for step in STEPS if step["name"] == "Install outperform")
+    shown = subprocess.run(
+        ["bash", "-c", install["run"].replace("pip install", "pip help install")],  # if it has pip
+        cwd=tmp_path, env=os.environ | {"PYTHON": sys.executable, "TARGET": "t", "SOURCE": "s"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "owned").exists()
+    assert "ZeroDivisionError" not in shown.stderr
+
+
+def test_every_python_of_the_action_runs_without_the_working_folder():
+    for step in STEPS:
+        calls = re.findall(r'"\$PYTHON" (\S+)', step["run"])
+        assert set(calls) <= {"-P"}
+        assert not calls or step["env"]["PYTHONSAFEPATH"] == "1"
+        assert not re.search(r"\bpython3?\b", step["run"])
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--help",
+        "-h",
+        "--version",
+        "--format=json",
+        "-fjson",
+        "--output=x",
+        "-o",
+        "--show-completion",
+    ],
+)
+def test_arguments_without_an_answer_are_refused(tmp_path, argument):
+    write(tmp_path, new=270, old=240)
+    ended = run(tmp_path, **ASKED, arguments=argument)
+    assert ended.code == 2
+    assert f"The input arguments must not have {argument.split('=')[0]}" in ended.log
+    assert (ended.outputs["judgement"], ended.outputs["exit-code"]) == ("", "2")
+
+
+ENDINGS = {
+    # what a program in place of Python writes and returns: what the action ends with
+    ("", 0): 5, ("", 1): 5, ("", 4): 5, ("", 2): 2, ("", 3): 3, ("", 5): 5, ("", 137): 5,
+    ("pass", 0): 0, ("pass", 1): 5, ("pass", 4): 5, ("pass", 5): 5, ("pass", 2): 2,
+    ("fail", 1): 1, ("fail", 0): 5, ("fail", 4): 5,
+    ("undecided", 4): 4, ("undecided", 0): 5, ("undecided", 1): 5,
+    ("passed", 0): 5, ("pass ", 0): 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("judgement", "returned"), ENDINGS)
+def test_a_pass_and_a_failure_need_their_judgement(tmp_path, judgement, returned):
+    write(tmp_path, new=270, old=240)
+    program = tmp_path / "python"
+    told = f"echo 'judgement={judgement}' >>\"$GITHUB_OUTPUT\"" if judgement else ""
+    program.write_text(f"#!/bin/bash\n{told}\nexit {returned}\n", encoding="utf-8")
+    program.chmod(0o755)
+    ended = run(tmp_path, **ASKED, python=str(program))
+    code = ENDINGS[judgement, returned]
+    assert ended.code == code, ended.log
+    if code in (0, 1, 4):
+        assert ended.outputs["judgement"] == judgement
+    elif returned in (0, 1, 4):
+        assert "::error title=outperform gate::" in ended.log
+        assert "an error of the run" in ended.log
+        assert ended.outputs["exit-code"] == "5" or judgement == "undecided"
+
+
+@pytest.mark.parametrize("asked", [{"allow": "undecided"}, {"arguments": "--allow=undecided"}])
+def test_what_cannot_tell_yet_passes_only_if_it_may(tmp_path, asked):
+    write(tmp_path, new=240, old=243)
+    assert run(tmp_path, **ASKED).code == 4
+    ended = run(tmp_path, **ASKED, **asked)
+    assert (ended.code, ended.outputs["judgement"]) == (0, "undecided")
 
 
 def test_the_comment_is_created_and_then_updated(tmp_path, server):

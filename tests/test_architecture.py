@@ -363,7 +363,9 @@ def _is_reexport(node: ast.stmt, *, top: bool) -> bool:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = {target.id for target in targets if isinstance(target, ast.Name)}
-        return names == {"__all__"} or (top and all(name.startswith("_") for name in names))
+        return names in ({"__all__"}, {"TYPE_CHECKING"}) or (
+            top and all(name.startswith("_") for name in names)
+        )
     return top and isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__dir__")
 
 

@@ -18,7 +18,7 @@ TABLE = """
 """
 SHOWN = {
     op.Outcomes: """
-        agreement at_prevalence binarize confusion findings from_annotators
+        agreement at_prevalence binarize cells confusion findings from_annotators
         from_confusion from_correct from_counts from_dict from_json from_judged from_label_sets
         from_labels from_pool from_span_counts from_spans from_statistics from_tags from_tp_fp_fn
         groups in_pool kind labels margins models n n_classes paired pool prevalence select sets

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
+
+# Nothing is imported here: a module that cannot be would end the command with a failed gate's code.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from outperform import datasets, metrics, nhst, results, testing
@@ -121,6 +121,8 @@ def __getattr__(name: str) -> object:
     """Load a public name on first use, so that importing the package costs next to nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'outperform' has no attribute {name!r}")
+    from importlib import import_module
+
     home = _HOMES[name]
     found = import_module(f"outperform.{home or name}")
     globals()[name] = found if not home else getattr(found, name)

@@ -144,6 +144,7 @@ TRIED = {
     "--latest": ["plain: --latest", "logs: --latest"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--recount": ["plain: --recount preds.csv --update parts"],
+    "--verify": ["plain: --verify --update parts"],
     "--ropes": ["plain: --ropes 0.01,0.05"],
     "--seed": ["plain: --seed 3", "folds: --seed 3"],
     "--simulations": ["plain: --simulations 100", "folds: --simulations 100"],

@@ -50,6 +50,8 @@ USAGE = {
         "no such option: --a; did you mean --baseline and --candidate? See outperform gate"),
     "an option misspelt": (["compare", "preds.csv", "--metrc", "f1"],
         "no such option: --metrc; did you mean --metric? See outperform compare --help"),
+    "a page of tasks": (["report", *TWO, "--by", "task"],
+        "no such option: --by; a page about several tasks is written by compare --by, rank --by"),
     "an option of nothing": (["compare", "preds.csv", "--frobnicate"],
         "no such option: --frobnicate. See"),
     "no file named": (["compare"], "missing argument 'FILE'. See outperform compare --help"),

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from outperform.cli.main import main
+from outperform import __version__
+from outperform.cli import app
+from outperform.cli.main import COMMANDS, main
 
 COMPARE = ["compare", "preds.csv", "--truth", "label", "--a", "bert", "--b", "gpt"]
 COMPARE += ["--metric", "accuracy", "--seed", "1", "--rope", "0.02"]
@@ -207,7 +209,9 @@ PLACES = {
 # Three commands in one process, so that Python and its libraries begin once.
 THREE = """
 import sys
-from outperform.cli.main import main
+from outperform import __version__
+from outperform.cli import app
+from outperform.cli.main import COMMANDS, main
 asked = sys.argv[1:]
 for more in (["-f", "json", "-o", "odd.json"], [], ["--help"]):
     sys.stdout.flush()
@@ -260,8 +264,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("hidden", "arguments", "words"),
     [
-        ("typer", ["--help"], ["typer", 'pip install "outperform[cli]"']),
-        ("typer", COMPARE, ["typer", 'pip install "outperform[cli]"']),
+        ("typer", COMPARE, ['pip install "outperform[cli]"']),
         ("duckdb", COMPARE, ["duckdb", 'pip install "outperform[cli]"']),
     ],
 )
@@ -283,3 +286,45 @@ def test_rich_is_not_needed_for_an_answer(folder):
     )
     assert done.returncode in (0, 5)
     assert "Traceback" not in done.stderr
+
+
+# Installed without the command line
+
+
+def without_typer(folder, *arguments):
+    """Run the command where typer cannot be found."""
+    code = (
+        "import sys; sys.modules['typer'] = None; sys.argv[0] = 'outperform'; "
+        "from outperform.__main__ import entry; entry()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], [], ["gate", "--help"]])
+def test_help_without_typer_names_the_commands(tmp_path, arguments):
+    done = without_typer(tmp_path, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")] == [
+        *COMMANDS
+    ]
+    assert done.stdout.endswith('install the command line: pip install "outperform[cli]"\n')
+
+
+def test_the_version_without_typer(tmp_path):
+    done = without_typer(tmp_path, "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"outperform {__version__}\n", "")
+
+
+def test_a_gate_without_typer(tmp_path):
+    done = without_typer(tmp_path, "gate", "preds.csv", "--candidate", "new", "--baseline", "old")
+    said = 'outperform: the command line is not installed; pip install "outperform[cli]"\n'
+    assert (done.returncode, done.stdout, done.stderr) == (5, "", said)
+
+
+def test_the_plain_list_of_commands_is_the_real_one():
+    real = {name: command.__doc__.partition("\n")[0] for name, command in app.COMMANDS.items()}
+    assert real == COMMANDS
+    assert [*real] == [*COMMANDS]

@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import warnings
 import zipfile
 from pathlib import Path
@@ -27,6 +28,7 @@ import outperform as op
 from outperform.cli import app as commands
 from outperform.cli.main import main
 
+ROOT = Path(__file__).parents[2]
 HEADER = ("id", "label", "old", "new", "w", "g")
 KINDS = {"worse": ((0,), (1, 2, 3, 4, 5)), "better": ((1, 2, 3, 4, 5), (0,)), "open": ((0,), (1,))}
 RIGHT = {"worse": 1, "better": 0, "open": 4}
@@ -173,7 +175,7 @@ VALUES = {
         "1", "-1,0", "-1,1", "0.01,", ",0.01", "0.01;0.02", "1%", "±0.01", "0x1", "１", "nan,nan",
         "-inf,inf", "99", "1e308", "(0.01)", "--"],
     "--hdi-prob": ["", "0", "1", "-0.1", "95", "1.5", "nan", "inf", "most", "95%", "1e-400", "2",
-        "0,95", "--"],
+        "0,95", "1e-9", "0.001", "0.01", "0.05", "0.49", "--"],
     "--draws": ["", "0", "-1", "1", "99", "many", "1.5", "nan", "inf", "-1e9", "0x10", "1,000",
         "--"],
     "--seed": ["", "-1", "1.5", "x", str(2**64), str(10**40), "nan", "--"],
@@ -188,6 +190,7 @@ VALUES = {
     "--labels": ["spm", "", ",", "ham,,spam", "ham;spam", "Ham,Spam", "0,1"],
     "--guard": ["", ":", "::", "recall", "recall:", ":0.1", "recall::0.1", "recall:spa:0.1",
         "recall:spam:x", "recall:spam:nan", "recall:spam:-1", "recall:spam:2", "recall:spam:1",
+        "recall:spam:0.5", "f1_macro:0.9", "f1_macro:50",
         "recal:spam:0.1", "accuracy:spam:0.1", "accuracy:0.01", "f1:0.1", "recall:spam",
         "recall:spam:0.1:0.1", "roc_auc:0.1", "recall:spam:0.01,-0.01", "f1_macro:spam:0.1"],
     "--require": ["", "superb", "BETTER", "worse", "not worse", "0", "pass", "--"],
@@ -220,7 +223,7 @@ VALUES = {
 ODD = {
     "--rope": ["0", "0.0", "-0", "-0.0", "1e-300", "0.3,0.4", "-0.05,0.9", "-0.02,0.01", "1e-2",
         " 0.01", "0_1e-2", "-0.01,-0.01", "0,1"],
-    "--hdi-prob": ["1e-9", "0.001", "0.5", "0.999999", "0.99999999999"],
+    "--hdi-prob": ["0.5", "0.999999", "0.99999999999"],
     "--draws": ["100", "101", "1e3", "1_000"],
     "--seed": ["0", "1", str(2**64 - 1), "007"],
     "--prior": ["0.5", "1e-9", "1e-300", "uniform", "jeffreys", "1e4", "1e9", "1e300", "0", "unit",
@@ -230,7 +233,7 @@ ODD = {
     "--metric": ["balanced_accuracy", "f1_macro", "f1_micro", "f1_weighted", "matthews_corrcoef",
         "jaccard_macro", "precision_macro", "recall_macro", "cohen_kappa"],
     "--labels": ["ham", "spam", "ham,spam", "spam,ham", "ham,ham"],
-    "--guard": ["recall:spam:0.02", "recall:ham:0", "precision:spam:0.9", "f1_macro:0.5"],
+    "--guard": ["recall:spam:0.02", "recall:ham:0", "precision:spam:-0.9,0.1"],
     "--unpaired": [],
 }  # fmt: skip
 FLAGS = ("--unpaired", "--no-header", "--confusion", "--no-na", "--empty-is-label")
@@ -824,7 +827,51 @@ def logs():
         yield f"logs of lm_eval: {name}", row
 
 
+POLICIES = {
+    "half": "arc = 0.5\ngsm = 0.5\nmm = 0.5",
+    "nearly all": "arc = 0.9\ngsm = 0.9\nmm = 0.9",
+    "half of one": "arc = 0.5",
+    "one": "arc = 1\ngsm = 1.0\nmm = 1",
+    "per cent": "arc = 2\ngsm = 2\nmm = 2",
+    "fifty": "arc = 50",
+    "nan": "arc = nan",
+    "negative": "arc = -0.01",
+    "true": "arc = true",
+    "a task that is not there": "arcc = 0.01",
+    "advisory all": "arc = 'advisory'\ngsm = 'advisory'\nmm = 'advisory'",
+}
+
+
+def policies():
+    """Judge tasks by a file; the candidate is far worse on each of three."""
+    lines = ["task,old,new"]
+    for k in range(360):
+        lines.append(f"{('arc', 'gsm', 'mm')[k % 3]},{int(k % 10 > 0)},{int(k % 10 > 4)}")
+    Path("tasks.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = ["gate", "tasks.csv", "--correct", "old", "--correct", "new", "--by", "task", *MODELS]
+    asked += ["--draws", "400"]
+    yield "no policy", Row(asked, {1})
+    for name, text in POLICIES.items():
+        Path("policy.toml").write_text(f"[tasks]\n{text}\n", encoding="utf-8")
+        yield f"policy: {name}", Row([*asked, "--policy", "policy.toml"], REFUSED)
+    for rope in ("0.5", "0.9", "1", "50", "arc=0.5,gsm=0.5,mm=0.5"):
+        yield f"tasks with --rope {rope}", Row([*asked, "--rope", rope], REFUSED)
+    for prob in ("0.01", "0.3"):
+        yield f"tasks with --hdi-prob {prob}", Row([*asked, "--hdi-prob", prob], REFUSED)
+
+
+def levels():
+    """Ask for an interval so narrow that it lies on one side of any edge."""
+    for prob in ("1e-9", "0.01", "0.2", "0.49"):
+        for kind in KINDS:
+            yield f"{kind} at {prob}", Row(gate(kind, "--hdi-prob", prob), REFUSED)
+    for kind in ("worse", "better"):
+        yield f"{kind} at 0.5", Row(gate(kind, "--hdi-prob", "0.5"), {RIGHT[kind]})
+
+
 CATEGORIES = (
+    policies,
+    levels,
     formats,
     surroundings,
     options,
@@ -1031,6 +1078,56 @@ def test_a_process_exits_with_1_for_nothing_but_a_failed_gate(folder, tmp_path, 
     )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Modules in the working folder, or in the way of Python's own
+
+PLANTED = ("typing", "typer", "numpy", "enum", "logging", "shlex", "difflib", "contextvars")
+
+
+def process(folder, before, *, planted, path=False):
+    """Run a gate on a worse model beside files that are called like modules."""
+    for name in PLANTED:
+        (folder / f"{name}.py").write_text(planted, encoding="utf-8")
+    write_counts(folder / "worse.json", items("worse"))
+    return subprocess.run(
+        [sys.executable, *before, *gate("worse")],
+        cwd=folder,
+        env=os.environ | ({"PYTHONPATH": str(folder)} if path else {}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+SCRIPT = "import sys; from outperform.__main__ import entry; sys.exit(entry())"
+WAYS = {"module": ["-m", "outperform"], "safe module": ["-P", "-m", "outperform"]}
+
+
+@pytest.mark.parametrize("planted", ["import os; os._exit(0)", "x = 1"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_imports_nothing_from_the_working_folder(tmp_path, way, planted):
+    done = process(tmp_path, WAYS[way], planted=planted)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("Gate failed")
+
+
+@pytest.mark.parametrize("planted", ["x = 1", "import sys; sys.exit(0)", "1 / 0"])
+@pytest.mark.parametrize("way", [["-m", "outperform"], ["-c", SCRIPT]], ids=["module", "script"])
+def test_what_cannot_be_imported_is_no_failed_gate(tmp_path, way, planted):
+    done = process(tmp_path, way, planted=planted, path=True)
+    assert done.returncode == 5, done.stderr
+    assert done.stderr.startswith("outperform: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_script_begins_where_imports_are_guarded():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    written = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    target = written["project"]["scripts"]["outperform"]
+    assert target == "outperform.__main__:entry"
+    assert f"outperform = {target}" in recipe
 
 
 # A parser that does not do what it says

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import typer
 
 from outperform.cli.app import _PANELS, COMMANDS, app
@@ -99,6 +101,7 @@ TABLE = {
         "--output": "FILE",
         "--items": "FILE",
         "--recount": "PART",
+        "--verify": None,
         "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",
@@ -149,3 +152,22 @@ def test_a_summary_is_one_line(capsys, monkeypatch):
     for name, command in COMMANDS.items():
         (line,) = [one for one in lines if one.split(" ")[0] == name]
         assert line.endswith(command.__doc__.splitlines()[0])
+
+
+def words_of(text):
+    """Return the words of a help text, without the frames around it."""
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_no_help_loses_a_word(capsys, monkeypatch):
+    """What stands in brackets could be taken for markup and left out."""
+    monkeypatch.setenv("COLUMNS", "2000")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 2000)
+    for name, made in typer.main.get_group(app).commands.items():  # new ones, which show all
+        with suppress(typer.Exit, SystemExit):
+            made.main(["--help"], prog_name=name, standalone_mode=False)
+        shown = words_of(capsys.readouterr().out)
+        for text in (made.help, *(one.help for one in made.params if one.help)):
+            for line in text.split("\n\n"):
+                assert words_of(line) in shown, (name, line)
+        assert " . " not in shown

@@ -68,7 +68,17 @@ def test_another_part_of_the_work_has_a_pace_of_its_own(patient):
     tells = {now: [(now, 20)] for now in range(1, 21)}
     tells |= {20 + now: [(2 * now, 20)] for now in range(1, 11)}  # twice as fast
     lines = said(Lines("drawing", 0.0), 30, tells)
-    assert lines[22] == "drawing: 20% after 22 s, about 8 s left"
+    assert lines[22] == "drawing, part 2: 20% after 22 s, about 8 s left"
+
+
+def test_what_is_shown_of_a_part_never_runs_backward(patient):
+    lines = Lines("drawing", 0.0)
+    for now, done in enumerate((10, 30, 28, 50, 45, 60)):
+        lines.tell(done, 100, float(now))
+        assert lines.done == max((10, 30, 28, 50, 45, 60)[: now + 1])
+    assert lines.what == "drawing"
+    lines.tell(3, 100, 7.0)
+    assert (lines.what, lines.done) == ("drawing, part 2", 3)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +98,9 @@ def test_commands_tell_on_stderr_and_answer_on_stdout(folder, capsys, hasty, com
     told = capsys.readouterr()
     lines = [line for line in told.err.splitlines() if line.startswith(f"outperform: {what}")]
     assert lines, told.err
-    assert all(re.match(r"outperform: [a-z ]+( takes about|: )", line) for line in lines)
+    assert all(
+        re.match(r"outperform: [a-z ]+(, part \d+)?( takes about|: )", line) for line in lines
+    )
     assert "takes about" not in told.out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -192,6 +193,44 @@ def test_every_metric_is_listed(capsys):
     assert main(["explain", "metrics"]) == 0
     text = capsys.readouterr().out
     assert all(name in text for name in (*op.metrics.names(), *op.metrics.score_names()))
+
+
+def sentences(capsys, word):
+    """Return what is said of a word, without its name and its link."""
+    assert main(["explain", word]) == 0
+    name, *text, link = capsys.readouterr().out.splitlines()
+    assert link.startswith("https://")
+    return name, " ".join(text)
+
+
+@pytest.mark.parametrize("name", [*dict.fromkeys(one.name for one in TEMPLATES.values())])
+def test_a_finding_is_explained_without_holes(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "300")
+    title, text = sentences(capsys, name)
+    assert title.startswith(name)
+    assert text[0].isupper() or not text[0].isalpha()
+    assert text.endswith(".")
+    assert not {"…", "{", "`"} & set(text.replace("(…)", ""))
+    assert len(text.split()) >= 6
+
+
+def test_every_metric_is_explained(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    for name in (*op.metrics.names(), *op.metrics.set_names(), *op.metrics.score_names()):
+        _, text = sentences(capsys, name)
+        assert text.endswith(".")
+        assert len(text.split()) >= 6, name
+
+
+@pytest.mark.parametrize("word", ["mcnemar", "McNemar", "p-value", "t-test", "significance"])
+def test_tests_of_others_are_known(capsys, word):
+    assert sentences(capsys, word)[0] == "p-value"
+
+
+def test_the_explanations_are_those_of_the_reference():
+    path = Path(__file__).parents[2] / "scripts" / "make_explained.py"
+    made = runpy.run_path(str(path))
+    assert made["TARGET"].read_text(encoding="utf-8") == made["written"](), f"run {path.name}"
 
 
 def test_every_finding_is_explained(capsys):

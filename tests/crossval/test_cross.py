@@ -295,7 +295,11 @@ def test_groups_widen_the_interval_as_they_do_in_a_test_set():
         ),
         (StratifiedShuffleSplit(6, test_size=0.5, random_state=0), DataError, "fold 2 is not"),
         (LeaveOneOut(), DataError, "blocked cross-validation needs"),
-        (5, UsageError, "cv must be a splitter such as op.BlockedTwoFold.*got 5"),
+        (
+            5,
+            UsageError,
+            "cv must be a splitter such as op.BlockedTwoFold.*got 5; the folds of.*correlate",
+        ),
         ("blocked", UsageError, "cv must be a splitter"),
         (op.BlockedTwoFold, UsageError, "cv must be a splitter"),
         ([(np.arange(5), np.arange(5, 10))], UsageError, "got a list"),

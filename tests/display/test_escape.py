@@ -144,3 +144,9 @@ def test_formulas_are_disarmed(label):
 @pytest.mark.parametrize("label", ["spam", "a=b", "e-mail", "", "≫ better", "0.5"])
 def test_other_text_is_kept_in_csv(label):
     assert for_csv(label) == label
+
+
+@pytest.mark.parametrize("code", [*range(0x20), *range(0x7F, 0xA0)])
+def test_csv_holds_nothing_that_a_terminal_obeys(code):
+    written = for_csv(f"a{chr(code)}b")
+    assert written == (f"a{chr(code)}b" if chr(code) in "\t\n\r" else f"a\\x{code:02x}b")

@@ -119,3 +119,26 @@ def test_what_a_driver_quotes_is_masked():
 def test_names_of_files_stay_what_they_are():
     for name in ("preds.csv", "C:\\runs\\a@b.csv", "runs/mail@day=2026:01.csv", "a:b.parquet"):
         assert masked(name) == name
+
+
+@pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql+asyncpg", "postgres"])
+def test_the_addresses_of_sqlalchemy_are_taken(scheme):
+    from outperform.io.databases import known_database
+
+    found = known_database(f"{scheme}://user@host/runs", table="t", query=None)
+    assert (found.scheme, found.address) == (
+        "postgres",
+        f"{scheme.partition('+')[0]}://user@host/runs",
+    )
+
+
+def test_a_file_address_is_a_path(tmp_path):
+    path = tmp_path / "my preds%20.csv"
+    path.write_text("label,old,new\na,a,b\nb,b,b\n", encoding="utf-8")
+    asked = {"truth": "label", "models": ["old", "new"]}
+    seen = op.read(path, **asked)
+    for source in (path.as_uri(), f"file://localhost{path}", f"file:{path}", f"file://{path}"):
+        assert op.read(source, **asked) == seen
+    assert op.read([path.as_uri()], **asked) == seen
+    with pytest.raises(UsageError, match="on another machine, 'elsewhere'"):
+        op.read("file://elsewhere/preds.csv", **asked)

@@ -8,6 +8,9 @@ import pytest
 
 import outperform as op
 from outperform.errors import UsageError
+from outperform.io.formats import Storage
+from outperform.io.sources import Request
+from outperform.io.store import update
 from tests.io.object_store import KEY, SECRET, running
 
 pa = pytest.importorskip("pyarrow")
@@ -34,6 +37,15 @@ def write_delta(place: str, **options: Any) -> None:
     delta.DeltaTable(place, **options).delete("id = 'tue-0' or id = 'mon-5'")
 
 
+def refuse_update(source: str, folder: Path, kind: str, **asked: Any) -> None:
+    """See that a folder of counts says what is true of a table, and takes none."""
+    request = Request(**ASKED, **asked)
+    told = f"is {kind}, whose files may hold deleted rows, .* leave update= out, and write"
+    with pytest.raises(UsageError, match=told):
+        update(folder, [source], request, version="1")
+    assert not folder.exists()
+
+
 def test_deleted_rows_of_delta_are_not_counted(tmp_path: Path) -> None:
     place = tmp_path / "preds"
     write_delta(str(place))
@@ -48,9 +60,17 @@ def test_deleted_rows_of_delta_are_not_counted(tmp_path: Path) -> None:
         assert ours.counts.tolist() == theirs.counts.tolist()
     assert op.read(place, **ASKED, where={"day": "tue"}).n == 39
     # The files still hold what was deleted, so neither they nor a folder above are taken.
-    for source in (f"{place}/**/*.parquet", tmp_path, f"{place}/day=*"):
-        with pytest.raises(UsageError, match="name the table itself"):
+    one = next(place.rglob("*.parquet"))
+    for source in (f"{place}/**/*.parquet", tmp_path, f"{place}/day=*", place / "day=mon", one):
+        with pytest.raises(UsageError, match=r"is a Delta table .* name the table itself"):
             op.read(source, **ASKED)
+    refuse_update(str(place), tmp_path / "counts", "a Delta table")
+    # A table that was opened is read at the version that it was opened at.
+    delta = pytest.importorskip("deltalake")
+    opened = op.read(delta.DeltaTable(str(place)), **ASKED)
+    assert (opened.n, opened.confusion("old").tolist()) == (98, seen.confusion("old").tolist())
+    assert op.read(delta.DeltaTable(str(place), version=0), **ASKED).n == 60
+    assert op.read(place.as_uri(), **ASKED) == seen
     shutil.rmtree(place / "_delta_log")
     assert op.read(place, **ASKED).n > 98
 
@@ -74,9 +94,16 @@ def test_deleted_rows_of_iceberg_are_not_counted(tmp_path: Path) -> None:
     assert next(one.name for one in seen.findings) == "table_recognized"
     newest = table.metadata_location.removeprefix("file://")
     assert op.read(newest, **ASKED) == seen
+    assert op.read(table.metadata_location, **ASKED) == seen
+    assert op.read(table, **ASKED) == seen
+    refuse_update(str(place), tmp_path / "counts", "an Iceberg table")
+    one = next(place.rglob("*.parquet"))
+    for source in (f"{place}/**/*.parquet", place.parent, place / "data", one):
+        with pytest.raises(UsageError, match=r"is an Iceberg table .* name the table itself"):
+            op.read(source, **ASKED)
 
 
-def test_delta_in_a_store() -> None:
+def test_delta_in_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with running("tables-of-tests") as store:
         place = "s3://tables-of-tests/preds"
         options = {
@@ -91,3 +118,12 @@ def test_delta_in_a_store() -> None:
         for source in (f"{place}/**/*.parquet", "s3://tables-of-tests"):
             with pytest.raises(UsageError, match="name the table itself"):
                 op.read(source, **ASKED, storage_options=store.options)
+            with pytest.raises(UsageError, match="name the table itself"):
+                op.read(f"{place}/day=mon", **ASKED, storage_options=store.options)
+        reaching = Storage.of(store.options)
+        refuse_update(place, tmp_path / "counts", "a Delta table", storage_options=reaching)
+        # By the variables of the machine alone.
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
+            monkeypatch.setenv(name, options[name])
+        monkeypatch.setenv("AWS_ENDPOINT_URL", store.url)
+        assert op.read(place, **ASKED).n == 98

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import logging
+import os
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import outperform as op
 from outperform.cli.main import main as run
 from outperform.errors import DataError, OutperformError, UsageError
 from outperform.io.formats import Dialect, Storage
-from outperform.io.remote import files_of
+from outperform.io.remote import files_of, storage_of
 from tests.io.object_store import BUCKET, KEY, SECRET, Store, running
 
 pa = pytest.importorskip("pyarrow")
@@ -71,7 +72,8 @@ def test_a_marker_is_that_of_the_content(store: Store) -> None:
     [
         (f"s3://{BUCKET}/nothing/here.csv", "no file"),
         (f"s3://{BUCKET}/nothing*.csv", "no file matches"),
-        ("s3://no-such-bucket/a.csv", "no file"),
+        ("s3://no-such-bucket/a.csv", "there is no bucket 'no-such-bucket'"),
+        ("s3://no-such-bucket/*.csv", "there is no bucket 'no-such-bucket'"),
         ("s3://*/a.csv", "cannot be a pattern"),
         ("s3:///a.csv", "names no bucket"),
         (f"s3://{KEY}:{SECRET}@{BUCKET}/a.csv", "neither credentials nor options"),
@@ -86,12 +88,93 @@ def test_addresses_that_lead_nowhere(store: Store, address: str, told: str) -> N
 
 
 def test_options_that_no_store_takes(store: Store) -> None:
-    with pytest.raises(UsageError, match="what S3FileSystem of pyarrow takes") as caught:
+    with pytest.raises(UsageError, match="'secrett_key'; did you mean 'secret_key'") as caught:
         files_of(f"s3://{BUCKET}/a.csv", {**store.options, "secrett_key": SECRET})
+    assert SECRET not in str(caught.value)
+    with pytest.raises(UsageError, match="several values for 'secret_key'") as caught:
+        files_of(f"s3://{BUCKET}/a.csv", {**store.options, "secret": SECRET + "x"})
     assert SECRET not in str(caught.value)
     with pytest.raises(UsageError, match="the value of 'secret_key' is of type bytes"):
         files_of(f"s3://{BUCKET}/a.csv", {"secret_key": SECRET.encode()})  # type: ignore[dict-item]
     assert SECRET not in repr(files_of(store.put("r.csv", ROWS), store.options))
+
+
+# Where a private store is
+
+
+@pytest.fixture
+def bare(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
+    """Let the machine know credentials, and nothing of where the store is."""
+    for name in [*os.environ]:
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    store.put("private/a.csv", ROWS)
+    return store
+
+
+PRIVATE = f"s3://{BUCKET}/private/"
+VARIABLES = ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_S3_ENDPOINT"]
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_the_endpoint_of_the_machine_is_obeyed(
+    bare: Store, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, f"{bare.url}/")
+    assert [one.size for one in files_of(PRIVATE)] == [len(ROWS)]
+
+
+def test_the_endpoint_of_s3_comes_before_that_of_all_services(
+    bare: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", bare.url)
+    assert len(files_of(PRIVATE)) == 1
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+    assert len(files_of(PRIVATE, {"endpoint_override": bare.url})) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[default]\nendpoint_url = {url}\n",
+        "[profile ours]\nendpoint_url = {url}\n",
+        "[profile ours]\nservices = here\n[services here]\ns3 =\n  endpoint_url = {url}\n",
+    ],
+)
+def test_the_endpoint_of_a_profile_is_obeyed(
+    bare: Store, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    Path(os.environ["AWS_CONFIG_FILE"]).write_text(text.format(url=bare.url), encoding="utf-8")
+    if "ours" in text:
+        monkeypatch.setenv("AWS_PROFILE", "ours")
+    assert storage_of(PRIVATE, None).options == {"endpoint_override": bare.url}
+    monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
+    assert storage_of(PRIVATE, None).options == {}
+
+
+def test_nothing_is_made_of_a_machine_without_an_endpoint(bare: Store) -> None:
+    assert storage_of(PRIVATE, None).options == {}
+    assert storage_of("gs://bucket/x", Storage({"key": "x"})).options == {"key": "x"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("aws_access_key_id", "aws_secret_access_key", "region_name", "endpoint_url"),
+        ("key", "secret", "region", "endpoint_url"),
+        ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL"),
+    ],
+)
+def test_the_names_of_other_tools_are_taken(bare: Store, names: tuple[str, ...]) -> None:
+    values = [bare.options[one] for one in ("access_key", "secret_key", "region")]
+    options = dict(zip(names, [*values, bare.url], strict=True))
+    assert len(files_of(PRIVATE, options)) == 1
 
 
 def table(n: int, seed: int = 0) -> pa.Table:

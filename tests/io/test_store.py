@@ -41,10 +41,10 @@ def counted(rows):
     return op.Outcomes.from_labels(truth, {"old": old, "new": new})
 
 
-def update(folder, *sources, recount=(), **asked):
+def update(folder, *sources, recount=(), verify=False, **asked):
     request = Request(**{"truth": "label", "models": ["old", "new"]} | asked)
     found = store.update(
-        folder, [str(one) for one in sources], request, version="1", recount=recount
+        folder, [str(one) for one in sources], request, version="1", recount=recount, verify=verify
     )
     return [part.name for part in found.counted]
 
@@ -89,7 +89,8 @@ def test_a_part_knows_where_it_came_from(days):
     ((name, size, marker, digest),) = told["files"]
     assert (told["name"], told["source"], told["items"]) == ("b.csv", str(source / "b.csv"), 61)
     stat = (source / "b.csv").stat()
-    assert (name, size, marker) == ("b.csv", stat.st_size, str(stat.st_mtime_ns))
+    times = f"{stat.st_mtime_ns}:{stat.st_ino}:{stat.st_ctime_ns}"
+    assert (name, size, marker) == ("b.csv", stat.st_size, times)
     assert digest.startswith("blake2b:")
     assert told["time"][:2] == "20"
     assert told["version"] == "1"
@@ -219,6 +220,68 @@ def test_a_file_that_was_only_touched_did_not_change(days):
     os.utime(source / "b.csv", (1, 1))
     assert update(folder, source) == []
     assert op.read(folder) == counted(rows)
+
+
+def test_a_touched_file_is_hashed_once(days, monkeypatch):
+    source, folder, rows = days
+    os.utime(source / "b.csv", (1, 1))
+    hashed = []
+    real = store._hash
+    monkeypatch.setattr(store, "_hash", lambda *given: hashed.append(given) or real(*given))
+    for _ in range(3):
+        assert update(folder, source) == []
+    assert len(hashed) == 1
+    assert op.read(folder) == counted(rows)
+
+
+def test_a_file_rewritten_with_its_size_and_time_changed(days):
+    source, folder, _ = days
+    path = source / "b.csv"
+    before = path.stat()
+    path.write_bytes(path.read_bytes()[:-2] + b"x\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    now = path.stat()
+    assert (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    with pytest.raises(DataError, match=r"'b\.csv' changed since it was counted"):
+        update(folder, source)
+
+
+def test_verify_hashes_every_file(days, monkeypatch):
+    source, folder, _ = days
+    path = source / "b.csv"
+    # As on a machine whose times cannot be trusted.
+    monkeypatch.setattr(store, "_is_untouched", lambda *given: True)
+    day(path, 30)
+    assert update(folder, source) == []
+    with pytest.raises(DataError, match=r"'b\.csv' changed since it was counted"):
+        update(folder, source, verify=True)
+
+
+def test_an_edited_part_is_noticed_by_the_next_update(days):
+    source, folder, _ = days
+    path = next(folder.glob("b.csv*.gz"))
+    line, text = gzip.decompress(path.read_bytes()).split(b"\n", 1)
+    for edited in (text.replace(b"1", b"2", 1), text[:-80], b"", text + b" "):
+        path.write_bytes(gzip.compress(line + b"\n" + edited))
+        with pytest.raises(DataError, match="not the outcomes that the first line tells of"):
+            update(folder, source)
+
+
+def test_a_file_that_has_gone_is_named(days):
+    source, folder, _ = days
+    request = Request(truth="label", models=["old", "new"])
+
+    def named(*sources):
+        found = store.update(folder, [str(one) for one in sources], request, version="1")
+        return [str(one) for one in found.findings]
+
+    assert named(source) == []
+    (source / "a.csv").unlink()
+    (told,) = named(source)
+    assert told.startswith(f"warning: What was counted is no longer there: {source / 'a.csv'}. ")
+    assert f"delete {folder / 'a.csv.jsonl.gz'}." in told
+    # Whoever names other files does not say that all are there.
+    assert named(source / "b.csv") == named(f"{source}/b*.csv") == []
 
 
 def test_a_file_that_has_gone_stays_counted(days):

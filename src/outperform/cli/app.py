@@ -18,7 +18,7 @@ from outperform import __version__
 from outperform.cli import compare, gate, plan
 from outperform.cli import groups as g
 from outperform.cli import options as o
-from outperform.cli.exit_codes import guarded, option, shown
+from outperform.cli.exit_codes import guarded, option, say, shown
 from outperform.cli.groups import deliver, show
 from outperform.cli.inputs import declared
 from outperform.cli.options import FIRST, PANELS
@@ -144,6 +144,16 @@ _Recount = Annotated[
 ]
 
 
+_Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="With --update, hash every file again, also where size and times are as they were.",
+        rich_help_panel=PANELS[-1],
+    ),
+]
+
+
 def count(
     sources: _Tables,
     of: o.Models = None,
@@ -151,6 +161,7 @@ def count(
     output: o.Output = None,
     update: _Update = None,
     recount: _Recount = None,
+    verify: _Verify = False,
     *,
     reading: g.OneTable,
 ) -> None:
@@ -170,8 +181,10 @@ def count(
         **reading.declared(),
     }
     if update is not None:
-        _update(update, sources, recount or [], output, asked, reading)
+        _update(update, sources, recount or [], verify, output, asked, reading)
         return
+    if verify:
+        raise UsageError("--verify is for the folder that --update names; give both")
     if recount:
         raise UsageError("--recount is for parts of the folder that --update names; give both")
     with shown("counting"):
@@ -185,6 +198,7 @@ def _update(
     folder: Path,
     sources: list[str],
     recount: list[str],
+    verify: bool,
     output: Path | None,
     asked: dict[str, Any],
     reading: g.OneTable,
@@ -208,7 +222,9 @@ def _update(
         **check_options(told["dialect"]),
     )
     with shown("counting"):
-        done = update(folder, sources, request, version=__version__, recount=recount)
+        done = update(folder, sources, request, version=__version__, recount=recount, verify=verify)
+    for one in done.findings:
+        say(str(one))
     lines = [f"{part.name}: {counted(part.items, 'items')}" for part in done.counted]
     lines.append(
         f"{counted(len(done.counted), 'partitions')} counted; {folder} holds "
@@ -243,7 +259,7 @@ def explain(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="WORD...", help="Terms such as rope, or findings.", show_default=False
+            metavar="WORD...", help="Terms such as rope, metrics, or findings.", show_default=False
         ),
     ],
 ) -> None:
@@ -258,33 +274,54 @@ def explain(
 
 
 def _explained(word: str) -> tuple[str, str, str]:
-    """Return the name of a term or a finding, what it means, and the page that says more."""
-    import re
+    """Return the name of a term, metric or finding, what it means, and the page that says more."""
     from difflib import get_close_matches
 
-    from outperform import metrics
-    from outperform.display.cards import glossary
+    from outperform.display.cards import findings_explained, glossary
     from outperform.findings import TEMPLATES
 
-    terms = glossary()
+    terms, metrics, findings = glossary(), _metrics(), findings_explained()
     known = dict(terms)
     known |= {other: term for term in terms.values() for other in term.get("also", ())}
     asked = word.strip().lower()
+    plain = asked.replace(" ", "_").replace("-", "_")
     if asked == "metrics":
-        every = (*metrics.names(), *metrics.set_names(), *metrics.score_names())
-        return "metrics", f"{', '.join(dict.fromkeys(every))}.", "reference/metrics"
-    term = known.get(asked.replace(" ", "_").replace("-", "_")) or known.get(asked)
+        return "metrics", f"{', '.join(metrics)}.", "reference/metrics"
+    term = known.get(plain) or known.get(asked)
     if term is not None:
         return term["name"], term["text"], term["page"]
-    variants = [one for one in TEMPLATES.values() if one.name == asked]
-    if not variants:
-        findings = dict.fromkeys(one.name for one in TEMPLATES.values())
-        near = [*terms, *get_close_matches(asked, findings)]  # all findings would be a long list
-        raise UsageError(unknown_name("term or finding", word, near))
-    said = list(dict.fromkeys(re.sub(r"\{[^}]*\}", "…", one.text) for one in variants))
+    if plain in metrics:
+        return plain, metrics[plain], "reference/metrics"
+    if plain not in findings:
+        others = get_close_matches(plain, [*metrics, *findings])  # all would be a long list
+        raise UsageError(unknown_name("term, metric or finding", word, [*terms, *others]))
+    variants = [one for one in TEMPLATES.values() if one.name == plain]
     mends = next((f" {option(one.mends)} mends it." for one in variants if one.mends), "")
     levels = " or ".join(dict.fromkeys(level for one in variants for level in one.levels))
-    return f"{asked} ({levels})", " Or: ".join(said) + mends, "reference/findings"
+    return f"{plain} ({levels})", findings[plain] + mends, "reference/findings"
+
+
+def _metrics() -> dict[str, str]:
+    """Return every metric and a sentence about it."""
+    from outperform import metrics
+
+    found: dict[str, str] = {}
+    for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
+        metric = metrics.get_score(name) if metrics.is_of_scores(name) else metrics.get(name)
+        low, high = metric.bounds or (float("-inf"), float("inf"))
+        ends = {
+            (True, True): f"It lies between {low:g} and {high:g}",
+            (True, False): f"It is {low:g} or more",
+            (False, True): f"It is {high:g} or less",
+            (False, False): "It has the units of the data",
+        }[low > float("-inf"), high < float("inf")]
+        better = "more" if metric.greater_is_better else "less"
+        label = metric.label[0].upper() + metric.label[1:]
+        found[name] = f"{label}. {ends}, and {better} is better."
+    return found
+
+
+_REPOSITORY = "https://github.com/outperform/outperform"
 
 
 def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
@@ -295,7 +332,8 @@ def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
     except PackageNotFoundError:  # run from its sources
         urls = {}
     docs = urls.get("Documentation", "").rstrip("/")
-    link = f"{docs}/{where}.html" if docs else f"docs/{where}.md"
+    home = urls.get("Repository", _REPOSITORY).rstrip("/")
+    link = f"{docs}/{where}.html" if docs else f"{home}/blob/main/docs/{where}.md"
     return [*page.text(name, style="strong"), *page.text(text), *page.text(link, style="dim")]
 
 

@@ -285,8 +285,13 @@ def _bar(what: str) -> Iterator[Progress]:
     from rich.progress import Progress as RichProgress
 
     with RichProgress(console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+        task, state = shown.add_task(what, total=None), Lines(what, time.monotonic())
+
+        def tell(done: int, total: int) -> None:
+            state.tell(done, total, time.monotonic())
+            shown.update(task, completed=state.done, total=total, description=state.what)
+
+        yield tell
 
 
 @contextmanager
@@ -337,28 +342,49 @@ class Lines:
     >>> lines.tell(60, 100, 12.0)
     >>> lines.line(12.0)
     'counting: 60% after 12 s, about 8 s left'
+    >>> lines.tell(0, 50, 20.0)
+    >>> lines.tell(10, 50, 22.0)
+    >>> lines.line(22.0)
+    'counting, part 2: 20% after 22 s, about 8 s left'
     """
 
     def __init__(self, what: str, now: float) -> None:
-        self._what, self._began = what, now
+        self._what, self._began, self._part = what, now, 1
         self._first = (0, now)  # how much was done, and when, at the first tell of this part
         self._said: float | None = None
         self._done, self._total, self._told = 0, 0, now
         self._lock = Lock()
 
     def tell(self, done: int, total: int, now: float) -> None:
-        """Hear how much is done; where it is less than before, another part of the work began."""
+        """Hear how much is done; where it is much less than before, another part of it began.
+
+        A little less comes from workers that tell out of turn, and is not heard.
+        """
         with self._lock:
+            if done < self._done and total == self._total and 2 * done > self._done:
+                return
+            if done < self._done:
+                self._part += 1
             if done < self._done or total != self._total:
                 self._first = (done, now)  # what came before it, such as imports, is no pace
             self._done, self._total, self._told = done, total, now
+
+    @property
+    def done(self) -> int:
+        """How much is done of this part."""
+        return self._done
+
+    @property
+    def what(self) -> str:
+        """What is done, and its part if it has several."""
+        return self._what if self._part == 1 else f"{self._what}, part {self._part}"
 
     def line(self, now: float) -> str | None:
         """Return what to say now, if anything."""
         with self._lock:
             left = self._left(now)
             long = left is not None and now - self._began + left >= EVERY
-            if self._said is None and long:
+            if self._said is None and long and self._part == 1:
                 self._said = now
                 return f"{self._what} takes about {_seconds(now - self._began + (left or 0))}"
             if now - (self._began if self._said is None else self._said) < EVERY:
@@ -366,9 +392,9 @@ class Lines:
             self._said = now
             after = _seconds(now - self._began)
             if left is None:
-                return f"{self._what}: {after} so far"
+                return f"{self.what}: {after} so far"
             share = self._done / self._total
-            return f"{self._what}: {share:.0%} after {after}, about {_seconds(left)} left"
+            return f"{self.what}: {share:.0%} after {after}, about {_seconds(left)} left"
 
     def _left(self, now: float) -> float | None:
         """Return how many seconds are left at the pace so far; None before it is known."""

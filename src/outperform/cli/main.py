@@ -9,13 +9,22 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Protocol, cast
 
+from outperform import __version__
 from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Ended, leave, say
 
 _JUDGING = ("gate", "watch")
-_ASKS_FOR_TEXT = {"-h", "--help", "--version"}
+_HELP = {"-h", "--help"}
+_ASKS_FOR_TEXT = {*_HELP, "--version"}
+_OF_THE_COMMAND_LINE = ("typer", "rich")
+_INSTALL = 'pip install "outperform[cli]"'
 # With less address space numpy and DuckDB do not fail but exit with 1, or never end.
 _LEAST_MEMORY = 1_200_000_000
+# What another command does.
+_ELSEWHERE = {
+    ("report", "--by"): "a page about several tasks is written by compare --by, rank --by or "
+    "gate --by, with --format html or, of a gate, --report FILE",
+}
 # Each command has some of these.
 _MODELS = {"--a", "--b", "--baseline", "--candidate", "--of"}
 
@@ -35,8 +44,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _trusted(code, sys.argv[1:] if given is None else given)
 
 
+COMMANDS = {
+    "compare": "Say whether A really outperforms B.",
+    "estimate": "How good is one model, and how sure is that?",
+    "scorecard": "Compare two models in several metrics, or on every class.",
+    "slices": "Compare two models in every slice, the most concerning first.",
+    "rank": "Rank many models: who is best, and who is practically tied.",
+    "runs": "Compare two models by several training runs of each.",
+    "bcv": "Compare two models by the counts of blocked folds.",
+    "sensitivity": "Say whether another prior or ROPE would change the decision.",
+    "report": "Write the comparison as one HTML file that works offline.",
+    "gate": "May the candidate replace the baseline?",
+    "watch": "Print the decision after each batch, until it is time to stop.",
+    "plan": "How many items does a decision take?",
+    "power": "How often would a test set of this size decide?",
+    "propose": "Say which items to label, most where two models disagree.",
+    "count": "Count predictions once, into a small file that others take.",
+    "example": "Write the bundled data as CSV, one column a model.",
+    "explain": "Say in a few lines what a term or a finding means.",
+}
+
+
+def _without_typer(arguments: Sequence[str]) -> str | None:
+    """Return what an installation without the command line answers; None if it cannot."""
+    if list(arguments) == ["--version"]:
+        return f"outperform {__version__}"
+    if arguments and _HELP.isdisjoint(arguments):
+        return None
+    wide = max(map(len, COMMANDS))
+    return "\n".join(
+        (
+            "Usage: outperform COMMAND ...",
+            "",
+            "Does one classifier really outperform another, by how much, and how sure is that?",
+            "",
+            *(f"  {name:{wide}}  {what}" for name, what in COMMANDS.items()),
+            "",
+            f"To run a command, install the command line: {_INSTALL}",
+        )
+    )
+
+
 def _run(arguments: list[str] | None) -> int:
-    from outperform.cli.app import app
+    try:
+        from outperform.cli.app import app
+    except ImportError as error:
+        if _missing(error) not in _OF_THE_COMMAND_LINE:
+            raise
+        text = _without_typer(sys.argv[1:] if arguments is None else arguments)
+        if text is None or sys.stdout is None:
+            raise
+        sys.stdout.write(f"{text}\n")
+        return exit_codes.DONE
 
     _spell_out()
     try:
@@ -88,9 +147,14 @@ def _trusted(code: object, arguments: Sequence[str]) -> int:
 def _unforeseen(error: BaseException) -> str:
     if not isinstance(error, ImportError):
         return f"unforeseen {type(error).__name__}: {error}"
-    missing = (error.name or "").partition(".")[0]
-    mend = 'pip install "outperform[cli]"' if missing in ("typer", "rich") else f"{error}"
-    return f"the command line needs {missing or 'a module'}; {mend}"
+    missing = _missing(error)
+    if missing in _OF_THE_COMMAND_LINE:
+        return f"the command line is not installed; {_INSTALL}"
+    return f"the command line needs {missing or 'a module'}; {error}"
+
+
+def _missing(error: ImportError) -> str:
+    return (error.name or "").partition(".")[0]
 
 
 class _Parameter(Protocol):
@@ -135,6 +199,9 @@ def _with_hint(error: _Mistake) -> str:
     known = {name for one in error.ctx.command.params for name in one.opts}
     near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
     meant = sorted(known & _MODELS) if unknown in _MODELS else near
+    here = error.ctx.command_path.rpartition(" ")[2]
+    if (here, unknown) in _ELSEWHERE:
+        return f"{error.message}; {_ELSEWHERE[here, unknown]}"
     return f"{error.message}; did you mean {' and '.join(meant)}?" if meant else error.message
 
 

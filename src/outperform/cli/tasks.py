@@ -36,7 +36,7 @@ PolicyFile = Annotated[
     Path | None,
     typer.Option(
         "--policy",
-        help="What is required on each task of --by: TOML with a table [tasks].",
+        help="What is required on each task of --by: TOML with a table called tasks.",
         metavar="FILE",
         rich_help_panel="Question",
     ),

@@ -52,8 +52,9 @@ if TYPE_CHECKING:
 
 
 def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
-    """Judge the draws of a comparison under another ROPE."""
-    spec, checked, details = own.spec, rope_for(own.spec, rope), own.details
+    """Judge the draws of a comparison under another ROPE; a Rope may be as wide as it is."""
+    checked = rope if isinstance(rope, Rope) else rope_for(own.spec, rope)
+    spec, details = own.spec, own.details
     if isinstance(details, RunDetails):
         return summarize_runs(
             spec,

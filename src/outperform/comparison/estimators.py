@@ -201,6 +201,8 @@ class ComparisonDisplay:
     >>> display = ComparisonDisplay.from_predictions(
     ...     [1, 0] * 50, [1, 0] * 50, [1, 1] * 50, metric="accuracy", rope=0.01,
     ...     names=("new", "old"), random_state=0, ax=Figure().subplots())
+    >>> display
+    ComparisonDisplay(Comparison(...))
     >>> display.comparison.decision
     <Decision.BETTER: '≫'>
     >>> display.ax_.get_xlabel()
@@ -212,6 +214,9 @@ class ComparisonDisplay:
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
+
+    def __repr__(self) -> str:
+        return f"ComparisonDisplay({self.comparison!r})"
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> ComparisonDisplay:
         """Draw the posterior, into these axes or into new ones.

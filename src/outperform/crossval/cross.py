@@ -400,7 +400,14 @@ def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list
     if isinstance(cv, (str, bytes, type)) or not hasattr(cv, "split"):
         brief = isinstance(cv, (int, np.integer, str, type))
         came = repr(cv) if brief else f"a {type(cv).__name__}"
-        raise UsageError(f"cv must be a splitter such as op.BlockedTwoFold(3); got {came}")
+        why = (
+            "; the folds of predicted labels must be blocked two-fold ones, because how far the "
+            "counts of k folds correlate is not known. With a metric of scores, such as roc_auc, "
+            f"cv={cv} is taken"
+            if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+            else ""
+        )
+        raise UsageError(f"cv must be a splitter such as op.BlockedTwoFold(3); got {came}{why}")
     try:
         return list(cv.split(x, y, groups))
     except ValueError as error:

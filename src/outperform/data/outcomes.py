@@ -154,6 +154,11 @@ class Outcomes(Constructors):
         return any(one.groups is not None and one.groups.weighted for one in self.tables)
 
     @property
+    def cells(self) -> int:
+        """How many cells there are: different rows of truth and predictions that occurred."""
+        return sum(len(table.counts) for table in self.tables)
+
+    @property
     def n_classes(self) -> int:
         """The number of classes."""
         return len(self.labels)

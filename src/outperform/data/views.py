@@ -435,7 +435,6 @@ def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
 
 def describe(outcomes: Outcomes) -> str:
     """Return outcomes in one line."""
-    cells = sum(len(table.counts) for table in outcomes.tables)
     kind = "" if outcomes.kind == "classes" else f", kind={outcomes.kind!r}"
     if outcomes.slices is not None:
         kind += f", slices={len(outcomes.slices)}"
@@ -452,5 +451,5 @@ def describe(outcomes: Outcomes) -> str:
     labels: object = outcomes.labels if few else f"<{outcomes.n_classes} classes>"
     return (
         f"Outcomes(n={outcomes.n}, models={outcomes.models}, labels={labels}, "
-        f"paired={outcomes.paired}, cells={cells}{kind})"
+        f"paired={outcomes.paired}, cells={outcomes.cells}{kind})"
     )

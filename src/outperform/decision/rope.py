@@ -50,7 +50,11 @@ class Rope:
 
     @classmethod
     def from_param(
-        cls, rope: RopeLike | None, *, bounds: tuple[float, float] | None = (-1.0, 1.0)
+        cls,
+        rope: RopeLike | None,
+        *,
+        bounds: tuple[float, float] | None = (-1.0, 1.0),
+        name: str | None = None,
     ) -> Rope:
         """Take a half-width, a pair of ends, a rope, or None for the default.
 
@@ -60,8 +64,13 @@ class Rope:
             What the user gave.
         bounds
             The smallest and largest value of the metric; None if unknown.
+        name
+            What an error calls it; by default the parameter ``rope``.
         """
+        called = name or param("rope")
         if isinstance(rope, Rope):
+            if bounds is not None and not rope.default:
+                _refuse_wide(called, rope, rope.low, rope.high, bounds)
             return rope
         if rope is None:
             if bounds is None or bounds[0] < -1 or bounds[1] > 1:
@@ -71,13 +80,11 @@ class Rope:
                     "metric's units"
                 )
             return cls(low=-DEFAULT_HALF_WIDTH, high=DEFAULT_HALF_WIDTH, default=True)
-        low, high = _ends(rope)
+        low, high = _ends(rope, called)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-            raise UsageError(
-                f"{param('rope')} must be finite and go from low to high; got {rope!r}"
-            )
+            raise UsageError(f"{called} must be finite and go from low to high; got {rope!r}")
         if bounds is not None:
-            _refuse_wide(rope, low, high, bounds)
+            _refuse_wide(called, rope, low, high, bounds)
         return cls(low=low, high=high)
 
     @property
@@ -103,7 +110,7 @@ class Rope:
 
 
 def _refuse_wide(
-    rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
+    called: str, rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
 ) -> None:
     """Refuse a ROPE that holds nearly every difference; perhaps it was meant in per cent."""
     span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
@@ -115,21 +122,20 @@ def _refuse_wide(
         hint += f"; did you mean {meant}?"
     if wide > span:
         raise UsageError(
-            f"{param('rope')} {rope!r} is wider than any difference of this metric (at most "
+            f"{called} {rope!r} is wider than any difference of this metric (at most "
             f"{span:g}); {hint}"
         )
     both_ways = low < 0 < high and narrow >= _TOO_WIDE_BOTH_WAYS
     if in_units and both_ways and wide >= _TOO_WIDE:
         raise UsageError(
-            f"{param('rope')} {rope!r} holds nearly every difference of a metric from "
+            f"{called} {rope!r} holds nearly every difference of a metric from "
             f"{bounds[0]:g} to {bounds[1]:g}, so any two models would be equivalent; {hint}"
         )
 
 
-def _ends(rope: Any) -> tuple[float, float]:
+def _ends(rope: Any, called: str) -> tuple[float, float]:
     message = (
-        f"{param('rope')} must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); got "
-        f"{rope!r}"
+        f"{called} must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); got {rope!r}"
     )
     if isinstance(rope, (str, bytes, bool)):
         raise UsageError(message)
@@ -142,7 +148,7 @@ def _ends(rope: Any) -> tuple[float, float]:
         raise UsageError(message) from error
     if half < 0:
         raise UsageError(
-            f"{param('rope')} as one number is a half-width and must not be negative; got {rope!r}"
+            f"{called} as one number is a half-width and must not be negative; got {rope!r}"
         )
     return -half, half
 

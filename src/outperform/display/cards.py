@@ -36,6 +36,13 @@ def glossary() -> Mapping[str, Mapping[str, Any]]:
 
 
 @cache
+def findings_explained() -> Mapping[str, str]:
+    """Return what every finding means and what to do, by its name."""
+    text = files("outperform.display").joinpath("explained.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
 def marked_terms() -> Mapping[str, str]:
     """Return the words that pages explain where they stand, and what they mean."""
     return {one["marked"]: one["text"] for one in glossary().values() if "marked" in one}

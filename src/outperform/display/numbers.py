@@ -330,6 +330,7 @@ _JSON_UNSAFE = re.compile(
     "#(?=#)|[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
+_OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # by a terminal
 _FORMULA = re.compile(r"[\s\"']*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
@@ -434,19 +435,21 @@ def for_json(text: str) -> str:
 
 
 def for_csv(label: object) -> str:
-    """Return a text cell that no spreadsheet takes for a formula.
+    r"""Return a text cell that no spreadsheet takes for a formula, and no terminal obeys.
 
     Parameters
     ----------
     label
-        The label as it came from the data; it is kept otherwise unchanged.
+        The label as it came from the data; it is kept otherwise unchanged, with its tabs and line
+        breaks.
 
     Examples
     --------
-    >>> for_csv("=1+1"), for_csv("spam")
-    ("'=1+1", 'spam')
+    >>> for_csv("=1+1"), for_csv("spam"), print(for_csv("\x1b[31m\a"))
+    \x1b[31m\x07
+    ("'=1+1", 'spam', None)
     """
-    text = str(label)
+    text = _OBEYED.sub(lambda found: _written_out(found.group()), str(label))
     return "'" + text if _FORMULA.match(text) else text
 
 

@@ -14,7 +14,7 @@ from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
-from outperform.decision.rope import RopeLike
+from outperform.decision.rope import Rope, RopeLike
 from outperform.display.cards import Card, Notebook, card_html
 from outperform.display.layout import Line, Page, plain
 from outperform.errors import UsageError, param
@@ -22,6 +22,7 @@ from outperform.findings import Finding
 from outperform.gates.rule import (
     Judgement,
     Require,
+    check_level,
     check_requirement,
     claim_of,
     draws_to_settle,
@@ -254,6 +255,7 @@ class Gate(Notebook):
             "judgement": self.judgement.value,
             "require": self.checks[0].require,
             "checks": [check.to_dict() for check in self.checks],
+            "findings": finding_facts(self.findings),
         }
 
     def report(self) -> str:
@@ -375,7 +377,8 @@ def gate(
         that are not named; a number, by how much the candidate may be worse; or ``"advisory"``,
         shown but never decisive.
     hdi_prob
-        The mass of the interval.
+        The mass of the interval, 0.5 or more: a candidate that is worse by the whole ROPE passes
+        with probability ``(1 - hdi_prob) / 2``.
     prior
         As for :func:`compare`.
     paired
@@ -417,7 +420,7 @@ def gate(
     <Decision.LEANING_BETTER: '>'>
     """
     shared: dict[str, Any] = {
-        "hdi_prob": hdi_prob,
+        "hdi_prob": check_level(hdi_prob),
         "prior": prior,
         "paired": paired,
         "n_draws": n_draws,
@@ -458,6 +461,8 @@ def gate(
         for one in map(Guard.from_param, guards)
     ]
     _refuse_twins([Guard(metric=metric), *asked])
+    for guard in asked:
+        _refuse_wide(guard)
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
     checks = [Check(comparison=settled(first, require, n_jobs), require=require)]
@@ -500,6 +505,16 @@ def _refuse_idle(found: Comparison, require: Require) -> None:
             f"beyond {edge:+g}, so every model would get the same answer; give it in the metric's "
             "units, e.g. 0.01"
         )
+
+
+def _refuse_wide(guard: Guard) -> None:
+    """Refuse a ROPE of a guard that any ROPE would be refused for, by the guard's name."""
+    if guard.rope is not None:
+        of_scores = metrics.is_of_scores(guard.metric)
+        asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
+        of_class = "" if guard.label is None else f" of class {guard.label!r}"
+        name = f"the ROPE of the guard {asked.name!r}{of_class},"
+        Rope.from_param(guard.rope, bounds=asked.bounds, name=name)
 
 
 def _one_class(guard: Guard) -> Label | None:

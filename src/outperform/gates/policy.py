@@ -20,6 +20,7 @@ from outperform.data.sources import made_serious
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.gates.api import Check, Gate, PolicyLike, settled
 from outperform.gates.rule import Require, check_requirement
+from outperform.inference.spec import rope_for
 from outperform.inference.suite import ScoreSuite, Suite
 from outperform.results.comparison import Comparison
 from outperform.suite.api import compare_suite
@@ -100,8 +101,9 @@ def gate_suite(
     found = compare_suite(_withholding(suite), candidate, baseline, n_jobs=n_jobs, **asked)
     n_deciding = sum(not rule.advisory for rule in rules.values())
     checks = []
+    where = f" in {os.fspath(policy)}" if isinstance(policy, (str, os.PathLike)) else ""
     for task, rule in rules.items():
-        own = _within(found.tasks[task], rule.margin)
+        own = _within(found.tasks[task], rule.margin, f"the policy's margin of {task!r}{where},")
         checks.append(
             Check(
                 comparison=settled(own, rule.require, n_jobs),
@@ -125,10 +127,11 @@ def _withholding(suite: Suite) -> Suite:
     return suite.of_tasks(tasks)
 
 
-def _within(own: Comparison, margin: float | None) -> Comparison:
+def _within(own: Comparison, margin: float | None, name: str) -> Comparison:
     """Return the comparison with a ROPE that reaches as far down as the candidate may be worse."""
     if margin is None:
         return own
+    rope_for(own.spec, margin, name)  # refuses what it refuses as a ROPE
     rope = own.rope
     if own.spec.metric.greater_is_better:
         return with_rope(own, replace(rope, low=-margin, high=max(rope.high, 0.0), default=False))

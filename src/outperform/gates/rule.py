@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from outperform.errors import UsageError, unknown_name
+from outperform.decision.intervals import check_prob
+from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import SAFE_ERRORS, unseen_finding
 from outperform.inference.spelling import SPELLED, spelling_finding
@@ -20,6 +21,9 @@ from outperform.planning.power import Needed, items_needed
 from outperform.results.comparison import Comparison
 
 TOO_COARSE = "monte_carlo_too_coarse"
+# A candidate that is worse by the whole ROPE passes with probability (1 − prob) / 2: one in four at
+# the least, one in ten at what is usual at the least.
+_LEAST_PROB, _USUAL_PROB = 0.5, 0.8
 Require = Literal["not_worse", "better"]
 
 
@@ -120,12 +124,49 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     told = [one for one in comparison.findings if one.name not in replaced]
     return (
         *told,
+        *_lenient(comparison),
         *spelled,
         *unseen,
         *undefined,
         *_against_data(comparison, require),
         *coarse,
     )
+
+
+def check_level(hdi_prob: float) -> float:
+    """Return the mass of a gate's HDI; one with which nearly anything passes is refused.
+
+    Parameters
+    ----------
+    hdi_prob
+        What the user gave.
+
+    Examples
+    --------
+    >>> check_level(0.9)
+    0.9
+    >>> check_level(0.05)
+    Traceback (most recent call last):
+    ...
+    outperform.errors.UsageError: hdi_prob of a gate must be 0.5 or more: with 0.05 a candidate that
+    is worse by the whole ROPE passes in 48% of cases; did you mean 0.95?
+    """
+    prob = check_prob(hdi_prob)
+    if prob < _LEAST_PROB:
+        meant = 1 - prob if prob <= 1 - _USUAL_PROB else 0.95
+        raise UsageError(
+            f"{param('hdi_prob')} of a gate must be {_LEAST_PROB:g} or more: with {prob:g} a "
+            f"candidate that is worse by the whole ROPE passes in {(1 - prob) / 2:.0%} of cases; "
+            f"did you mean {meant:g}?"
+        )
+    return prob
+
+
+def _lenient(comparison: Comparison) -> Iterator[Finding]:
+    """Yield the finding about an HDI so narrow that it lets a worse candidate pass."""
+    prob = comparison.hdi.prob
+    if prob < _USUAL_PROB:
+        yield finding("lenient_level", prob=prob, passing=(1 - prob) / 2, usual=_USUAL_PROB)
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:

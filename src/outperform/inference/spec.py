@@ -403,14 +403,18 @@ def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
     )
 
 
-def rope_for(spec: Any, rope: RopeLike | None) -> Rope:
-    """Return the ROPE of a spec; where there is no default, say how to choose one."""
+def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:
+    """Return the ROPE of a spec; where there is no default, say how to choose one.
+
+    Every margin that a user gives comes through here, a policy's too. An error calls it by
+    ``name``, by default the parameter.
+    """
     if rope is None and spec.rope_hint is not None:
         raise UsageError(
             f"{spec.metric.name!r} has no default ROPE; give {param('rope=')}, the largest "
             f"difference that does not matter{spec.rope_hint}"
         )
-    return Rope.from_param(rope, bounds=spec.metric.bounds)
+    return Rope.from_param(rope, bounds=spec.metric.bounds, name=name)
 
 
 def refuse_counted(**given: Any) -> None:

@@ -187,11 +187,14 @@ def part_line(part: Part) -> bytes:
 
 
 def read_part(path: Path) -> Part:
-    """Read the first line of a part."""
+    """Read the first line of a part, and see that its outcomes are those that it tells of."""
     try:
         most = most_unpacked(path.stat().st_size, at_once=True)
         with gzip.open(path) as stream:
-            part = part_of(limited(cast(BinaryIO, stream), most, name="it").readline())
+            whole = limited(cast(BinaryIO, stream), most, name="it")
+            part = part_of(whole.readline())
+            if not _is_signed(whole.read(), part.outcomes):
+                raise DataError("these are not the outcomes that the first line tells of")
         if path.name != part_file(part.name):
             raise DataError(f"it is the part {part.name!r}, which is called {part_file(part.name)}")
     except (OSError, EOFError, zlib.error) as error:
@@ -220,6 +223,22 @@ def _checksum_of(data: bytes) -> str:
     """Return the checksum at the end of outcomes, which are read by now, or nothing of nothing."""
     found = _ENDS_WITH.search(data[-100:])
     return found[1].decode("ascii") if found else ""
+
+
+def _is_signed(data: bytes, digest: str) -> bool:
+    """Return whether outcomes have this checksum, by their bytes, which an update writes.
+
+    Examples
+    --------
+    >>> text, digest = read.signed_text({"a": 1})
+    >>> _is_signed(text.encode(), digest), _is_signed(text.replace("1", "2").encode(), digest)
+    (True, False)
+    """
+    if not digest:
+        return not data
+    end = f',"sha256":"{digest}"}}'.encode("ascii")
+    rest = data.removesuffix(end)
+    return rest != data and hashlib.sha256(rest + b"}").hexdigest() == digest
 
 
 def refuse_twin_parts(parts: Mapping[str, Part]) -> None:

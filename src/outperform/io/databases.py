@@ -312,6 +312,9 @@ def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuer
 
 
 def _by_address(scheme: str, address: str) -> tuple[str, str]:
+    kind, plus, _ = scheme.partition("+")  # SQLAlchemy's postgresql+psycopg names a driver, too
+    if plus and kind in SCHEMES:
+        scheme, address = kind, f"{kind}{address[len(scheme) :]}"
     if scheme not in SCHEMES:
         raise UsageError(
             f"{unknown_name('kind of database', scheme, SCHEMES)}. Files must lie on this machine "

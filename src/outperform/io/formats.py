@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from types import NoneType
-from typing import BinaryIO, TypedDict, cast
+from typing import Any, BinaryIO, TypedDict, cast
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from outperform.data.missing import UNDECLARED, MissingTexts
@@ -299,6 +299,29 @@ def _check_character(what: str, value: object) -> None:
             f"{what} must be one character such as {',' if what == 'separator' else chr(39)!r}, "
             f"not a letter, digit, blank or line end; got {value!r}"
         )
+
+
+def local_path(source: Any) -> Any:
+    """Return the path that a ``file://`` address names; anything else as it is.
+
+    Examples
+    --------
+    >>> local_path("file:///data/my%20preds.csv"), local_path("preds.csv")
+    ('/data/my preds.csv', 'preds.csv')
+    """
+    if not isinstance(source, str) or not source.lower().startswith("file:/"):
+        return source
+    host, path = "", source[len("file:") :]
+    if path.startswith("//"):
+        host, _, rest = path[2:].partition("/")
+        path = f"/{rest}"
+    if host not in ("", "localhost"):
+        raise UsageError(
+            f"{masked(source)!r} is on another machine, {host!r}; a file of this one has three "
+            "slashes: file:///folder/file.csv"
+        )
+    path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a drive
+    return path if os.path.lexists(path) else unquote(path)
 
 
 URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)

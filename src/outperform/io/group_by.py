@@ -20,7 +20,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.table import total
 from outperform.data.views import compare_values
-from outperform.errors import DataError, ResourceError, UsageError, param
+from outperform.errors import DataError, ResourceError, UsageError, either, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io.engine import EngineFault
 from outperform.io.tables import Where
@@ -247,7 +247,10 @@ def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
 def _not_right(name: str, value: object, where: str) -> str:
     """Return the sentence for a value that is neither right nor wrong."""
     hint = (
-        f"if these are grades, read them with op.read_scores and compare {param('metric=', 'mean')}"
+        either(
+            "if these are grades, read them with op.read_scores and compare metric='mean'",
+            "if these are grades, compare them with --metric mean",
+        )
         if not isinstance(value, str) or _DECIMAL.fullmatch(value)
         else (
             f"if these are predictions, name the column of the true labels with {param('truth=')} "

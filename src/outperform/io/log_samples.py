@@ -336,22 +336,25 @@ class Kind:
     read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
     says: str
     looks: str
-    otherwise: str
+    otherwise: Callable[[], str]
 
 
 RIGHT = Kind(
     read=is_right,
     says="say right or wrong",
     looks="right or wrong (1 and 0, true and false, C and I)",
-    otherwise="which is neither right nor wrong. Compare the mean of such grades, read by "
-    "op.read_scores, or decide what is good enough and count that with "
-    "Outcomes.from_correct({'model': score >= 0.5, …})",
+    otherwise=lambda: either(
+        "which is neither right nor wrong. Compare the mean of such grades, read by "
+        "op.read_scores, or decide what is good enough and count that with "
+        "Outcomes.from_correct({'model': score >= 0.5, …})",
+        "which is neither right nor wrong; compare the mean of such grades with --metric mean",
+    ),
 )
 GRADE = Kind(
     read=as_grade,
     says="are grades",
     looks="grades, as numbers",
-    otherwise="which is no finite number",
+    otherwise=lambda: "which is no finite number",
 )
 
 
@@ -475,7 +478,7 @@ def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
             kind.read(value)
         except ValueError:
             raise DataError(
-                f"{samples.name}: {score!r} is {shown(value)} for {item.id!r}, {kind.otherwise}"
+                f"{samples.name}: {score!r} is {shown(value)} for {item.id!r}, {kind.otherwise()}"
             ) from None
 
 

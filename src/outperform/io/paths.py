@@ -23,13 +23,15 @@ from outperform.io.engine import Spool
 from outperform.io.formats import PACKINGS, Dialect, magic, masked, order_mark, unpacked
 from outperform.io.remote import (
     DELTA_LOG,
+    METADATA,
     RemoteFile,
     found_at,
-    inside_delta,
+    inside_lake,
     is_remote,
     lake_at,
     lake_here,
     reached,
+    refuse_inside_lake,
     told,
 )
 
@@ -87,8 +89,8 @@ def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
         raise DataError(f"the folder {folder} cannot be read: {error.strerror}") from None
     for name in names:
         path = os.path.join(folder, name)
-        if name == DELTA_LOG:
-            raise UsageError(inside_delta(folder))
+        if name == DELTA_LOG or (name == "metadata" and lake_here(folder)):
+            raise UsageError(inside_lake(folder, lake_here(folder) or "delta"))
         if name.startswith((".", "_")):
             continue
         if os.path.isdir(path):
@@ -184,7 +186,8 @@ class File:
 
     def refuse_changes(self) -> None:
         """See that nobody wrote to the file while it was read."""
-        if self.stamp and self.stamp != _stamp(self.path, self.name):
+        # Without the time of its last change of any kind, which a link made here is, too.
+        if self.stamp and self.stamp[:3] != _stamp(self.path, self.name)[:3]:
             raise DataError(f"{self.name} changed while it was read; read it again")
 
 
@@ -235,11 +238,10 @@ def _paths(source: str) -> list[str]:
         found = sorted(glob.glob(source, recursive=True))
         if not found:
             raise UsageError(f"no file matches {masked(source)!r}")
-        above = {up for one in found for up in Path(one).parents}
-        table = next((up for up in above if (up / DELTA_LOG).is_dir()), None)
-        if table is not None:
-            raise UsageError(inside_delta(str(table)))
+        refuse_inside_lake(found)
         return found
+    if not source.endswith(METADATA):
+        refuse_inside_lake([source])
     return [source]
 
 
@@ -336,7 +338,7 @@ def _stamp(path: str, name: str) -> tuple[int, ...]:
         raise DataError(f"{name} is not a regular file; hand a stream over as '-'")
     if not os.access(path, os.R_OK):
         raise DataError(f"{name} cannot be read: permission denied")
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns
 
 
 def _no_file(path: str, name: str) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 
 from outperform._missing import is_missing
 from outperform._typing import FloatArray, Label, Source, Where
-from outperform.data.labels import as_table
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -37,7 +36,7 @@ from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing, fetch_rows, join_people
 from outperform.io.log_samples import LONG
 from outperform.io.logs import read_grades, recognized
-from outperform.io.sources import Request, read_by_door
+from outperform.io.sources import Request, as_source, read_by_door
 from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
 
@@ -119,7 +118,7 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
-    source = as_table(source)
+    source = as_source(source)
     storage = Storage.of(storage_options)
     missing = MissingTexts.from_param(na_values, empty_is_label)
     check_where(where)

@@ -9,9 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from glob import escape, glob, has_magic
+from pathlib import PurePath
 from typing import BinaryIO, Protocol, cast
 
-from outperform.errors import DataError, MissingExtra, OutperformError, UsageError, param, require
+from outperform.errors import (
+    DataError,
+    MissingExtra,
+    OutperformError,
+    UsageError,
+    param,
+    require,
+    unknown_name,
+)
 from outperform.io.formats import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
 
 _AT_ONCE = 8  # requests; most of the time of one is the way there and back
@@ -21,8 +30,40 @@ _KINDS = {
     "abfs": "AzureFileSystem",
     "abfss": "AzureFileSystem",
 }
+LAKES = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
 DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # what tells a table of Delta, of Iceberg
-_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+# Where a private store is, in the order in which the tools of S3 look; the last two are those of
+# other readers of tables.
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
+_S3_NAMES = {
+    "access_key": ("aws_access_key_id", "key", "access_key_id", "s3.access-key-id"),
+    "secret_key": ("aws_secret_access_key", "secret", "secret_access_key", "s3.secret-access-key"),
+    "session_token": ("aws_session_token", "token", "s3.session-token"),
+    "region": ("aws_region", "aws_default_region", "region_name", "default_region", "s3.region"),
+    "endpoint_override": (
+        "endpoint_url", "endpoint", "aws_endpoint_url", "aws_endpoint_url_s3", "aws_endpoint",
+        "s3.endpoint",
+    ),
+    "anonymous": ("anon", "aws_skip_signature", "skip_signature"),
+}  # fmt: skip
+_OTHER_NAMES = {other: name for name, others in _S3_NAMES.items() for other in others}
+_KNOWN = {
+    "S3FileSystem": (
+        *_S3_NAMES, "scheme", "request_timeout", "connect_timeout", "role_arn", "session_name",
+        "external_id", "load_frequency", "proxy_options", "force_virtual_addressing",
+        "tls_ca_file_path",
+    ),
+    "GcsFileSystem": (
+        "access_token", "anonymous", "target_service_account", "credential_token_expiration",
+        "scheme", "endpoint_override", "retry_time_limit", "project_id",
+    ),
+    "AzureFileSystem": (
+        "account_name", "account_key", "sas_token", "blob_storage_authority",
+        "dfs_storage_authority", "blob_storage_scheme", "dfs_storage_scheme", "tenant_id",
+        "client_id", "client_secret",
+    ),
+}  # fmt: skip
 
 
 # What is used of pyarrow, which has no types of its own.
@@ -135,7 +176,7 @@ def files_of(address: str, storage_options: Mapping[str, Option] | None = None) 
         What pyarrow's file system takes, e.g. ``access_key``, ``secret_key``, ``region`` and
         ``endpoint_override`` of S3; what the machine is set up with by default.
     """
-    return found_at(reached(address, Storage.of(storage_options)))
+    return _found_at(reached(address, Storage.of(storage_options)))
 
 
 def is_remote(source: object) -> bool:
@@ -152,9 +193,65 @@ def is_remote(source: object) -> bool:
     return found is not None and found[1].lower() in STORES
 
 
+def storage_of(address: str, storage: Storage | None) -> Storage:
+    """Return how to reach an address, by pyarrow's names; S3 with the endpoint of the machine.
+
+    pyarrow does not look for that by itself, and would ask Amazon for a private store's bucket.
+    """
+    storage = storage or Storage()
+    if not address.lower().startswith("s3://"):
+        return storage
+    options: dict[str, Option] = {}
+    for given, value in storage.options.items():
+        name = _OTHER_NAMES.get(given.lower(), given)
+        if name in options and options[name] != value:
+            raise UsageError(
+                f"{param('storage_options')} has several values for {name!r}, one of them as "
+                f"{given!r}; give one"
+            )
+        options[name] = value
+    if not options.get("endpoint_override"):
+        options.pop("endpoint_override", None)
+        if found := _endpoint():
+            options["endpoint_override"] = found
+    endpoint = options.get("endpoint_override")
+    if isinstance(endpoint, str):
+        options["endpoint_override"] = endpoint.strip().rstrip("/")
+    return Storage(options)
+
+
+def _endpoint() -> str | None:
+    """Return where S3 is by the variables of the machine, or by the profile in use; None: Amazon's.
+
+    ``AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`` turns this off, as elsewhere.
+    """
+    if os.environ.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true":
+        return None
+    named = next(filter(None, map(os.environ.get, _ENDPOINTS)), None)
+    return named or _profile_endpoint()
+
+
+def _profile_endpoint() -> str | None:
+    from configparser import ConfigParser, Error
+
+    path = os.environ.get("AWS_CONFIG_FILE") or os.path.join("~", ".aws", "config")
+    config, name = ConfigParser(interpolation=None), os.environ.get("AWS_PROFILE") or "default"
+    try:
+        config.read(os.path.expanduser(path), encoding="utf-8")
+    except (Error, UnicodeDecodeError, OSError):
+        return None  # whoever needs it will say what is wrong with it
+    profile = next((config[one] for one in (f"profile {name}", name) if one in config), None)
+    if profile is None:
+        return None
+    services = f"services {profile.get('services', '')}"
+    lines = config[services].get("s3", "").splitlines() if services in config else []
+    pairs = dict(line.replace(" ", "").partition("=")[::2] for line in lines)
+    return pairs.get("endpoint_url") or profile.get("endpoint_url") or None
+
+
 def reached(address: str, storage: Storage | None) -> Place:
     """Return where an address leads; nothing is asked of the store yet."""
-    storage = storage or Storage()
+    storage = storage_of(address, storage)
     scheme, _, rest = address.partition("://")
     if OPTIONS_BEHIND.search(rest) or ":" in rest.partition("@")[0].partition("/")[0]:
         raise UsageError(
@@ -203,6 +300,11 @@ def _system(
         try:
             return cast("FileSystem", make(**options))
         except (TypeError, ValueError) as error:
+            odd = next((name for name in options if name not in _KNOWN[kind]), None)
+            if isinstance(error, TypeError) and odd is not None:
+                raise UsageError(
+                    unknown_name(f"name in {param('storage_options')}", odd, _KNOWN[kind])
+                ) from None
             fault = storage.hide(str(error).partition("\n")[0])
     raise UsageError(f"{param('storage_options')} must be what {kind} of pyarrow takes: {fault}")
 
@@ -231,7 +333,12 @@ def told(address: str, storage: Storage) -> Iterator[None]:
 
 
 def found_at(place: Place) -> list[RemoteFile]:
-    """Return the files of a path or pattern."""
+    """Return the files of a path or pattern, but none inside a table of Delta or Iceberg."""
+    _refuse_inside_lake_there(place)
+    return _found_at(place)
+
+
+def _found_at(place: Place) -> list[RemoteFile]:
     if has_magic(place.path):
         return _matching(place)
     with told(place.address, place.storage):
@@ -245,8 +352,18 @@ def found_at(place: Place) -> list[RemoteFile]:
         if not _is_hidden(below := one.path[len(place.path) + 1 :])
     ]
     if not files:
+        _refuse_no_bucket(place)
         raise UsageError(f"no file {masked(place.address)!r}, and no folder with files")
     return files
+
+
+def _refuse_no_bucket(place: Place) -> None:
+    """Say that the bucket itself is missing, if it is."""
+    bucket = place.path.partition("/")[0]
+    with told(place.address, place.storage):
+        info = cast("_Info", place.system.get_file_info(bucket))
+    if info.type.name == "NotFound":
+        raise UsageError(f"there is no bucket {bucket!r}, which {masked(place.address)} names")
 
 
 def lake_here(path: str) -> str | None:
@@ -273,9 +390,34 @@ def lake_at(place: Place) -> str | None:
     return "iceberg" if any(one.path.endswith(METADATA) for one in found) else None
 
 
-def inside_delta(folder: str) -> str:
-    """Return the sentence for files of a table of Delta, which may hold deleted rows."""
-    return f"{folder} is a Delta table whose files may hold deleted rows; name the table itself"
+def inside_lake(folder: str, kind: str = "delta") -> str:
+    """Return the sentence for files of a table of Delta or Iceberg, which may hold deleted rows."""
+    return f"{folder} is {LAKES[kind]} whose files may hold deleted rows; name the table itself"
+
+
+def refuse_inside_lake(paths: Sequence[str]) -> None:
+    """Refuse files and folders inside a table of Delta or Iceberg."""
+    above = {up for one in paths for up in PurePath(os.path.abspath(one)).parents}
+    for up in sorted(above, key=lambda one: len(one.parts)):
+        if (kind := lake_here(str(up))) is not None:
+            raise UsageError(inside_lake(str(up), kind))
+
+
+def _refuse_inside_lake_there(place: Place) -> None:
+    """Refuse what is inside a table of Delta or Iceberg in a store: all folders above are asked."""
+    parts = place.path.split("/")
+    first = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
+    above = ["/".join(parts[:end]) for end in range(2, min(first + 1, len(parts)))]
+    marks = [f"{up}/{name}" for up in above for name in (DELTA_LOG, "metadata")]
+    if not marks:
+        return
+    with told(place.address, place.storage):
+        found = cast("list[_Info]", place.system.get_file_info(marks))
+    for one in found:
+        if one.type.name == "Directory":
+            table = place.at(one.path.rpartition("/")[0])
+            if (kind := lake_at(table)) is not None:
+                raise UsageError(inside_lake(table.address, kind))
 
 
 def _matching(place: Place) -> list[RemoteFile]:
@@ -291,6 +433,7 @@ def _matching(place: Place) -> list[RemoteFile]:
         if taken and not _is_hidden(below := "/".join(names[taken:])):
             files.append(_file(place, info, below))
     if not files:
+        _refuse_no_bucket(place)
         raise UsageError(f"no file matches {masked(place.address)!r}")
     return files
 
@@ -329,7 +472,7 @@ def _listed(place: Place, folder: str) -> list[_Info]:
     inside = next((one.path for one in found if f"/{DELTA_LOG}/" in one.path), None)
     if inside is not None and not folder.endswith(DELTA_LOG):
         table = place.at(inside.partition(f"/{DELTA_LOG}/")[0])
-        raise UsageError(inside_delta(table.address))
+        raise UsageError(inside_lake(table.address))
     return sorted((one for one in found if one.type.name == "File"), key=lambda one: one.path)
 
 

@@ -11,7 +11,7 @@ from outperform.data.labels import as_table
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import with_source
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import UsageError, param, require, unknown_name
 from outperform.io.columnar import listed
 from outperform.io.count import count
 from outperform.io.count_tables import holds_outcomes, read_shards
@@ -26,6 +26,7 @@ from outperform.io.formats import (
     Storage,
     called,
     check_options,
+    local_path,
 )
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
@@ -290,9 +291,24 @@ class Door(NamedTuple):
             raise UsageError(self.refusal(names))
 
 
+def as_source(source: Any) -> Any:
+    """Return a source as the doors know it: paths for file://, and what opened tables stand for."""
+    if isinstance(source, (list, tuple)):
+        return type(source)(map(local_path, source)) if type(source) in (list, tuple) else source
+    if isinstance(source, dict):
+        return {name: local_path(one) for name, one in source.items()}
+    library, name = type(source).__module__.partition(".")[0], type(source).__name__
+    if (library, name) == ("deltalake", "DeltaTable"):  # at the version that it was opened at
+        duckdb = require("duckdb", extra="cli", purpose="counting a DeltaTable")
+        return duckdb.connect().from_arrow(source.to_pyarrow_dataset())
+    if library == "pyiceberg" and isinstance(getattr(source, "metadata_location", None), str):
+        return local_path(source.metadata_location)
+    return local_path(as_table(source))
+
+
 def read_by_door(source: object, request: Request) -> Outcomes:
     """Read a source by the first door that knows it."""
-    source = as_table(source)
+    source = as_source(source)
     for door in DOORS:
         found = door.find(source, request)
         if found is not None:
@@ -321,6 +337,7 @@ def columns_of(
     format, dialect, storage_options
         As for :func:`outperform.read`.
     """
+    source = as_source(source)
     if source == "-" or known_database(source, table=None, query=None) is not None:
         return None
     storage = Storage.of(storage_options)

@@ -22,12 +22,23 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.serialization import to_short_json
 from outperform.data.sources import with_source
 from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.findings import Finding, counted, finding, listed
 from outperform.io.count import NoRows, count_rows
 from outperform.io.count_tables import ENDING, TYPES, Content, Part, part_file, part_line, read_part
 from outperform.io.engine import Engine, Spool, start, workspace
-from outperform.io.formats import OPTIONS, Dialect, masked
+from outperform.io.formats import OPTIONS, Dialect, local_path, masked
 from outperform.io.paths import File, copied_file, known_files, ready_files, shown_name
-from outperform.io.remote import RemoteFile, found_at, is_remote, reached, refuse_changed, told
+from outperform.io.remote import (
+    LAKES,
+    RemoteFile,
+    found_at,
+    is_remote,
+    lake_at,
+    lake_here,
+    reached,
+    refuse_changed,
+    told,
+)
 from outperform.io.sources import DOORS, Request
 from outperform.io.tables import Opened, Table, open_table, plain_where
 from outperform.progress import in_steps
@@ -58,10 +69,11 @@ class Partition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What an update counted, and all parts that there are now, by name."""
+    """What an update counted, all parts that there are now, by name, and what was noticed."""
 
     counted: tuple[Part, ...]
     parts: Mapping[str, Part]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def items(self) -> int:
@@ -76,6 +88,7 @@ def update(
     *,
     version: str,
     recount: Sequence[str] = (),
+    verify: bool = False,
 ) -> Update:
     """Count the partitions of files that a folder has not counted yet.
 
@@ -92,8 +105,10 @@ def update(
         The version of the package, for the records.
     recount
         Partitions that are counted again, because they changed.
+    verify
+        Whether to hash also the files whose size and times are as they were.
     """
-    place = Path(folder)
+    place, sources = Path(folder), [local_path(one) for one in sources]
     _refuse_what_is_no_file(sources, request)
     named = request.models is not None or request.correct is not None
     dialect = request.dialect(request.wanted if named else None)
@@ -104,15 +119,48 @@ def update(
     spec = _spec_of(request)
     _agree(place, spec, version)
     parts = {part.name: part for part in _parts(place)}
-    new = _new(partitions, parts, recount)
+    new = _new(place, partitions, parts, recount, verify=verify)
+    gone = tuple(_gone(place, sources, partitions, parts))
     counting = _Counting(place, request, dialect, _files.checksum(spec), version, parts)
-    counted = tuple(counting.each(new)) if new else ()
-    return Update(counted=counted, parts=parts)
+    done = tuple(counting.each(new)) if new else ()
+    return Update(counted=done, parts=parts, findings=gone)
+
+
+def _gone(
+    folder: Path,
+    sources: Sequence[str],
+    partitions: Mapping[str, Partition],
+    parts: Mapping[str, Part],
+) -> Iterator[Finding]:
+    """Yield the finding about parts whose files are no longer in the folders that were named."""
+    roots = [_absolute(one) for one in sources if _is_folder(one)]
+    gone = [
+        part
+        for name, part in parts.items()
+        if name not in partitions and any(_absolute(part.source).startswith(one) for one in roots)
+    ]
+    if gone:
+        yield finding(
+            "counted_files_gone",
+            sources=listed((masked(part.source) for part in gone), most=3),
+            items=counted(sum(part.items for part in gone), "items"),
+            parts=listed((str(folder / part_file(part.name)) for part in gone), most=3),
+        )
+
+
+def _is_folder(source: str) -> bool:
+    return not glob.has_magic(source) if is_remote(source) else os.path.isdir(source)
+
+
+def _absolute(source: str) -> str:
+    """Return a folder or file so that what lies in a folder begins like it."""
+    return f"{source if is_remote(source) else os.path.abspath(source)}".rstrip("/") + "/"
 
 
 def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
     """Refuse sources that have no partitions: streams, databases, logs, joins, counts."""
     for source in sources:
+        _refuse_lake(source, request)
         if is_remote(source):
             DOORS[-1].refuse_others(request)
             continue
@@ -123,6 +171,19 @@ def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
                 f"something else; leave {param('update=')} out, and write its counts to a file"
             )
         door.refuse_others(request)
+
+
+def _refuse_lake(source: str, request: Request) -> None:
+    """Refuse a table of Delta or Iceberg, whose files are not its rows."""
+    if is_remote(source):
+        kind = lake_at(reached(source, request.storage_options))
+    else:
+        kind = None if glob.has_magic(source) else lake_here(source)
+    if kind is not None:
+        raise UsageError(
+            f"{masked(source)} is {LAKES[kind]}, whose files may hold deleted rows, so that it is "
+            f"counted as a whole; leave {param('update=')} out, and write its counts to a file"
+        )
 
 
 # Partitions
@@ -200,16 +261,37 @@ def _place(path: str, root: str) -> tuple[str, str]:
 
 
 def _new(
-    partitions: Mapping[str, Partition], parts: Mapping[str, Part], recount: Sequence[str]
+    folder: Path,
+    partitions: Mapping[str, Partition],
+    parts: dict[str, Part],
+    recount: Sequence[str],
+    *,
+    verify: bool,
 ) -> list[Partition]:
     """Return what is to be counted; what was counted must be as it was."""
-    found = []
+    found, touched = [], {}
     for name, partition in partitions.items():
         if name not in parts or name in recount:
             found.append(partition)
-        elif not _is_untouched(partition, parts[name]):
-            _refuse_changes(partition, parts[name], _contents(partition))
+        elif verify or not _is_untouched(partition, parts[name]):
+            touched[name] = _contents(partition)
+            _refuse_changes(partition, parts[name], touched[name])
+    for name, contents in touched.items():
+        parts[name] = _touched(folder, parts[name], contents)
     return found
+
+
+def _touched(folder: Path, part: Part, contents: tuple[Content, ...]) -> Part:
+    """Note when files were touched that hold what they held, so that they are hashed only once."""
+    if part.files == contents:
+        return part
+    path, noted = folder / part_file(part.name), part._replace(files=contents)
+    with suppress(OSError, UsageError):  # it only saves time
+        body = gzip.decompress(path.read_bytes()).partition(b"\n")[2]
+        _files.write_atomically(
+            path, gzip.compress(part_line(noted) + b"\n" + body, _LEVEL, mtime=0)
+        )
+    return noted
 
 
 def _is_untouched(partition: Partition, part: Part) -> bool:
@@ -224,7 +306,8 @@ def _called(partition: Partition, file: File | RemoteFile) -> str:
 
 def _marker(file: File | RemoteFile) -> tuple[int, str]:
     if isinstance(file, File):
-        return file.stamp[0], str(file.stamp[1])
+        size, *rest = file.stamp  # the last one cannot be set back, unlike the time of writing
+        return size, ":".join(map(str, rest))
     return file.size, str(file.modified)
 
 
@@ -353,7 +436,7 @@ def _entries(folder: Path) -> list[str]:
 
 
 def _parts(folder: Path) -> Iterator[Part]:
-    """Yield what the folder has counted; only the first line of each part is read."""
+    """Yield what the folder has counted; the outcomes of each part are hashed and not parsed."""
     for name in _entries(folder):
         if name.startswith((".", "_")):
             continue

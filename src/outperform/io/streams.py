@@ -15,7 +15,7 @@ from outperform.io.columnar import ReadBatches, Scan, damage, refuse_broken, sca
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect, Storage
 from outperform.io.paths import File
-from outperform.io.remote import METADATA, files_of, is_remote, told
+from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 
 _AT_ONCE = 8  # footers; most of the time of one is the way there and back
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
@@ -121,7 +121,7 @@ def _batches(
 def _delta(file: File, storage: Storage) -> _Opened:
     """Open a table at its current version, whose log says which files still count."""
     deltalake = require("deltalake", extra="lake", purpose="reading Delta tables")
-    table = deltalake.DeltaTable(file.name, storage_options=_renamed(storage, _DELTA))
+    table = deltalake.DeltaTable(file.name, storage_options=_renamed(file.name, storage, _DELTA))
     rows = table.to_pyarrow_dataset()
     names = tuple(rows.schema.names)
 
@@ -138,7 +138,9 @@ def _iceberg(file: File, storage: Storage) -> _Opened:
     tables = require("pyiceberg.table", extra="lake", purpose="reading Iceberg tables")
     arrow = require("pyiceberg.io.pyarrow", extra="lake", purpose="reading Iceberg tables")
     newest = _metadata_of(file.name, storage)
-    table = tables.StaticTable.from_metadata(newest, properties=_renamed(storage, _ICEBERG))
+    table = tables.StaticTable.from_metadata(
+        newest, properties=_renamed(file.name, storage, _ICEBERG)
+    )
     schema = arrow.schema_to_pyarrow(table.schema(), include_field_ids=False)
     names = tuple(schema.names)
 
@@ -190,9 +192,9 @@ def _number(name: str) -> int:
     return int(digits) if digits.isdecimal() else -1
 
 
-def _renamed(storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
+def _renamed(address: str, storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
     """Return options as another library calls them; what it has no other name for, stays."""
-    options = dict(storage.options)
+    options = dict(storage_of(address, storage).options)
     scheme = options.pop("scheme", None)
     url = options.get("endpoint_override")
     if isinstance(url, str) and "://" not in url:

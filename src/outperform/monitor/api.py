@@ -23,6 +23,7 @@ from outperform.display.layout import Line, Page
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding, listed
+from outperform.gates.rule import check_level
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
@@ -199,7 +200,7 @@ class Monitor(Tabular):
         self.a, self.b = a, b
         self.stop = Stop.from_param(stop)
         self._asked: _Asked = {
-            "metric": metric, "rope": rope, "hdi_prob": hdi_prob, "prior": prior,
+            "metric": metric, "rope": rope, "hdi_prob": check_level(hdi_prob), "prior": prior,
             "paired": paired, "n_draws": n_draws, "labels": labels, "pos_label": pos_label,
             "never_true": never_true, "n_jobs": -1,
         }  # fmt: skip

@@ -217,6 +217,7 @@ class GateFacts(TypedDict):
     judgement: str
     require: Literal["not_worse", "better"]
     checks: list[CheckFacts]
+    findings: list[FindingFacts]
 
 
 class StopFacts(TypedDict):
