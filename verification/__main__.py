@@ -50,6 +50,7 @@ _SIZES = {
     "training_sets": "training sets of each setting of blocked",
     "slices": "slices of each setting of slices",
     "test_sets": "test sets of each setting of all other studies",
+    "pair_test_sets": "test sets of the setting of rank that is tabulated pair by pair",
     "power_runs": "test sets of each point of a power curve",
     "projects": "planned projects of each setting of plans",
     "quarters": "quarters of 20 Newsgroups that more-data predicts from",

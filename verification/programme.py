@@ -87,6 +87,7 @@ class Sizes:
     training_sets: int = 1_000
     slices: int = 10_000
     test_sets: int = 2_000
+    pair_test_sets: int = 2_000
     power_runs: int = 400
     projects: int = 2_000
     quarters: int = 30
@@ -108,6 +109,7 @@ QUICK = Sizes(
     training_sets=20,
     slices=200,
     test_sets=20,
+    pair_test_sets=500,
     power_runs=20,
     projects=20,
     quarters=2,
@@ -480,6 +482,21 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_rank(sizes: Sizes) -> Part:
+    """Rank models: does every interval of a pair hold, is the best one among those tied?"""
+    repetitions = dict.fromkeys(ranks.WORLDS, sizes.test_sets)
+    repetitions[ranks.BY_PAIR] = max(sizes.test_sets, sizes.pair_test_sets)
+    noted = spread_worlds("rank", ranks.repeat, repetitions, sizes.machine)
+    found = {world: ranks.summarise(world, hits) for world, hits in noted.items()}
+    return Part(
+        tables={
+            "rank.md": ranks.table(list(found.values())),
+            "rank_pairs.md": ranks.pair_table(found[ranks.BY_PAIR]),
+        },
+        failures=ranks.failures(list(found.values())),
+    )
+
+
 def run_reliability(sizes: Sizes) -> Part:
     """Ask for probabilities where the truth is known: do they come true?"""
     repetitions = dict.fromkeys(reliability.WORLDS, min(reliability.REPETITIONS, sizes.test_sets))
@@ -537,7 +554,6 @@ def _of_few(study: Any) -> Study:
 
 # Made when they are run: nothing of another study is loaded then.
 STUDIES: dict[str, Callable[[], Study]] = {
-    "rank": partial(_of_summaries, ranks),
     "scores": partial(_of_worlds, scores, score_tables),
     "label-sets": partial(_of_worlds, label_sets, label_set_tables),
     "clusters": partial(_of_worlds, clusters, clusters),
@@ -704,6 +720,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "best": run_best,
     "reliability": run_reliability,
     "suites": run_suites,
+    "rank": run_rank,
     **{name: partial(run_study, name) for name in STUDIES},
     "power": run_power,
     "mass": run_mass,
