@@ -1,8 +1,8 @@
 """How much longer than the bare NumPy draws does a comparison with all defaults take?
 
-One thread against one thread, in processor time, so that other work on the machine hardly matters: a
-comparison of macro-F1 from label arrays to the decision, under the default prior `learned`, and
-the gamma draws of the cells that occurred, as one would write them down with
+One thread against one thread, in processor time, so that other work on the machine hardly
+matters: a comparison of macro-F1 from label arrays to the decision, under the default prior
+`learned`, and the gamma draws of the cells that occurred, as one would write them down with
 ``numpy.random.default_rng()``.
 
     PYTHONPATH=. python bench/bench_default.py [--write]

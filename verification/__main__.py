@@ -71,8 +71,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m verification",
         description=__doc__,
-        epilog="The exit code is 1 if something did not hold, 2 if a part that was named could not be "
-        "run, and 0 otherwise.",
+        epilog="The exit code is 1 if something did not hold, 2 if a part that was named could not "
+        "be run, and 0 otherwise.",
     )
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all parts if none is named"

@@ -210,6 +210,6 @@ HEADER = _LINE.format(
 LEGEND = """
 claims: numbers of the README and the documentation that name this part as their source
 checked: the last run with --quick
-held: yes if all gates held in the full run and in the quick one, NO if one did not; quick if only the
-  quick run recorded it, whose few repetitions notice no more than what is far off
+held: yes if all gates held in the full run and in the quick one, NO if one did not; quick if only
+  the quick run recorded it, whose few repetitions notice no more than what is far off
 code: current if either run held on this code"""
