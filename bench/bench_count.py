@@ -29,6 +29,10 @@ DRAWS = 20_000
 ROUNDS = 5
 MODELS = list(COLUMNS[1:])
 KEYS = ", ".join(COLUMNS)
+NOTE = (
+    "The ratios of rows that read files or frames are medians of the ratios of single rounds, and "
+    "so differ a little from the quotient of the two medians beside them"
+)
 
 
 def main() -> None:
@@ -47,7 +51,7 @@ def main() -> None:
         *_frames(paths, args.rows),
         *_decisions(paths, args.rows),
     ]
-    report("count", rows, write=args.write)
+    report("count", rows, write=args.write, note=NOTE)
 
 
 def bare(paths: list[str]) -> dict[str, np.ndarray]:

@@ -81,6 +81,20 @@ def digest(archive: Path) -> str:
     return hashlib.sha256(archive.read_bytes()).hexdigest()
 
 
+def notes_faults(version: str, changelog: str) -> list[str]:
+    """Return what is wrong with the notes of a release, which are a section of the changelog."""
+    sections = re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]
+    texts = {
+        one.split(maxsplit=1)[0].strip(","): one.partition("\n")[2].strip() for one in sections
+    }
+    found = []
+    if not texts.get(version):
+        found.append(f"CHANGELOG.md has no section of {version}")
+    if texts.get("Unreleased"):
+        found.append("CHANGELOG.md still has lines under Unreleased, which the notes would lack")
+    return found
+
+
 def main() -> int:
     """Check the two archives of a folder; return the number of faults."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -101,6 +115,10 @@ def main() -> int:
             found.append(f"{archive.name}: a second build has other bytes")
         print(f"{archive.name}: {archive.stat().st_size:,} bytes, {len(files)} files")
         print(f"  sha256 {digest(archive)}")
+    if asked.tag:
+        found += notes_faults(
+            asked.tag.removeprefix("v"), (ROOT / "CHANGELOG.md").read_text("utf-8")
+        )
     for fault in found:
         print(fault, file=sys.stderr)
     return min(len(found), 1)

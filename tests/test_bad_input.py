@@ -520,3 +520,45 @@ def test_52_a_hundred_thousand_classes_stay_below_two_gigabytes():
     c, peak = peak_of(lambda: op.compare(seen, "a", "b", **asked))
     assert c.decision is op.Decision.BETTER
     assert peak < 2e9
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("mcc", "matthews_corrcoef"),
+        ("AUC", "roc_auc"),
+        ("kappa", "cohen_kappa"),
+        ("ppv", "precision"),
+    ],
+)
+def test_a_metric_by_another_usual_name_is_proposed(typed, meant):
+    with pytest.raises(UsageError, match=rf"unknown metric '{typed}'; did you mean '{meant}'\?"):
+        op.compare([0, 1, 1], [0, 1, 0], [1, 1, 0], metric=typed)
+
+
+def measured_numbers(*, whole):
+    """Return a truth of numbers, perhaps all of them whole, and what two models predict."""
+    rng = np.random.default_rng(0)
+    truth = 100 + 40 * rng.normal(size=60)
+    truth = np.round(truth) if whole else truth
+    return {"y": truth, "a": truth + rng.normal(size=60), "b": truth + rng.normal(size=60)}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_truth_of_numbers_without_a_metric_names_those_of_regression(whole, tmp_path):
+    table = measured_numbers(whole=whole)
+    with pytest.raises(DataError, match=r"rmse, mae or r2$") as refused:
+        op.compare(*table.values())
+    assert "roc_auc" not in str(refused.value)
+    file = tmp_path / "preds.csv"
+    rows = zip(*(one.tolist() for one in table.values()), strict=True)
+    file.write_text("\n".join(["y,a,b", *(",".join(map(str, row)) for row in rows)]))
+    for source in (file, pd.DataFrame(table)):
+        with pytest.raises(DataError, match=r"rmse, mae or r2$"):
+            op.read(source, truth="y", models=["a", "b"])
+
+
+def test_probabilities_of_many_classes_are_not_taken_for_regression():
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match="looks like scores"):
+        op.compare(np.arange(60), rng.random(60), rng.random(60))

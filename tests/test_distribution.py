@@ -83,7 +83,50 @@ def test_recipe_and_citation_are_of_this_version():
     assert f'version: "{op.__version__}"' in recipe
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {op.__version__}\n" in citation
-    assert re.search(rf"^## {re.escape(op.__version__)}\b", read("CHANGELOG.md"), re.MULTILINE)
+
+
+def test_the_changelog_has_this_version_or_says_that_it_will_be_released():
+    text = read("CHANGELOG.md")
+    sections = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert len(set(sections)) == len(sections)
+    intro = " ".join(text.partition("\n## ")[0].split())
+    assert (
+        op.__version__ in [one.strip(",") for one in sections]
+        or f'"Unreleased" will be {op.__version__}.' in intro
+    )
+
+
+def test_every_line_of_the_changelog_stands_there_once():
+    lines = [line for line in read("CHANGELOG.md").splitlines() if len(line) > 20]
+    assert len(set(lines)) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("changelog", "faults"),
+    [
+        ("# Changelog\n\n## Unreleased\n\n## 1.2.3, 2027-01-02\n\n- New.\n", 0),
+        ("# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.3\n\n- Old.\n", 1),
+        ("# Changelog\n\n## Unreleased\n\n- New.\n", 2),
+        ("# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n", 1),
+    ],
+)
+def test_a_tag_needs_notes_and_leaves_none_behind(changelog, faults):
+    assert len(CHECK.notes_faults("1.2.3", changelog)) == faults
+
+
+def test_nothing_is_left_to_fill_in():
+    for name in ("SECURITY.md", "CONTRIBUTING.md", "CITATION.cff", "README.md"):
+        assert "OWNER" not in read(name), name
+
+
+def test_the_recipe_constrains_only_what_the_package_has_as_an_extra():
+    constrained = (
+        read("conda/recipe.yaml").partition("  run_constraints:\n")[2].partition("\n\n")[0]
+    )
+    extras = " ".join(one for group in PROJECT["optional-dependencies"].values() for one in group)
+    for line in constrained.splitlines():
+        name = line.split()[1].removesuffix("-base").removeprefix("python-")
+        assert name in extras, name
 
 
 def test_the_recipe_needs_what_the_package_needs():

@@ -23,7 +23,7 @@ _AROUND = ("__main__", "archive", "execution", "fingerprint", "programme", "reco
 # The rooms of the package that the key of finished chunks looks at.
 _ROOMS = ("data", "decision", "inference", "metrics", "posterior", "planning", "suite")
 # Parts whose study has another name.
-_STUDIES = {"rank": "ranks", "map": "coverage_map"}
+_STUDIES = {"rank": "ranks", "map": "coverage_map", "calibration-default": "calibration"}
 
 
 def loaded() -> frozenset[str]:

@@ -87,6 +87,7 @@ class Sizes:
     training_sets: int = 1_000
     slices: int = 10_000
     test_sets: int = 2_000
+    pair_test_sets: int = 2_000
     power_runs: int = 400
     projects: int = 2_000
     quarters: int = 30
@@ -108,6 +109,7 @@ QUICK = Sizes(
     training_sets=20,
     slices=200,
     test_sets=20,
+    pair_test_sets=500,
     power_runs=20,
     projects=20,
     quarters=2,
@@ -122,13 +124,15 @@ QUICK = Sizes(
 class Part:
     """A part's tables, by file name, what did not hold, and what figures draw.
 
-    ``unfinished`` says what is left to run; a part that has some is not recorded as run.
+    ``unfinished`` says what is left to run, ``skipped`` why nothing could be run; a part that has
+    either is not recorded as run.
     """
 
     tables: dict[str, str]
     failures: list[str]
     data: dict[Path, str] = field(default_factory=dict)
     unfinished: str = ""
+    skipped: str = ""
 
 
 def all_worlds() -> list[worlds.World]:
@@ -168,14 +172,24 @@ def run_exactness(sizes: Sizes) -> Part:
 
 def run_calibration(sizes: Sizes) -> Part:
     """Calibrate every world at every number of items."""
+    return _calibrate(all_worlds(), "calibration", sizes)
+
+
+def run_calibration_default(sizes: Sizes) -> Part:
+    """Calibrate what two classes have by default, one model and two on the same items."""
+    unit = worlds.World(prior="unit", n_classes=2)
+    return _calibrate([unit, replace(unit, n_models=2)], "calibration-default", sizes)
+
+
+def _calibrate(chosen: Sequence[worlds.World], name: str, sizes: Sizes) -> Part:
     settings = [
         calibration.Setting(world=world, n=n, simulations=sizes.simulations, seed=100 * place + n)
-        for place, world in enumerate(all_worlds())
+        for place, world in enumerate(chosen)
         for n in ITEMS
         if world.serves(n)
     ]
-    found = spread("calibration", calibration.calibrate, settings, sizes.machine)
-    return _calibrated(found, "calibration.md", sizes.simulations)
+    found = spread(name, calibration.calibrate, settings, sizes.machine)
+    return _calibrated(found, f"{name.replace('-', '_')}.md", sizes.simulations)
 
 
 def _calibrated(found: Sequence[calibration.Calibration], file: str, simulations: int) -> Part:
@@ -480,6 +494,21 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_rank(sizes: Sizes) -> Part:
+    """Rank models: does every interval of a pair hold, is the best one among those tied?"""
+    repetitions = dict.fromkeys(ranks.WORLDS, sizes.test_sets)
+    repetitions[ranks.BY_PAIR] = max(sizes.test_sets, sizes.pair_test_sets)
+    noted = spread_worlds("rank", ranks.repeat, repetitions, sizes.machine)
+    found = {world: ranks.summarise(world, hits) for world, hits in noted.items()}
+    return Part(
+        tables={
+            "rank.md": ranks.table(list(found.values())),
+            "rank_pairs.md": ranks.pair_table(found[ranks.BY_PAIR]),
+        },
+        failures=ranks.failures(list(found.values())),
+    )
+
+
 def run_reliability(sizes: Sizes) -> Part:
     """Ask for probabilities where the truth is known: do they come true?"""
     repetitions = dict.fromkeys(reliability.WORLDS, min(reliability.REPETITIONS, sizes.test_sets))
@@ -537,7 +566,6 @@ def _of_few(study: Any) -> Study:
 
 # Made when they are run: nothing of another study is loaded then.
 STUDIES: dict[str, Callable[[], Study]] = {
-    "rank": partial(_of_summaries, ranks),
     "scores": partial(_of_worlds, scores, score_tables),
     "label-sets": partial(_of_worlds, label_sets, label_set_tables),
     "clusters": partial(_of_worlds, clusters, clusters),
@@ -571,10 +599,14 @@ def run_study(name: str, sizes: Sizes) -> Part:
 
 def run_stopping(sizes: Sizes) -> Part:
     """Watch experiments with twenty looks: what does it do to stop by what is seen?"""
-    tasks = [(world, sizes.experiments) for world in stopping.WORLDS]
-    watched = spread("stopping", stopping.run, tasks, sizes.machine)
+    every = [(world, sizes.experiments) for world in stopping.WORLDS]
+    watched = spread("stopping", stopping.run, every, sizes.machine)
     found = dict(zip(stopping.WORLDS, watched, strict=True))
+    size = min(sizes.experiments, stopping.PLAN_EXPERIMENTS)
+    tasks = [(plan, size) for plan in stopping.PLANS]
+    looked = spread("plans of looks", stopping.look, tasks, sizes.machine)
     tables = {
+        "stopping_ropes.md": stopping.plan_table(dict(zip(stopping.PLANS, looked, strict=True))),
         "stopping_factors.md": stopping.factor_table(found),
         "stopping_rules.md": stopping.rule_table(found),
         "stopping_bias.md": stopping.bias_table(found),
@@ -614,7 +646,7 @@ def run_engines(sizes: Sizes) -> Part:
         for needed in ("pymc", engines.CHAINS.sampler):
             require(needed, extra=needed, purpose="the study of engines")
     except MissingExtra as missing:
-        return Part(tables={}, failures=[str(missing)])
+        return Part(tables={}, failures=[], skipped=str(missing))
     found = spread("engines", engines.agree, engines.CASES, sizes.machine)
     bugs = spread("bugs", engines.run_plant, engines.PLANTS, sizes.machine)
     planted = dict(zip(engines.PLANTS, bugs, strict=True))
@@ -691,6 +723,7 @@ def run_suites(sizes: Sizes) -> Part:
 PARTS: dict[str, Callable[[Sizes], Part]] = {
     "exactness": run_exactness,
     "calibration": run_calibration,
+    "calibration-default": run_calibration_default,
     "plants": run_plants,
     "coverage": run_coverage,
     "defaults": run_defaults,
@@ -704,6 +737,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "best": run_best,
     "reliability": run_reliability,
     "suites": run_suites,
+    "rank": run_rank,
     **{name: partial(run_study, name) for name in STUDIES},
     "power": run_power,
     "mass": run_mass,

@@ -79,6 +79,11 @@ class Record:
         return all(noted) if noted else None
 
     @property
+    def only_quick(self) -> bool:
+        """Whether nothing but the quick run noted that everything held: few repetitions."""
+        return bool(self.held) and (self.full is None or self.full.held is None)
+
+    @property
     def current(self) -> bool:
         """Whether a run that held was on the current code."""
         return any(one.held and one.current(self.part) for one in self.entries)
@@ -157,7 +162,7 @@ def summary(parts: Iterable[str], folder: Path = RESULTS) -> Iterator[Line]:
     rests = [one.part for one in tracing.claims()]
     for part in parts:
         one, n = read(part, folder), rests.count(part)
-        held = {True: "yes", False: "NO", None: "–"}[one.held]
+        held = "quick" if one.only_quick else {True: "yes", False: "NO", None: "–"}[one.held]
         code = "–" if not one.entries else "current" if one.current else "older"
         runs = (*_run(one.full, minutes=True), *_run(one.checked))
         text = _LINE.format(part, n, *runs, held, code)
@@ -179,6 +184,7 @@ def table(parts: Iterable[str], whole: Mapping[str, int], folder: Path = RESULTS
     for part in parts:
         one, names = read(part, folder), fingerprint.sizes_of(part)
         held = {True: "yes", False: "**no**", None: "not noted"}[one.held]
+        held = "quick only" if one.only_quick else held
         ran = {} if one.full is None else one.full.sizes
         when, checked = (" ".join(_run(entry)).strip("– ") for entry in (one.full, one.checked))
         rows.append(
@@ -197,12 +203,13 @@ def _said(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in sizes.items())
 
 
-_LINE = "{:<14}{:>6}  {:<11}{:<17}{:>7}  {:<11}{:<17}{:<5}{}"
+_LINE = "{:<14}{:>6}  {:<11}{:<17}{:>7}  {:<11}{:<17}{:<7}{}"
 HEADER = _LINE.format(
     *("part", "claims", "full run", "commit", "minutes", "checked", "commit", "held", "code")
 )
 LEGEND = """
 claims: numbers of the README and the documentation that name this part as their source
 checked: the last run with --quick
-held: whether all gates held in both runs, as far as that was recorded
+held: yes if all gates held in the full run and in the quick one, NO if one did not; quick if only
+  the quick run recorded it, whose few repetitions notice no more than what is far off
 code: current if either run held on this code"""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from outperform._typing import FloatArray, IntArray
 from verification import markdown
-from verification.chance import mean_is_off, share_is_off
+from verification.chance import mean_is_off, share_error, share_is_off
 from verification.looks import posteriors
 
 BoolArray = NDArray[np.bool_]
@@ -135,14 +135,14 @@ def _shares(world: World, size: int, generator: np.random.Generator) -> FloatArr
     return np.tile([a, b, 1 - a - b], (size, 1))
 
 
-def decided(seen: Experiments) -> tuple[BoolArray, BoolArray]:
+def decided(seen: Experiments, rope: float = ROPE) -> tuple[BoolArray, BoolArray]:
     """Return whether each look has a firm decision, and whether that is false."""
-    better, worse = seen.low > ROPE, seen.high < -ROPE
-    equal = (seen.low >= -ROPE) & (seen.high <= ROPE)
+    better, worse = seen.low > rope, seen.high < -rope
+    equal = (seen.low >= -rope) & (seen.high <= rope)
     truth = seen.truth[:, None]
     # A difference on the edge is practically equivalent, but for what rounding made of it.
-    inside = np.abs(truth) <= ROPE + 1e-9
-    false = (better & ~(truth > ROPE + 1e-9)) | (worse & ~(truth < -ROPE - 1e-9))
+    inside = np.abs(truth) <= rope + 1e-9
+    false = (better & ~(truth > rope + 1e-9)) | (worse & ~(truth < -rope - 1e-9))
     return better | worse | equal, false | (equal & ~inside)
 
 
@@ -175,6 +175,94 @@ def _stopped(seen: Experiments, holds: BoolArray) -> Stopped:
         coverage=float(((low <= seen.truth) & (seen.truth <= high)).mean()),
         bias=float((seen.mean[rows, place] - seen.truth).mean()),
         items=float(STEP * (1 + place).mean()),
+    )
+
+
+# How often one looks, and how wide the ROPE is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A ROPE, and so many looks with so many items more at each."""
+
+    rope: float
+    looks: int
+    step: int
+
+
+PLANS = (
+    Plan(rope=0.02, looks=20, step=100),
+    Plan(rope=0.02, looks=50, step=40),
+    Plan(rope=0.01, looks=50, step=20),
+    Plan(rope=0.01, looks=50, step=40),
+    Plan(rope=0.01, looks=200, step=50),
+    Plan(rope=0.005, looks=50, step=40),
+)
+# Equal models that disagree often: where stopping by the decision errs most.
+PLANNED = World(disagree=0.3, difference=0.0)
+PLAN_EXPERIMENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What equal models are called by a plan that stops at the first firm decision."""
+
+    experiments: int
+    false_last: float  # by one look at the end instead
+    false_stopped: float
+    coverage: float  # at the stop
+
+
+def look(task: tuple[Plan, int]) -> Looked:
+    """Watch so many experiments of equal models by a plan."""
+    plan, size = task
+    generator = np.random.default_rng([SEED, 1_000 + PLANS.index(plan)])
+    shares = _shares(PLANNED, size, generator)
+    steps = generator.multinomial(plan.step, shares[:, None, :], size=(size, plan.looks))
+    only_a, only_b, _ = np.moveaxis(steps.cumsum(axis=1), -1, 0)
+    n: IntArray = plan.step * np.arange(1, plan.looks + 1)
+    found = posteriors(n, only_a, only_b, rope=plan.rope, prob=PROB)
+    seen = Experiments(
+        truth=shares[:, 0] - shares[:, 1],
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
+        bf10=np.ones_like(found.mean),
+    )
+    firm, false = decided(seen, plan.rope)
+    place = np.where(firm.any(axis=1), firm.argmax(axis=1), plan.looks - 1)
+    rows = np.arange(size)
+    low, high = seen.low[rows, place], seen.high[rows, place]
+    return Looked(
+        experiments=size,
+        false_last=float(false[:, -1].mean()),
+        false_stopped=float(false[rows, place].mean()),
+        coverage=float(((low <= seen.truth) & (seen.truth <= high)).mean()),
+    )
+
+
+def plan_table(found: Mapping[Plan, Looked]) -> str:
+    """Return how often equal models are called different, by ROPE and number of looks."""
+    header = (
+        "ROPE", "looks", "items at each", "false decisions: one look at the end",
+        "stopped at the first decision", "coverage at the stop",
+    )  # fmt: skip
+    rows = [
+        [
+            f"±{plan.rope:g}",
+            f"{plan.looks}",
+            f"{plan.step}",
+            *(
+                markdown.percent(share, share_error(share, one.experiments))
+                for share in (one.false_last, one.false_stopped, one.coverage)
+            ),
+        ]
+        for plan, one in found.items()
+    ]
+    size = next(iter(found.values())).experiments
+    return markdown.table(header, rows, numbers_from=0) + (
+        f"\n{PLANNED.name}; {size:,} experiments a row; shares in per cent. Nothing is promised "
+        "here.\n"
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 Spelling = Callable[[str, tuple[object, ...]], str]
 """From a parameter and values that it may be given to how they are typed."""
@@ -77,7 +77,12 @@ _A_LINE = 12  # names
 
 
 def unknown_name(
-    kind: str, name: object, known: Iterable[str], *, everything: str | None = None
+    kind: str,
+    name: object,
+    known: Iterable[str],
+    *,
+    everything: str | None = None,
+    synonyms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the sentence for a misspelt name, with the nearest right one.
 
@@ -91,6 +96,8 @@ def unknown_name(
         The right names.
     everything
         Where to find all of them, which are then not listed if they are many.
+    synonyms
+        Names that people also use, in lower case, and the right ones.
 
     Examples
     --------
@@ -105,11 +112,12 @@ def unknown_name(
     ended = [
         one for one in by_lower if len(given) > 2 and re.search(rf"\W{re.escape(given)}$", one)
     ]
-    close = [*begun, *ended, *get_close_matches(given, by_lower, n=1)]
+    meant = [one for one in by_lower if by_lower[one] == synonyms.get(given)]
+    close = [*meant, *begun, *ended, *get_close_matches(given, by_lower, n=1)]
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     shown, rest = known, ""
     if everything is not None and len(known) > _A_LINE:
-        near = [*begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
+        near = [*meant, *begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
         shown = list(dict.fromkeys([*(by_lower[one] for one in near), *known]))[:_NEAREST]
         rest = f" and {len(known) - _NEAREST} more, see {everything}"
     return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(shown)}{rest}"

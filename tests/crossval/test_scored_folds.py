@@ -251,7 +251,7 @@ def test_the_result_says_how_it_was_made():
         assert f" | {part}" in c.signature
     facts = json.loads(json.dumps(c.to_dict()))
     assert facts["scores"]["datasets"][0]["n_folds"] == 15
-    assert "many_folds" not in {one.name for one in c.findings}
+    assert "taken_as_folds" not in {one.name for one in c.findings}
     assert pickle.loads(pickle.dumps(c)).mean == c.mean
 
 

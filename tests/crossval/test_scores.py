@@ -106,12 +106,41 @@ def test_folds_that_all_differ_by_the_same_withhold_the_decision():
     assert str(c)
 
 
-def test_many_scores_without_runs_are_noticed():
-    a = np.tile(ONE[0], 3)
-    b = np.tile(ONE[1], 3)
-    assert "many_folds" in names_of(op.compare_scores(a, b, rope=0.01))
-    assert "many_folds" not in names_of(op.compare_scores(a, b, runs=3, rope=0.01))
-    assert "many_folds" not in names_of(op.compare_scores(a, b, test_share=0.1, rope=0.01))
+def said_of_folds(c):
+    return [one.message for one in c.findings if one.name == "taken_as_folds"]
+
+
+def test_scores_that_nobody_called_folds_are_asked_about():
+    seeds = ([0.91, 0.92, 0.90, 0.93, 0.91], [0.89, 0.90, 0.90, 0.91, 0.88])
+    (said,) = said_of_folds(op.compare_scores(*seeds, rope=0.01))
+    assert "The 5 scores of each model are taken as the folds of one cross-validation" in said
+    assert "1/5 of the items" in said
+    for other in ("runs=", "test_share=", "seeds", "compare_runs", "a mapping", "runs=1 says so"):
+        assert other in said
+    for stated in ({"runs": 1}, {"test_share": 0.2}):
+        assert said_of_folds(op.compare_scores(*seeds, rope=0.01, **stated)) == []
+
+
+def test_many_scores_may_be_of_repeated_cross_validation():
+    a, b = (np.tile(one, 3) for one in ONE)
+    (said,) = said_of_folds(op.compare_scores(a, b, rope=0.01))
+    assert "10 runs of 10 folds" in said
+    assert said_of_folds(op.compare_scores(a, b, runs=3, rope=0.01)) == []
+
+
+def test_scores_on_several_data_sets_are_asked_about_unless_there_is_one_on_each():
+    a, b = (values[:3] for values in SEVERAL)
+    (said,) = said_of_folds(op.compare_scores(a, b, **FEW))
+    assert "The scores on each data set" in said
+    assert said_of_folds(op.compare_scores(a, b, runs=1, **FEW)) == []
+    alone = ({str(k): v for k, v in enumerate(one.mean(axis=1))} for one in SEVERAL)
+    assert said_of_folds(op.compare_scores(*alone, **FEW)) == []
+
+
+def test_a_table_of_scores_is_asked_about_too():
+    table = {"A": ONE[0], "B": ONE[1]}
+    assert said_of_folds(op.compare(op.Suite.from_scores(table), "A", "B"))
+    assert said_of_folds(op.compare(op.Suite.from_scores(table, runs=1), "A", "B")) == []
 
 
 # Several data sets

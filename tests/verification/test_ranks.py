@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from verification import ranks
+from verification.chance import share_is_off
+from verification.programme import QUICK
 
 SMALL = ranks.World(n_classes=2, n_models=3, right=0.85, step=0.02, n=300, metric="f1")
 
@@ -54,3 +56,16 @@ def test_repetitions_do_not_depend_on_chunks():
 def test_the_gate(covered, left_out, wrong):
     found = ranks.summarise(SMALL, hits(covered, left_out))
     assert len(ranks.failures([found])) == wrong
+
+
+def test_every_pair_of_one_world_is_tabulated():
+    found = ranks.summarise(SMALL, hits(0.9, 0.01))
+    rows = ranks.pair_table(found).splitlines()
+    assert [row.split(" | ")[0] for row in rows[2:5]] == ["| 1 − 2", "| 1 − 3", "| 2 − 3"]
+    assert "| 0.04 |" in rows[3]
+    assert f"{100 * found.coverage[1]:.1f} ± " in rows[3]
+
+
+def test_a_quick_run_draws_enough_test_sets_to_notice_a_pair_that_covers_too_little():
+    assert share_is_off(0.864, QUICK.pair_test_sets, ranks.LEAST_COVERAGE)
+    assert not share_is_off(0.864, QUICK.test_sets, ranks.LEAST_COVERAGE)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from outperform.errors import MissingExtra
 from verification import coverage_map, execution, fingerprint, programme, records
 from verification.__main__ import main
 from verification.programme import NOT_QUICK, PARTS, QUICK
@@ -153,7 +154,7 @@ def test_every_claim_was_checked_on_the_code_of_today():
 
 def test_every_part_of_the_programme_is_found_in_its_source():
     assert fingerprint.sizes_of("plants") == ("plant_simulations", "simulations")
-    assert fingerprint.sizes_of("rank") == ("test_sets",)
+    assert fingerprint.sizes_of("rank") == ("pair_test_sets", "test_sets")
     for part in PARTS:
         assert "def " in fingerprint._programme(part)[0], part
 
@@ -170,7 +171,41 @@ def test_the_summary_of_the_repository_names_every_part(capsys):
     assert main(["--summary"]) in (0, 1)
     lines, _, legend = capsys.readouterr().out.partition("\n\n")
     assert [line.split()[0] for line in lines.splitlines()[1:]] == list(PARTS)
-    assert "held: whether all gates held" in legend
+    assert "held: yes if all gates held" in legend
+
+
+def test_what_only_a_quick_run_recorded_is_not_called_held(tmp_path, capsys):
+    records.write("rank", "checked", ENTRY, tmp_path)
+    records.write("rank", "full", replace(ENTRY, failures=None), tmp_path)
+    assert main(["rank", "--summary", "--results", str(tmp_path)]) == 0
+    assert re.search(r"^rank .* quick +older$", capsys.readouterr().out, re.MULTILINE)
+    *_, row = records.table(["rank"], {"test_sets": 3, "pair_test_sets": 3}, tmp_path).splitlines()
+    assert "| quick only |" in row
+    records.write("rank", "full", ENTRY, tmp_path)
+    assert not records.read("rank", tmp_path).only_quick
+
+
+def test_rank_is_recorded_as_failed_while_its_pooled_pairs_cover_too_little():
+    record = records.read("rank")
+    assert record.held is False
+    assert any("coverage 0.864" in one for one in record.checked.failures)
+
+
+def test_a_part_whose_library_is_missing_is_skipped_and_keeps_its_record(
+    tmp_path, monkeypatch, capsys
+):
+    def lacking(name, **_):
+        raise MissingExtra(f"the study of engines needs {name}")
+
+    monkeypatch.setattr(programme, "require", lacking)
+    monkeypatch.setattr(execution, "run_apart", execution.run)
+    records.write("engines", "full", ENTRY, tmp_path)
+    places = ["--tables", str(tmp_path / "tables"), "--results", str(tmp_path)]
+    assert main(["engines", *places]) == 2
+    assert "engines: skipped, not run; the study of engines needs pymc" in capsys.readouterr().out
+    assert records.read("engines", tmp_path).full == ENTRY
+    monkeypatch.setattr("verification.__main__.PARTS", {"engines": PARTS["engines"]})
+    assert main(places) == 0
 
 
 # Parts, shards and chunks

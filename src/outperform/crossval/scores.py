@@ -66,6 +66,11 @@ _FEW_DATASETS = 5
 # Few people make so many folds, and many repeat ten of them.
 _MANY_FOLDS = 20
 _NEXT_STREAM = 2**31 + 2
+_OTHERWISE = (
+    "give runs= for repeated cross-validation, test_share= for random splits, and for seeds on one "
+    "test set their predictions to compare_runs"
+)
+_DATASETS = "for one score on each of several data sets give a mapping from their names to scores"
 
 
 def _no_posterior(*_: object) -> NoReturn:
@@ -147,7 +152,8 @@ def compare_scores(
         data set: a mapping from names to numbers, or rows of one number.
     runs
         How often the cross-validation was repeated; the scores of all runs are in one vector.
-        1 by default.
+        Without it and ``test_share`` it is taken as 1, with the finding ``taken_as_folds``:
+        scores of seeds on one test set are no folds.
     test_share
         The share of the items that a fold tests, where it is not ``runs`` over the number of
         scores: 0.2 for repeated splits of 80 and 20 per cent.
@@ -177,7 +183,7 @@ def compare_scores(
     >>> import outperform as op
     >>> a = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80, 0.82, 0.84, 0.83, 0.81]
     >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
-    >>> c = op.compare_scores(a, b, rope=0.01)
+    >>> c = op.compare_scores(a, b, runs=1, rope=0.01)
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
     0.023 0.9749 0.0
     """
@@ -318,9 +324,14 @@ def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.Seed
 
 def _findings(drawn: Drawn, *, guessed: bool) -> Iterator[Finding]:
     """Yield what is noticed about the folds, whatever the ROPE."""
-    most = max(one.n for one in drawn.folds)
-    if guessed and most > _MANY_FOLDS:
-        yield finding("many_folds", n=most)
+    n = drawn.folds[0].n
+    if guessed and drawn.ranks is None:
+        if len(drawn.folds) > 1:
+            yield finding("taken_as_folds/several", other=_OTHERWISE)
+        elif n > _MANY_FOLDS:
+            yield finding("taken_as_folds/many", n=n, other=f"{_OTHERWISE}; {_DATASETS}")
+        else:
+            yield finding("taken_as_folds/one", n=n, other=f"{_OTHERWISE}; {_DATASETS}")
     if len(drawn.folds) == 1:
         if drawn.constant:
             yield finding("constant_folds/one")

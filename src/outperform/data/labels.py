@@ -422,8 +422,9 @@ def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]
     """
     kinds = {column.kind for column in columns if column.codes.size}
     converted = [column for column in columns if column.kind == "float"]
+    truth = next((column for column in columns if column.name == "y_true"), None)
     for column in converted:
-        _refuse_scores(column)
+        _refuse_scores(column, truth)
     if {"bool", "text"} <= kinds:
         odd = next(column for column in columns if column.kind == "bool")
         other = next(column for column in columns if column.kind == "text")
@@ -442,14 +443,41 @@ def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]
     return columns, (finding("labels_converted", columns=names),)
 
 
-def _refuse_scores(column: Column) -> None:
+def _refuse_scores(column: Column, truth: Column | None) -> None:
     for value in column.values:
-        if value != int(value):
-            raise DataError(
-                f"{column.name} holds {value!r}, which looks like scores, not labels; "
-                "turn scores into labels first, e.g. (score >= 0.5).astype(int), or ask for a "
-                "metric of scores: roc_auc, average_precision, log_loss, brier_score or mean"
-            )
+        if value == int(value):
+            continue
+        if column is truth or (truth is not None and look_measured(truth.values, column.values)):
+            raise DataError(f"{column.name} holds {value!r}, {NO_LABEL}")
+        raise DataError(
+            f"{column.name} holds {value!r}, which looks like scores, not labels; "
+            "turn scores into labels first, e.g. (score >= 0.5).astype(int), or ask for a "
+            "metric of scores: roc_auc, average_precision, log_loss, brier_score or mean"
+        )
+
+
+NO_LABEL = (
+    "which is no label; where the truth is a number, as in regression, ask for such a metric: "
+    "rmse, mae or r2"
+)
+_MOST_CODES = 20  # a truth with more values may be measured
+
+
+def look_measured(truth: Sequence[object], predicted: Sequence[object]) -> bool:
+    """Return whether a truth may be measured numbers, which a model predicts with fractions.
+
+    Numbers that all lie from 0 to 1 may be probabilities, however many classes there are.
+
+    Examples
+    --------
+    >>> look_measured([151.0, 75.0], [0.2]), look_measured(range(100), [14.3, 0.2])
+    (False, True)
+    """
+    numbers = [float(value) for value in predicted if isinstance(value, (int, float, np.number))]
+    if not numbers or len(set(truth)) <= _MOST_CODES:
+        return False
+    are_numbers = all(isinstance(value, (int, float, np.number)) for value in truth)
+    return are_numbers and not 0 <= min(numbers) <= max(numbers) <= 1
 
 
 def _text_as_numbers(column: Column) -> Column:

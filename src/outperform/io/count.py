@@ -298,7 +298,9 @@ def _refuse_fractions(table: Table, query: TableQuery, engine: Engine) -> None:
     )
     (found,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
     group_by.refuse_scores(
-        {name: [value] for name, value in zip(names, found, strict=True) if value is not None}, []
+        {name: [value] for name, value in zip(names, found, strict=True) if value is not None},
+        [],
+        name_of_truth=query.truth,
     )
 
 

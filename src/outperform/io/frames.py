@@ -342,6 +342,7 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> Non
                 if isinstance(one, float) and math.isfinite(one)
             },
             [],
+            name_of_truth=query.truth,
         )
     for name in query.columns:
         if frame.column(name).family == "json":

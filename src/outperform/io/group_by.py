@@ -14,7 +14,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
 from outperform.data.items import MOST_ITEMS
-from outperform.data.labels import Column, read_column
+from outperform.data.labels import NO_LABEL, Column, look_measured, read_column
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
@@ -155,8 +155,16 @@ def _loaded(value: str | None, name: str) -> Any:
     return None if isinstance(found, float) and math.isnan(found) else found
 
 
-def refuse_scores(columns: Mapping[str, Sequence[object]], truth: Sequence[object]) -> None:
-    """Refuse text that is all numbers with fractions, unless these are the true classes too."""
+def refuse_scores(
+    columns: Mapping[str, Sequence[object]],
+    truth: Sequence[object],
+    *,
+    name_of_truth: str | None = None,
+) -> None:
+    """Refuse text that is all numbers with fractions, unless these are the true classes too.
+
+    ``name_of_truth`` says which of the columns is the truth, if it is one of them.
+    """
     classes = set(truth)
     for name, values in columns.items():
         distinct = {value for value in values if value is not None}
@@ -166,10 +174,13 @@ def refuse_scores(columns: Mapping[str, Sequence[object]], truth: Sequence[objec
         if fraction is None or not all(_is_number(one) for one in distinct):
             continue
         if isinstance(fraction, float) or not distinct <= classes:
+            if name == name_of_truth or _look_measured(classes, distinct):
+                raise DataError(f"column {name!r} holds {fraction!r}, {NO_LABEL}")
             raise DataError(
                 f"column {name!r} holds {fraction!r}, which looks like scores, not labels; turn "
                 "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0, or ask for "
-                "a metric of scores such as roc_auc"
+                "a metric of scores such as roc_auc, or of a truth of numbers, as in regression: "
+                "rmse, mae or r2"
             )
 
 
@@ -288,6 +299,18 @@ def _right(value: object) -> bool | None:
     raise ValueError(value)
 
 
+def _look_measured(truth: set[object], predicted: set[object]) -> bool:
+    """Return whether the truth may be measured numbers, also where files have them as text."""
+    known = truth - {None}
+    if not all(_is_number(one) for one in known):
+        return False
+    return look_measured(*([_as_number(one) for one in some] for some in (known, predicted)))
+
+
+def _as_number(value: object) -> object:
+    return _number(value) if isinstance(value, str) else value
+
+
 def _is_number(value: object) -> bool:
     return not isinstance(value, str) or bool(_DECIMAL.fullmatch(value))
 
@@ -323,7 +346,11 @@ def settle(
         columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
         found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
     else:
-        refuse_scores({name: one.values for name, one in labels.items()}, found.columns[0].values)
+        refuse_scores(
+            {name: one.values for name, one in labels.items()},
+            found.columns[0].values,
+            name_of_truth=query.truth,
+        )
         refuse_no_models(labels, found.counts, query, table)
     refuse_too_many(len(found.counts), table, groups=groups)
     names = (*query.columns, *query.by)

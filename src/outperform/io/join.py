@@ -153,7 +153,7 @@ def _outcomes(
         ]
     else:
         truth = columns[0].values
-        group_by.refuse_scores({names[0][1]: truth}, truth)
+        group_by.refuse_scores({names[0][1]: truth}, truth, name_of_truth=names[0][1])
         group_by.refuse_scores(
             {model: one.values for model, one in zip(models, columns[1:], strict=True)}, truth
         )

@@ -160,7 +160,30 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
     every = either(
         "op.metrics.names(), set_names() and score_names()", "`outperform explain metrics`"
     )
-    return UsageError(unknown_name("metric", name, known, everything=every))
+    return UsageError(unknown_name("metric", name, known, everything=every, synonyms=_SYNONYMS))
+
+
+# What people also call a metric; it is proposed, not taken.
+_SYNONYMS = {
+    "mcc": "matthews_corrcoef",
+    "matthews": "matthews_corrcoef",
+    "phi": "matthews_corrcoef",
+    "kappa": "cohen_kappa",
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
+    "uar": "balanced_accuracy",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "tnr": "specificity",
+    "ppv": "precision",
+    "nll": "log_loss",
+    "cross_entropy": "log_loss",
+    "macro_f1": "f1_macro",
+    "micro_f1": "f1_micro",
+    "weighted_f1": "f1_weighted",
+}
 
 
 def set_names() -> list[str]:

@@ -227,8 +227,10 @@ def rank(
     Every draw gives all models a value at once, so what they share cancels in their
     differences. Three or more models are exchangeable beforehand: how far apart their true
     values are is learned from all of them, and the draws are pooled accordingly. So P(best)
-    comes true also where models are nearly equal, and the leader's value is not that of its luck.
-    What the data say of each model alone is its ``raw``.
+    comes true about as often as it says over models that differ more or less, and the leader's
+    value is not that of its luck. Pooled intervals of pairs that are far apart hold the truth too
+    rarely: for a pair that matters take :func:`compare`. What the data say of each model alone is
+    its ``raw``.
 
     Parameters
     ----------

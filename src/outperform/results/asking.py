@@ -131,7 +131,7 @@ class AskContrasts:
         return found
 
     def curve(self, kind: Kind) -> Curve:
-        """Return a curve of both models, and of A − B, with bands that hold everywhere at once.
+        """Return a curve of both models, and of A − B, with simultaneous bands.
 
         Drawn from 4,000 weightings of the items; half an item of each class is added above all
         scores and below all (in each bin of a calibration curve), so that no band has zero width.
