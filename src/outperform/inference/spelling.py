@@ -16,7 +16,7 @@ from outperform.data.respelled import taken_as_right
 from outperform.data.table import total
 from outperform.data.views import predicted_codes, true_codes
 from outperform.decision.intervals import Interval
-from outperform.decision.rope import Decision, Rope, decide
+from outperform.decision.rope import Decision, Rope, firm_decision
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import disagreements, engine
 from outperform.inference.spec import LabelSpec, Spec, make_label_spec
@@ -141,9 +141,10 @@ class AsRight:
         return few is not None and few.level == "serious"
 
     def _allowed(self, rope: Rope) -> tuple[Decision, Finding | None]:
-        better = self.spec.metric.greater_is_better
-        found = decide(self.hdi, rope, greater_is_better=better)
-        return disagreements.allow_runs(self.spec, found, self.hdi, rope, self.pair)
+        decision = firm_decision(self.hdi, rope) or Decision.UNDECIDED
+        if not self.spec.metric.greater_is_better:
+            decision = decision.mirrored
+        return disagreements.allow_runs(self.spec, decision, self.hdi, self.pair)
 
 
 Interpret = Callable[[LabelSpec], Interval]
