@@ -20,7 +20,7 @@ MOST_NAMES = 36
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
-MORE_PARAMETERS = {"plan": 18, "power": 16, "read": 22, "read_scores": 15}
+MORE_PARAMETERS = {"compare": 15, "plan": 18, "power": 16, "read": 23, "read_scores": 15}
 
 VERBS = """
 compare estimate rank scorecard compare_runs compare_scores compare_slices cross_compare

@@ -28,6 +28,7 @@ TABLE = {
         "--label-separator": "TEXT",
         "--latest": None,
         "--model": "COLUMN",
+        "--never-true": "CLASS",
         "--on-missing": "CHOICE",
         "--on-null": "CHOICE",
         "--once": None,
