@@ -20,7 +20,9 @@ MOST_NAMES = 36
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
-MORE_PARAMETERS = {"gate": 15, "plan": 18, "power": 16, "read": 24, "read_scores": 17}
+MORE_PARAMETERS = {
+    "compare": 15, "gate": 16, "plan": 18, "power": 16, "read": 25, "read_scores": 17
+}  # fmt: skip
 
 VERBS = """
 compare estimate rank scorecard compare_runs compare_scores compare_slices cross_compare

@@ -99,6 +99,7 @@ TRIED = {
     "--metric": ["plain: --metric f1_macro", "folds: --metric precision", "rates: --metric recall"],
     "--metrics": ["plain: --metrics accuracy,f1_macro"],
     "--most": ["plain: --most 100000"],
+    "--never-true": ["plain: --never-true refusal", "folds: --never-true refusal"],
     "--no-header": ["headless: --no-header"],
     "--of": ["plain: --of old"],
     "--on-missing": ["joined: --on-missing drop --label label"],

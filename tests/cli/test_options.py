@@ -33,6 +33,7 @@ TABLE = {
         "--model": "COLUMN",
         "--na": "TEXT",
         "--no-na": None,
+        "--never-true": "CLASS",
         "--on-missing": "CHOICE",
         "--on-null": "CHOICE",
         "--once": None,

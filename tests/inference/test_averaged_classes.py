@@ -154,12 +154,12 @@ def test_a_finding_gives_what_scikit_learn_prints_without_labels():
     assert said.mends == "labels"
 
 
-def test_where_scikit_learn_agrees_there_is_a_note_at_most():
+def test_where_scikit_learn_agrees_the_class_is_named_as_never_true():
     truth, _, refusing, old = _invents(300)
     found = op.compare(truth, refusing, old, metric="balanced_accuracy", **FAST)
     about = {one.name: one.level for one in found.findings}
     assert "predicted_never_true" not in about
-    assert about["class_without_truth"] == "note"
+    assert about["class_without_truth"] == "warning"
 
 
 def test_estimate_rank_scorecard_and_runs_average_over_the_same_classes():

@@ -186,3 +186,10 @@ def test_a_comparison_and_a_scorecard_warn():
     for row in card.to_markdown().splitlines()[-2:]:
         assert "class" in row
         assert "without" in row
+
+
+def test_one_class_and_not_one_error_leave_no_weight_behind():
+    models = dict.fromkeys(("x", "y"), ["a"] * 20)
+    seen = op.Outcomes.from_labels(["a"] * 20, models, labels=["a", "b", "c"])
+    found = op.compare(seen, "x", "y", metric=lambda table: table.sum(), n_draws=200, rope=0.01)
+    assert found.a.draws == pytest.approx(np.ones(200))

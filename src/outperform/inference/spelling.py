@@ -180,9 +180,6 @@ def ask_as_right(
     sides
         Which models are A and B.
     """
-    places = [*sides[0], *sides[1]]
-    if any(disagreements.never_match(spec, place) for place in places):
-        return ()
     answers = []
     for predictions, asked in readings(spec, sides):
         hdi = interpret(asked)
@@ -202,7 +199,10 @@ def readings(
     sides
         Which models are A and B.
     """
-    found = [one for one in never_true(spec) if one.place in (*sides[0], *sides[1])]
+    places = (*sides[0], *sides[1])
+    if any(disagreements.never_match(spec, place) for place in places):
+        return
+    found = [one for one in never_true(spec) if one.place in places]
     alike = [one for one in found if one.like is not None]
     every = found if len(alike) < len(found) else []
     for some in (*_by_side(alike, sides), *_by_side(every, sides)):

@@ -272,7 +272,10 @@ class _Rows:
         pairs, place = np.unique(codes, return_inverse=True)
         self.truth, self.predicted = np.divmod(pairs, n_classes)  # of each kind of error
         # What an error may be: the other classes, and what this model invented.
-        self.possible = np.concatenate([existing, np.setdiff1d(self.predicted, existing)])
+        others = np.setdiff1d(self.predicted, existing)
+        if existing.size + others.size < 2:  # an error has to be one of the other classes
+            others = np.setdiff1d(np.arange(n_classes), existing)
+        self.possible = np.concatenate([existing, others])
         self.n_sums = n_rows + pairs.size
         into = truth.copy()
         into[wrong] = n_rows + place
