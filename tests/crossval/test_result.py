@@ -121,7 +121,7 @@ def test_to_dict_names_the_treatment(correlation):
 
 
 def test_words(result, own):
-    assert repr(result).startswith("Comparison(< Undecided, leaning towards bert: crf's F1")
+    assert repr(result).startswith("Comparison(? Undecided between crf and bert: F1 differs")
     assert repr(own).startswith("Estimate(crf: F1 0.8")
     screen = str(result)
     assert "3×2 blocked cross-validation" in screen
