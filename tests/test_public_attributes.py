@@ -21,8 +21,8 @@ SHOWN = {
         agreement at_prevalence binarize cells confusion findings from_annotators
         from_confusion from_correct from_counts from_dict from_json from_judged from_label_sets
         from_labels from_pool from_span_counts from_spans from_statistics from_tags from_tp_fp_fn
-        groups in_pool kind labels margins models n n_classes never_true paired pool prevalence select
-        sets slice slices sources split_labels tables to_dict to_json ungroup unpair weighted
+        groups in_pool kind labels margins models n n_classes never_true paired pool prevalence
+        select sets slice slices sources split_labels tables to_dict to_json ungroup unpair weighted
         with_labels with_never_true
     """,
     op.Scores: """
