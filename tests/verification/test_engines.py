@@ -175,7 +175,8 @@ def test_without_pymc_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymc", None)  # as if it were not there
     part = PARTS["engines"](Sizes())
     assert part.tables == {}
-    assert 'pip install "outperform[pymc]"' in part.failures[0]
+    assert part.failures == []
+    assert 'pip install "outperform[pymc]"' in part.skipped
 
 
 # The chain itself
