@@ -134,7 +134,7 @@ def test_18_all_right_and_all_wrong(metric, flip):
     answers = [value ^ flip for value in TRUTH]
     c = check_whole(op.compare(TRUTH, answers, answers, metric=metric, **FEW))
     assert c.a.observed == c.b.observed
-    assert c.decision in (op.Decision.UNDECIDED, op.Decision.EQUIVALENT)
+    assert c.decision.symbol in "?~≈"
 
 
 @pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
@@ -142,7 +142,7 @@ def test_19_a_identical_to_b(prior):
     from matplotlib import pyplot
 
     c = check_whole(op.compare(TRUTH, A, A, prior=prior, **FEW))
-    assert c.decision in (op.Decision.UNDECIDED, op.Decision.EQUIVALENT)
+    assert c.decision.symbol in "?~≈"
     assert c.observed == 0.0
     if prior == "bootstrap":
         assert not c.draws.any()

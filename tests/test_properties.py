@@ -203,7 +203,7 @@ def test_09_equal_models_are_never_told_apart(table, metric, prior):
     assume(prior != "hierarchical" or len(rows) % 4 == 0)  # its quadrature is slower
     same = (n_classes, [(y, a, a) for y, a, _ in rows])
     c = compare(same, metric, prior=prior, n_draws=2_000)
-    assert c.decision in (op.Decision.UNDECIDED, op.Decision.EQUIVALENT)
+    assert c.decision.symbol in "?~≈"
     assert c.observed == 0.0 or math.isnan(c.observed)
     assert close(c.draws.mean(), 0.0, c.sd / math.sqrt(2_000))
     if c.exact:

@@ -156,6 +156,12 @@ FILES = {
     "utf-16": (f"{HEAD}{ROWS}".encode("utf-16"), "--encoding utf-16"),
     "one class": (f"{HEAD}1,a,a,a\n2,a,a,a\n".encode(), "only the class 'a' occurs, and a metric"),
     "scores": (f"{HEAD}1,a,0.73,a\n2,b,0.2,b\n".encode(), "column 'bert'", "scores"),
+    "an empty field": (
+        f"{HEAD}1,a,,a\n2,b,b,b\n".encode(),
+        "column 'bert'",
+        "line 2",
+        "--on-null drop",
+    ),
     "a zip file": (b"PK\x03\x04" + bytes(50), "zip"),
     "a Parquet file": (b"PAR1" + bytes(50), "--read-as parquet"),
 }
@@ -265,9 +271,8 @@ def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
         (f"{HEAD}{ROWS}".replace("\n", "\r\n"), None),
         (f"{HEAD}{ROWS}".rstrip("\n"), None),
         (f"{HEAD}{ROWS}".replace(",", ";"), None),
-        (f"{HEAD}1,NA,NA,null\n2,null,NA,None\n3,nan,nan,nan\n", None),
+        (f"{HEAD}1,NA,NA,null\n2,null,NA,None\n3,nan,nan,nan\n", "looks_missing"),
         (f"{HEAD}1,01,1,01\n2,1,1,1\n", "near"),
-        (f"{HEAD}1,a,,a\n2,b,b,b\n", "empty"),
         (f"{HEAD}1,a,a,b\n", "few_items"),
         (f"{HEAD}1,a,a,a\n2,b,b,b\n", None),
     ],

@@ -114,7 +114,7 @@ def test_by_hand(logs, capsys):
     [
         ('[tasks]\narc = "advisory"\n', "large", 0),
         ("", "tiny", 3),
-        ("[tasks]\narc = 0.9\n", "tiny", 1),
+        ("[tasks]\narc = 0.9\n", "tiny", 2),
     ],
 )
 def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):

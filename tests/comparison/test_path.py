@@ -16,7 +16,7 @@ PACKAGE = Path(op.__file__).parent
 ROOT = Path(__file__).parents[2]
 # Four of a closed form for two classes, or three of a prior that is learned; the items that are
 # kept, and the log.
-MOST_MODULES = 30
+MOST_MODULES = 34
 MOST_FRAMES = {2: 11, 3: 12, 5: 12}  # a learned prior first sees how correlated the models are
 GAMMAS = ("fill_gammas", "gamma_sums", "log_gammas")
 

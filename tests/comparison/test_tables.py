@@ -96,7 +96,7 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
     assert lines[0].startswith("nb_mult against svm_l2 in 20 classes: better in ")
     assert " ".join(lines[-2:]) == (
         "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior unit, "
-        "95% HDI, ROPE ±0.01)"
+        "95% HDI, ROPE ±0.01 (default))"
     )
     assert lines[2].split() == ["class", "n", "observed", "mean", "95%", "HDI", "decision", "notes"]
     assert len(lines[3:23]) == len({line.split()[0] for line in lines[3:23]}) == 20

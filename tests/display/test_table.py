@@ -245,7 +245,9 @@ def test_payload_in_latex(payload):
 
 def test_payload_in_csv(payload):
     header, row = csv.reader(io.StringIO(labelled(payload).to_csv(), newline=""))
-    assert row[0] in (payload, "'" + payload)
+    written_out = payload.encode("unicode_escape").decode("ascii")
+    assert row[0].removeprefix("'") in (payload, written_out)
+    assert not set("\x00\x07\x1b") & set(row[0])
     assert row[0][:1] not in tuple("=+-@\t\r")
     assert row[1] == "0.5"
     assert header == ["k" + payload, "x"]

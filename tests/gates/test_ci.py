@@ -56,7 +56,10 @@ def gated(label="fraud", *, new="new", old="old", judgements=("pass", "fail", "u
     for judgement in judgements:
         mine, theirs = right[judgement]
         seen = op.Outcomes.from_labels(
-            truth, {new: mine + ["other"] * 600, old: theirs + ["other"] * 600}
+            truth,
+            {new: mine + ["other"] * 600, old: theirs + ["other"] * 600},
+            na_values=[],
+            empty_is_label=True,
         )
         found = op.gate(
             seen,

@@ -55,7 +55,7 @@ def test_equal_values_without_width_are_withheld_however_often_they_disagree():
 def test_identical_columns_are_called_identical(prior):
     truth, same = [0, 1] * 50, [0, 1, 1, 1] * 25
     found = op.compare(truth, same, same, metric="accuracy", prior=prior, **FAST)
-    assert found.decision in (Decision.UNDECIDED, Decision.EQUIVALENT)
+    assert found.decision.symbol in "?~≈"
     (few,) = _few(found)
     assert few.message.startswith(
         "A and B are identical on every item; did you pass the same column twice?"

@@ -87,7 +87,11 @@ def test_labels_keep_their_types(server, asked):
     seen = op.read(server.address, **asked, **READ)
     assert counts(seen) == {("a", "b"): 1, ("a", "a"): 1}
     assert op.read(server.address, **asked, **READ, where={"t": True}).n == 1
-    for column, message in (("d", "labels must be"), ("s", "scores"), ("t", "no value in 1 of 2")):
+    for column, message in (
+        ("d", "labels must be"),
+        ("s", "no label; where the truth is a number"),
+        ("t", "no value in 1 of 2"),
+    ):
         with pytest.raises(DataError, match=message):
             op.read(server.address, **asked, truth=column, models=["m"])
 

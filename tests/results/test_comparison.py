@@ -262,9 +262,10 @@ def test_text_in_every_format_names_models_and_decision(result):
 
 
 def test_a_short_report(result):
-    short, long = result.report(length="short"), result.report()
-    assert result.report(length="long") == long
-    assert len(short) < len(long)
+    short, long = result.report(length="short"), result.report(length="long")
+    usual = result.report()
+    assert result.report(length="medium") == usual
+    assert len(short) < len(usual) <= len(long)
     for text in (short, long):
         assert result.decision.symbol in text
         assert f"±{result.rope.high:g}" in text or f"{result.rope.high:+g}" in text
@@ -274,7 +275,7 @@ def test_a_short_report(result):
     assert "Method: " not in short
     assert result.a.report(length="short").count(result.a.name) >= 1
     with pytest.raises(UsageError, match="length must be"):
-        result.report(length="medium")
+        result.report(length="whole")
 
 
 def test_parts_print_on_one_line(result):
@@ -325,7 +326,7 @@ def test_a_bayes_factor_against_the_probabilities_explains_itself():
     assert said.name in {one["name"] for one in c.to_dict()["findings"]}
     verbose = plain(c._lines(Page(verbose=True)))
     assert "because even less lay in the ROPE before the data" in " ".join(verbose.split())
-    assert "because even less lay in the ROPE before the data" in c.report()
+    assert "because even less lay in the ROPE before the data" in c.report(length="long")
     folds_a = [[80, 10, 20], [82, 9, 18], [79, 11, 21], [81, 10, 19], [80, 12, 20], [80, 11, 20]]
     folds_b = [[tp + 1, fp, fn - 1] for tp, fp, fn in folds_a]
     blocked = op.bcv_compare(folds_a, folds_b, metric="f1", counts="tp_fp_fn", rope=0.01)

@@ -266,6 +266,7 @@ def test_the_same_runs_on_both_sides_are_a_tie():
     assert found.observed == 0
     assert {step.decision for step in found.rope_curve()} == {
         Decision.UNDECIDED,
+        Decision.LEANING_EQUIVALENT,
         Decision.EQUIVALENT,
     }
 

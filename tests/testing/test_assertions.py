@@ -35,7 +35,7 @@ def test_a_worse_candidate_raises_with_the_numbers(seen):
         "Gate failed: bad is worse than good in accuracy: the whole "
     )
     assert "95% HDI" in str(raised.value)
-    assert "below -0.01, the lower edge of the ROPE" in str(raised.value)
+    assert "below −0.01, the lower edge of the ROPE" in str(raised.value)
 
 
 def test_not_worse_is_not_better(seen):

@@ -272,6 +272,7 @@ def test_missing_values_let_no_gate_pass(run, pytester):
         "    hidden = np.ma.array(GOOD, mask=[k % 3 == 0 for k in range(200)])\n"
         f"    outperform_gate(TRUTH, hidden, BAD, {QUESTION})\n"
         f"def test_declared(outperform_gate):\n"
-        f"    outperform_gate(TRUTH, GOOD, ['NA'] * 200, na_values=[], {QUESTION})\n"
+        "    declared = dict(na_values=[], never_true=['NA'])\n"
+        f"    outperform_gate(TRUTH, GOOD, ['NA'] * 200, **declared, {QUESTION})\n"
     )
     run(masked).assert_outcomes(failed=1, passed=1)

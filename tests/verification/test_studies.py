@@ -71,7 +71,10 @@ def test_the_command_writes_its_tables_and_fails_if_a_bug_is_missed(tmp_path, ca
 def test_the_command_names_its_parts(capsys):
     with pytest.raises(SystemExit):
         main(["covrage"])
-    assert "calibration, plants, coverage, defaults, map, honesty" in capsys.readouterr().err
+    assert (
+        "calibration, calibration-default, plants, coverage, defaults, map, honesty"
+        in capsys.readouterr().err
+    )
 
 
 def test_p_values_are_written_short():

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from outperform.errors import UsageError, param
 from outperform.findings import Finding, clauses, counted, finding
 
@@ -155,8 +153,10 @@ def label_findings_of(
     for name, table, place in _columns(tables, models):
         for code, label in odd.items():
             own = [code] if sets is None else [at for at, each in enumerate(sets) if code in each]
-            rows = np.isin(table.cells[:, place], own)
-            if number := int(table.counts[rows].sum()):
+            # Each row has one of them, so that the numbers add up. NumPy is not imported here,
+            # because the command line reads this module to write its help.
+            number = sum(table.sum_where(table.cells[:, place] == each) for each in own)
+            if number:
                 parts.append(f"{label!r} in {name} ({counted(number, 'items')})")
     if not parts:
         return ()

@@ -20,7 +20,6 @@ from outperform._typing import (
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
-from outperform.data.missing import MissingTexts
 from outperform.data.score_columns import (
     GRADES,
     VOTES,
@@ -168,23 +167,6 @@ class Scores:
             findings=rows.findings + findings,
         )
         return made._weighed(**rows.beside)
-
-    def declared(self, missing: MissingTexts) -> Scores:
-        """Return the same after the user declared which texts of the truth are missing values.
-
-        Parameters
-        ----------
-        missing
-            What was declared.
-        """
-        for code, label in enumerate(self.labels):
-            if self.truth is not None and label in (missing.na_values or ()):
-                rows = np.flatnonzero(self.truth == code)
-                raise DataError(
-                    f"y_true has {rows.size} missing label(s), {label!r}, the first in row "
-                    f"{rows[0]} (counted from 0); drop those rows from all columns"
-                )
-        return replace(self, findings=missing.undeclared(self.findings))
 
     @classmethod
     def from_values(

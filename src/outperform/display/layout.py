@@ -97,10 +97,12 @@ class Page:
     def writable(self, text: str) -> str:
         """Return a text as the encoding can write it."""
         try:
-            text.encode(self.encoding)
+            text.replace(KEPT, " ").encode(self.encoding)
         except UnicodeEncodeError:
-            shown = text.translate(_ASCII).encode(self.encoding, "backslashreplace")
-            return shown.decode(self.encoding)
+            shown = text.translate(_ASCII)
+            # A blank that no line ends at is replaced only after the lines are made.
+            parts = (one.encode(self.encoding, "backslashreplace") for one in shown.split(KEPT))
+            return KEPT.join(one.decode(self.encoding) for one in parts)
         return text
 
     def text(self, said: str, *, indent: int = 0, style: Style = "") -> list[Line]:

@@ -17,7 +17,7 @@ from outperform.data.prevalence import LabelErrors, PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.score_spec import (
@@ -354,8 +354,19 @@ def data_of(
         return Scores._from_items(sums.read, y_true, columns, columns=sums.columns, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)
-    made = Scores.from_arrays(y_true, columns, labels=labels, **rows)
-    return made.declared(missing)
+    return _declared(Scores.from_arrays(y_true, columns, labels=labels, **rows), missing)
+
+
+def _declared(scores: Scores, missing: MissingTexts) -> Scores:
+    """Return the same after the user declared which texts of the truth are missing values."""
+    for code, label in enumerate(scores.labels):
+        if scores.truth is not None and label in (missing.na_values or ()):
+            rows = np.flatnonzero(scores.truth == code)
+            raise DataError(
+                f"y_true has {rows.size} missing label(s), {label!r}, the first in row "
+                f"{rows[0]} (counted from 0); drop those rows from all columns"
+            )
+    return replace(scores, findings=missing.undeclared(scores.findings))
 
 
 def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:

@@ -293,9 +293,9 @@ class Door(NamedTuple):
 
 def as_source(source: Any) -> Any:
     """Return a source as the doors know it: paths for file://, and what opened tables stand for."""
-    if isinstance(source, (list, tuple)):
-        return type(source)(map(local_path, source)) if type(source) in (list, tuple) else source
-    if isinstance(source, dict):
+    if type(source) in (list, tuple):
+        return type(source)(map(local_path, source))
+    if type(source) is dict:
         return {name: local_path(one) for name, one in source.items()}
     library, name = type(source).__module__.partition(".")[0], type(source).__name__
     if (library, name) == ("deltalake", "DeltaTable"):  # at the version that it was opened at
