@@ -112,7 +112,7 @@ def test_gates(right, capsys):
         (["compare", "wide.csv", "--correct", "bert", "--correct", "country"], 3,
          ["column 'country' must say right or wrong", "2, 3 and 4 of wide.csv", "--truth instead"]),
         (["compare", "wide.csv", "--correct", "bert", "--correct", "user"], 3,
-         ["column 'user' must say right or wrong", "line 8 of wide.csv"]),
+         ["column 'user' must say right or wrong", "8, 9 and 10 of wide.csv"]),
         (["compare", "wide.csv", *WIDE, "--metric", "roc_auc", "--a", "bert", "--b", "gpt"], 2,
          ["leave --correct out"]),
     ],

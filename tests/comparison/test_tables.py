@@ -98,9 +98,10 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
         "nb_mult − svm_l2 in F1 by class, on 7,532 items in 20 classes (paired, prior unit, "
         "95% HDI, ROPE ±0.01 (default))"
     )
-    assert lines[2].split() == ["class", "n", "observed", "mean", "95%", "HDI", "decision", "notes"]
-    assert len(lines[3:23]) == len({line.split()[0] for line in lines[3:23]}) == 20
-    legend = "\n".join(lines[23:])
+    assert lines[1] == "95% HDI, ROPE ±0.01 (default)"
+    assert lines[3].split() == ["class", "n", "observed", "mean", "95%", "HDI", "decision", "notes"]
+    assert len(lines[4:24]) == len({line.split()[0] for line in lines[4:24]}) == 20
+    legend = "\n".join(lines[24:])
     for one in c.by_class():
         assert f"{one.decision.symbol} {one.decision.words}" in legend.replace("\n", " ")
     assert any(line.startswith("a: ") for line in lines)

@@ -250,7 +250,7 @@ def test_payload_in_csv(payload):
     assert not set("\x00\x07\x1b") & set(row[0])
     assert row[0][:1] not in tuple("=+-@\t\r")
     assert row[1] == "0.5"
-    assert header == ["k" + payload, "x"]
+    assert header in (["k" + payload, "x"], ["k" + written_out, "x"])
 
 
 def test_payload_in_json_is_kept(payload):
