@@ -93,7 +93,7 @@ def test_a_column_of_the_folders_is_no_model_unless_asked(preds):
 
 def test_missing_values_of_the_folders_are_refused_or_left_out(preds):
     with pytest.raises(
-        DataError, match="'day' has no value in 1 of 5 rows, the first in (row 1|line 2) of"
+        DataError, match=r"'day' has no value in 1 of 5 rows, the first in (row 1|line 2) of"
     ):
         read(preds, models=["m", "day"])
     assert read(preds, models=["m", "day"], on_null="drop").n == 4

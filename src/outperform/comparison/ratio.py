@@ -90,7 +90,7 @@ class Ratio(Tabular):
     >>> c = op.compare(None, [1.0, 2.0, 3.0] * 40, [2.0, 4.0, 6.0] * 40, metric="mean_cost",
     ...                rope=0.5, random_state=1)
     >>> c.ratio(rope=0.05)
-    Ratio(≫ A is better than B: mean cost 50.0% lower (95% HDI -50.0% to -50.0%), ROPE ±5%.)
+    Ratio(≫ A is better than B: mean cost 50.0% lower (95% HDI −50.0% to −50.0%), ROPE ±5%.)
     """
 
     of: Comparison

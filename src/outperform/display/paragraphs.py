@@ -38,7 +38,7 @@ def run_details(facts: Facts) -> list[tuple[str, str]]:
     ...     print(f"{label}: {text}")
     runs: 2 of bert, 0.8000 to 0.9000, sd 0.0707; 2 of gpt, 0.8000 to 0.9000, sd 0.0707
     variance: 90% from the runs (95% interval 70% to 98%), 10% from the test set
-    pooled: > (95% HDI -0.0200 to +0.0400), as if training could give no other runs
+    pooled: > (95% HDI −0.0200 to +0.0400), as if training could give no other runs
     """
     return [
         ("runs", "; ".join(_counted(facts[side], limit=NAME_LIMIT) for side in ("a", "b"))),
