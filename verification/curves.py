@@ -28,7 +28,7 @@ MOST = 0.05  # equal models that are told apart somewhere
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BANDS = ("A", "B", "difference")
-_N_DRAWS = 4_000  # what a curve takes by default
+_N_DRAWS = 2_000
 _BINS = 10
 _SHARED = 0.5
 
