@@ -95,6 +95,17 @@ def test_observed_curves_with_groups_and_weights_are_those_of_the_data(given, we
             assert (band.upper > band.lower).all()
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_scale_of_weights_moves_no_band(scale):
+    asked = {"metric": "roc_auc", "rope": 0.01, "n_draws": 300, "random_state": 9}
+    plain = op.compare(TRUTH, A, B, **asked)
+    scaled = op.compare(TRUTH, A, B, sample_weight=np.full(N, scale), **asked)
+    for kind in KINDS:
+        found, expected = scaled.curve(kind).difference, plain.curve(kind).difference
+        assert found.lower == pytest.approx(expected.lower), kind
+        assert found.upper == pytest.approx(expected.upper), kind
+
+
 def test_rows_that_stand_for_several_items_have_the_curves_of_all_of_these():
     asked = {"metric": "roc_auc", "rope": 0.01, "n_draws": 2_000, "random_state": 6}
     counted = replace(op.Scores.from_arrays(TRUTH, {"a": A, "b": B}), counts=TIMES)

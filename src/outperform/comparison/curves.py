@@ -292,7 +292,11 @@ def _weights(spec: ScoreSpec, units: FloatArray) -> FloatArray:
     if spec.units.unit is None and spec.units.times is None:
         return units
     pick = spec.units.picker(np.arange(spec.view.n_rows))
-    return np.concatenate([pick(units), units[:, spec.units.n :]], axis=1)
+    added: FloatArray = units[:, spec.units.n :]
+    weights = spec.view.weights
+    if weights is not None:  # of any scale: an effective item weighs this much
+        added = added * (weights @ weights / weights.sum())
+    return np.concatenate([pick(units), added], axis=1)
 
 
 def _draw(
