@@ -20,6 +20,7 @@ from verification import (
     clusters,
     coverage,
     coverage_map,
+    curves,
     damage,
     decisions,
     defaults,
@@ -567,6 +568,7 @@ def _of_few(study: Any) -> Study:
 # Made when they are run: nothing of another study is loaded then.
 STUDIES: dict[str, Callable[[], Study]] = {
     "scores": partial(_of_worlds, scores, score_tables),
+    "curves": partial(_of_few, curves),
     "label-sets": partial(_of_worlds, label_sets, label_set_tables),
     "clusters": partial(_of_worlds, clusters, clusters),
     "decisions": partial(_of_few, decisions),
