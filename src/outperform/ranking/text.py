@@ -169,8 +169,9 @@ def _pooling(facts: RankingFacts) -> str:
     if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
         return ""
     return (
-        "raw: the mean of the model alone, of which decisions are made, as by compare; mean, HDI, "
-        "P(best) and regret are pooled, by the spread of the models' true values, which is learned"
+        "raw: the mean of the model alone; decisions are those of compare, before pooling; mean, "
+        "HDI, P(best) and regret are pooled, by the spread of the models' true values, which is "
+        "learned"
     )
 
 
@@ -179,8 +180,8 @@ def _could_be_best(facts: RankingFacts) -> str:
     if not any(map(_worse_yet_tied, facts["models"])):
         return ""
     return (
-        "could still be best: worse than the leader (≪) one to one, but the leader was chosen by "
-        "looking, and pooled, their difference does not lie wholly beyond the ROPE"
+        "a model that is worse one to one (≪) could still be best where its pooled difference to "
+        "the leader, which was chosen by looking, does not lie wholly beyond the ROPE"
     )
 
 
