@@ -78,7 +78,8 @@ class Pairs(NamedTuple):
 class Noted(NamedTuple):
     """What one ranking said: its pairs in the order of ``WAYS``, the leader, and who is tied.
 
-    ``same`` and ``compared`` count the pairs that ``op.compare`` decides alike, and all that it
+    ``false_worse`` and ``false_out`` say whether some model was called ≪ against the leader, or
+    left out of the tied, though it is not worse by more than the ROPE. ``same`` and ``compared`` count the pairs that ``op.compare`` decides alike, and all that it
     was asked about.
     """
 
@@ -87,6 +88,8 @@ class Noted(NamedTuple):
     leads: bool
     best_left_out: bool
     n_tied: int
+    false_worse: bool
+    false_out: bool
     same: int
     compared: int
 
@@ -117,7 +120,12 @@ def _note(world: World, repetition: int) -> Noted:
     shrunk = all_pairs(spec, pooled, engine.observed(spec), rope=rope, prob=PROB, n_jobs=1)
     order = [ranking.names.index(name) for name in names]
     own = tuple(tuple(ranking.pairs[i][j] for j in order) for i in order)
-    best = names[-1]
+    best, leads = names[-1], world.truth[names.index(ranking.leader.name)]
+    near = [
+        row
+        for row in ranking.rows[1:]
+        if world.truth[names.index(row.name)] - leads >= -ROPE - 1e-12
+    ]
     same = compared = 0
     if repetition % COMPARED == 0:
         for name in names[:-1]:
@@ -132,6 +140,8 @@ def _note(world: World, repetition: int) -> Noted:
         leads=ranking.leader.name == best,
         best_left_out=best not in ranking.tied,
         n_tied=len(ranking.tied),
+        false_worse=any(row.decision is Decision.WORSE for row in near),
+        false_out=any(not row.tied for row in near),
         same=same,
         compared=compared,
     )
@@ -238,7 +248,8 @@ def table(found: Found) -> str:
 
 def leader_table(found: Found) -> str:
     """Return what is said of the leader and of who is tied, and how often compare agrees."""
-    header = ["world", "leader's P(best)", "is best", "best left out", "tied, mean", "as compare"]
+    header = ["world", "leader's P(best)", "is best", "best left out", "tied, mean"]
+    header += ["some falsely ≪ against the leader", "some falsely left out", "as compare"]
     lines = []
     for world, noted in found.items():
         n = len(noted)
@@ -253,6 +264,13 @@ def leader_table(found: Found) -> str:
                 "–" if world.equal else markdown.percent(leads, share_error(leads, n)),
                 "–" if world.equal else markdown.percent(out, share_error(out, n)),
                 f"{np.mean([one.n_tied for one in noted]):.1f} of {len(world.truth)}",
+                *(
+                    markdown.percent(share, share_error(share, n))
+                    for share in (
+                        float(np.mean([one.false_worse for one in noted])),
+                        float(np.mean([one.false_out for one in noted])),
+                    )
+                ),
                 f"{sum(one.same for one in noted)} of {compared}",
             ]
         )
