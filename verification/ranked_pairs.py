@@ -79,8 +79,8 @@ class Noted(NamedTuple):
     """What one ranking said: its pairs in the order of ``WAYS``, the leader, and who is tied.
 
     ``false_worse`` and ``false_out`` say whether some model was called ≪ against the leader, or
-    left out of the tied, though it is not worse by more than the ROPE. ``same`` and ``compared`` count the pairs that ``op.compare`` decides alike, and all that it
-    was asked about.
+    left out of the tied, though it is not worse by more than the ROPE. ``same`` and ``compared``
+    count the pairs that ``op.compare`` decides alike, and all that it was asked about.
     """
 
     pairs: tuple[Pairs, Pairs]
