@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 # those definitions only that it uses.
 _AROUND = ("__main__", "archive", "execution", "fingerprint", "programme", "records", "tracing")
 # The rooms of the package that the key of finished chunks looks at.
-_ROOMS = ("data", "decision", "inference", "metrics", "posterior", "planning", "suite")
+_ROOMS = ("data", "decision", "inference", "metrics", "posterior", "planning", "ranking", "suite")
 # Parts whose study has another name.
 _STUDIES = {"rank": "ranks", "map": "coverage_map", "calibration-default": "calibration"}
 

@@ -20,6 +20,7 @@ from verification import (
     clusters,
     coverage,
     coverage_map,
+    curves,
     damage,
     decisions,
     defaults,
@@ -48,6 +49,7 @@ from verification import (
     prevalence,
     prevalence_tables,
     proposed,
+    ranked_pairs,
     ranks,
     rare_labels,
     records,
@@ -509,6 +511,19 @@ def run_rank(sizes: Sizes) -> Part:
     )
 
 
+def run_ranked_pairs(sizes: Sizes) -> Part:
+    """Rank models of worlds that pooling does not suppose: are pairs decided as if alone?"""
+    repetitions = dict.fromkeys(ranked_pairs.WORLDS, sizes.test_sets)
+    found = spread_worlds("ranked-pairs", ranked_pairs.repeat, repetitions, sizes.machine)
+    return Part(
+        tables={
+            "ranked_pairs.md": ranked_pairs.table(found),
+            "ranked_pairs_leader.md": ranked_pairs.leader_table(found),
+        },
+        failures=ranked_pairs.failures(found),
+    )
+
+
 def run_reliability(sizes: Sizes) -> Part:
     """Ask for probabilities where the truth is known: do they come true?"""
     repetitions = dict.fromkeys(reliability.WORLDS, min(reliability.REPETITIONS, sizes.test_sets))
@@ -567,6 +582,7 @@ def _of_few(study: Any) -> Study:
 # Made when they are run: nothing of another study is loaded then.
 STUDIES: dict[str, Callable[[], Study]] = {
     "scores": partial(_of_worlds, scores, score_tables),
+    "curves": partial(_of_few, curves),
     "label-sets": partial(_of_worlds, label_sets, label_set_tables),
     "clusters": partial(_of_worlds, clusters, clusters),
     "decisions": partial(_of_few, decisions),
@@ -738,6 +754,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "reliability": run_reliability,
     "suites": run_suites,
     "rank": run_rank,
+    "ranked-pairs": run_ranked_pairs,
     **{name: partial(run_study, name) for name in STUDIES},
     "power": run_power,
     "mass": run_mass,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import roc_curve
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 import outperform as op
 from outperform.comparison.curves import _banded
@@ -50,6 +52,88 @@ def test_precision_at_a_recall_is_that_of_a_threshold():
         assert k / tops[-1] - 1e-9 <= value <= k / tops[0] + 1e-9
 
 
+KINDS = ("roc", "precision_recall", "calibration", "net_benefit")
+
+
+def by_hand(kind, grid, score, weight):
+    """The curve of weighted items: by scikit-learn as far as it goes, else a sum."""
+    false, hits, _ = roc_curve(TRUTH, score, sample_weight=weight, drop_intermediate=False)
+    share = weight @ TRUTH / weight.sum()
+    if kind == "roc":
+        return np.interp(grid, false, hits)
+    if kind == "precision_recall":
+        right, wrong = share * grid, (1 - share) * np.interp(grid, hits, false)
+        return right / (right + wrong)
+    if kind == "calibration":
+        inside = [(middle - 0.05 < score) & (score <= middle + 0.05) for middle in grid]
+        return [weight[one] @ TRUTH[one] / weight[one].sum() for one in inside]
+    gains = [np.where(TRUTH, 1.0, -t / (1 - t)) * (score >= t) for t in grid]
+    return [weight @ gain / weight.sum() for gain in gains]
+
+
+WEIGHTS = np.random.default_rng(82).uniform(0.2, 3.0, size=N)
+TIMES = np.random.default_rng(83).integers(1, 6, size=N)
+GROUPS = np.arange(N) // 4
+
+
+@pytest.mark.parametrize(
+    ("given", "weight"),
+    [
+        ({"groups": GROUPS}, np.ones(N)),
+        ({"sample_weight": WEIGHTS}, WEIGHTS),
+        ({"groups": GROUPS, "sample_weight": WEIGHTS}, WEIGHTS),
+    ],
+    ids=["groups", "weights", "both"],
+)
+def test_observed_curves_with_groups_and_weights_are_those_of_the_data(given, weight):
+    c = op.compare(TRUTH, A, B, metric="roc_auc", rope=0.01, n_draws=300, random_state=5, **given)
+    for kind in KINDS:
+        found = c.curve(kind)
+        for band, score in ((found.a, A), (found.b, B)):
+            expected = by_hand(kind, found.grid, score, weight.astype(float))
+            assert band.observed == pytest.approx(expected), kind
+            assert (band.upper > band.lower).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_scale_of_weights_moves_no_band(scale):
+    asked = {"metric": "roc_auc", "rope": 0.01, "n_draws": 300, "random_state": 9}
+    plain = op.compare(TRUTH, A, B, **asked)
+    scaled = op.compare(TRUTH, A, B, sample_weight=np.full(N, scale), **asked)
+    for kind in KINDS:
+        found, expected = scaled.curve(kind).difference, plain.curve(kind).difference
+        assert found.lower == pytest.approx(expected.lower), kind
+        assert found.upper == pytest.approx(expected.upper), kind
+
+
+def test_rows_that_stand_for_several_items_have_the_curves_of_all_of_these():
+    asked = {"metric": "roc_auc", "rope": 0.01, "n_draws": 2_000, "random_state": 6}
+    counted = replace(op.Scores.from_arrays(TRUTH, {"a": A, "b": B}), counts=TIMES)
+    few = op.compare(counted, "a", "b", **asked)
+    all_of_them = op.compare(*(np.repeat(one, TIMES) for one in (TRUTH, A, B)), **asked)
+    for kind in KINDS:
+        found, expanded = few.curve(kind), all_of_them.curve(kind)
+        assert found.grid.tolist() == expanded.grid.tolist()
+        assert found.b.observed == pytest.approx(expanded.b.observed), kind
+        expected = by_hand(kind, found.grid, A, TIMES.astype(float))
+        assert found.a.observed == pytest.approx(expected), kind
+        widths = [(one.a.upper - one.a.lower).mean() for one in (found, expanded)]
+        assert widths[0] == pytest.approx(widths[1], rel=0.1), kind
+
+
+def test_precision_with_weights_is_that_of_scikit_learn():
+    truth = np.arange(N) < 100  # so that the grid meets every recall
+    weight = np.where(truth, 1.0, WEIGHTS)
+    score = np.random.default_rng(84).normal(size=N) + truth
+    c = op.compare(truth, score, B, metric="roc_auc", rope=0.01, n_draws=300, random_state=1,
+                   sample_weight=weight)  # fmt: skip
+    precision, recall, _ = precision_recall_curve(truth, score, sample_weight=weight)
+    found = c.curve("precision_recall")
+    for r, value in zip(found.grid, found.a.observed, strict=True):
+        there = precision[np.isclose(recall, r)]
+        assert there.min() - 1e-9 <= value <= there.max() + 1e-9
+
+
 def test_a_band_holds_as_many_whole_draws_as_it_says():
     random = np.random.default_rng(81)
     values = np.cumsum(random.standard_gamma(0.5, size=(40, 4_000)), axis=0)
@@ -59,6 +143,18 @@ def test_a_band_holds_as_many_whole_draws_as_it_says():
     assert band.mcse == pytest.approx(values.std(axis=1, ddof=1) / np.sqrt(4_000))
     # Each point alone is held more often, or the band would hold only there.
     assert inside.mean() > 0.97
+
+
+def test_a_band_holds_a_further_draw_as_often_as_it_says():
+    random, inside = np.random.default_rng(85), []
+    for _ in range(40):
+        values = random.normal(size=(10, 2_000))
+        band = _banded(values, values[:, 0], 0.95)
+        fresh = random.normal(size=(10, 5_000))
+        held = (fresh >= band.lower[:, None]) & (fresh <= band.upper[:, None])
+        inside.append(held.all(axis=0).mean())
+    # One of 2,000 draws at either end of ten points is a hundredth of all curves.
+    assert 0.948 <= np.mean(inside) <= 0.956
 
 
 def test_no_band_has_zero_width_not_even_of_the_difference(compared):
@@ -93,6 +189,41 @@ def test_groups_widen_the_band():
     grouped = op.compare(truth, a, b, groups=np.repeat(np.arange(75), 4), **asked)
     wide = grouped.curve("roc").a
     assert (wide.upper - wide.lower).mean() > 1.4 * (alone.upper - alone.lower).mean()
+
+
+def test_few_groups_widen_the_band_by_more_than_their_number():
+    # Eight copies of the same eight groups narrow a band by the root of 8, and by more than that
+    # because eight groups alone hardly know how much groups differ.
+    random = np.random.default_rng(86)
+    groups = np.repeat(np.arange(8), 60)
+    truth = random.random(480) < 0.4
+    a, b = 1 / (1 + np.exp(-(1.5 * truth - 0.6 + random.normal(size=(2, 480)))))
+    asked = {"metric": "roc_auc", "rope": 0.01, "n_draws": 2_000, "random_state": 7}
+    few = op.compare(truth, a, b, groups=groups, **asked)
+    copied = (groups + 8 * np.arange(8)[:, None]).ravel()
+    many = op.compare(*(np.tile(one, 8) for one in (truth, a, b)), groups=copied, **asked)
+    for kind in ("roc", "net_benefit"):
+        wide, narrow = (
+            [upper - lower for x, lower, upper in zip(one.grid, one.a.lower, one.a.upper,
+                                                      strict=True) if 0.2 < x < 0.6]
+            for one in (few.curve(kind), many.curve(kind))
+        )  # fmt: skip
+        assert np.divide(wide, narrow).mean() > 1.05 * np.sqrt(8), kind
+
+
+def test_where_every_item_passes_equal_values_do_not_mean_equal_models():
+    a, b = (0.25 + score / 2 for score in (A, B))
+    c = op.compare(TRUTH, a, b, metric="roc_auc", rope=0.01, n_draws=1_000, random_state=8)
+    found = c.curve("net_benefit")
+    low = found.grid < 0.25
+    share, odds = TRUTH.mean(), found.grid / (1 - found.grid)
+    assert found.a.observed[low] == pytest.approx(share - (1 - share) * odds[low])
+    assert (found.difference.observed[low] == 0).all()
+    assert (found.difference.lower[low] < 0).all()
+    assert (found.difference.upper[low] > 0).all()
+    # What pseudo-items of half an item's worth can move, of each class one above and one below.
+    moved = found.a.mean - found.a.observed
+    assert (np.abs(moved) <= (1 + odds) / N + 4 * found.a.mcse).all()
 
 
 def test_what_cannot_be_drawn_is_refused(compared):

@@ -15,7 +15,7 @@ from outperform.posterior.class_priors import LearnedPrevalence, class_sizes
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.tabulated import tabulate
 from outperform.posterior.fold_scores import FoldScores, t_of_mean
-from outperform.posterior.hierarchical import learn_spread, pool_normal
+from outperform.posterior.hierarchical import PARTS, learn_spread, pool_normal
 from outperform.posterior.predictive import predictive
 from outperform.posterior.registry import get_prior
 
@@ -40,7 +40,7 @@ def test_a_slice_is_like_the_whole_if_its_standard_error_is_twice_the_spread():
     own = 0.05 * rng.normal(size=(4, 1)) + rng.normal(size=(4, 4_000)) / np.sqrt(n)[:, None]
     variances = own.var(axis=1)
     item = np.sqrt(np.median(n * variances))
-    spread = learn_spread(own.mean(axis=1), np.diag(variances), typical=item / 8)
+    spread = learn_spread(own.mean(axis=1), np.diag(variances), typical=item / 8, population=PARTS)
     _, alike = pool_normal(own, n, np.random.SeedSequence(0))
     sds = np.sqrt(spread.variances)
     expected = [

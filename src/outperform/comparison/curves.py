@@ -33,6 +33,9 @@ Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit
 _DRAWS = 4_000
 _STREAM = 1 << 30  # beyond the blocks of draws
 _BINS = 10
+# What a pseudo-item is worth, in items. A share of which nothing was seen has Jeffreys' prior then;
+# whole ones cover no better, and pull the means twice as far.
+_PSEUDO = 0.5
 _MOST_ROWS = 12
 _LONGEST = 12  # a name in a table that 80 columns hold
 _SHOWN = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
@@ -253,11 +256,11 @@ def curve(own: Comparison, kind: Kind) -> Curve:
     read = _READERS[kind](spec, scores)
     values = _draw(spec, read, n_draws=n_draws, seed=child(own.seed, _STREAM))
     prob = own.hdi.prob
-    n_items, units = spec.view.n_rows, np.ones((1, spec.units.n + read.n_added))
+    units = np.ones((1, spec.units.n + read.n_added))
     units[0, spec.units.n :] = 0.0
     if spec.shapes is not None:
         units[0, : spec.units.n] = spec.shapes
-    seen = read.evaluate(_weights(spec, units, n_items, read.n_added))[:, :, 0]
+    seen = read.evaluate(_weights(spec, units))[:, :, 0]
     observed: FloatArray = np.where(np.isfinite(seen), seen, np.nan)
     a, b = (_banded(values[place], observed[place], prob) for place in range(2))
     return Curve(
@@ -274,7 +277,7 @@ def curve(own: Comparison, kind: Kind) -> Curve:
 
 
 class _Reader(NamedTuple):
-    """A grid, how many half items are added, and a function of weights.
+    """A grid, how many pseudo-items are added, and a function of weights.
 
     Weights are ``(length, n_items + n_added)``, values ``(2, n_points, length)``.
     """
@@ -284,12 +287,15 @@ class _Reader(NamedTuple):
     evaluate: Callable[[FloatArray], FloatArray]
 
 
-def _weights(spec: ScoreSpec, units: FloatArray, n_items: int, n_added: int) -> FloatArray:
-    """Return the weight of each item and of the half items that were added."""
+def _weights(spec: ScoreSpec, units: FloatArray) -> FloatArray:
+    """Return the weight of each item and of the pseudo-items that were added."""
     if spec.units.unit is None and spec.units.times is None:
         return units
-    pick = spec.units.picker(np.arange(n_items))
-    added: FloatArray = units[:, -n_added:]
+    pick = spec.units.picker(np.arange(spec.view.n_rows))
+    added: FloatArray = units[:, spec.units.n :]
+    weights = spec.view.weights
+    if weights is not None:  # of any scale: an effective item weighs this much
+        added = added * (weights @ weights / weights.sum())
     return np.concatenate([pick(units), added], axis=1)
 
 
@@ -297,13 +303,13 @@ def _draw(
     spec: ScoreSpec, read: _Reader, *, n_draws: int, seed: np.random.SeedSequence
 ) -> FloatArray:
     """Return draws of both curves, ``(2, n_points, n_draws)``."""
-    n_units, n_items, size = spec.units.n, spec.view.n_rows, 2 * read.grid.size
+    n_units, size = spec.units.n, 2 * read.grid.size
     shapes = np.ones(n_units) if spec.shapes is None else spec.shapes
     moved = None if spec.n_groups is None else unit_influence(spec.prepared, np.ones(n_units))
 
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
         def evaluate(units: FloatArray, out: FloatArray) -> None:
-            weights = _weights(spec, units, n_items, read.n_added)
+            weights = _weights(spec, units)
             out[:] = read.evaluate(weights).reshape(size, -1)
 
         return evaluate
@@ -311,7 +317,7 @@ def _draw(
     drawn = draw_items(
         make_evaluate,
         n_units=n_units + read.n_added,
-        shapes=np.pad(shapes, (0, read.n_added), constant_values=0.5),
+        shapes=np.pad(shapes, (0, read.n_added), constant_values=_PSEUDO),
         n_values=size,
         n_draws=n_draws,
         seed=seed,
@@ -325,59 +331,70 @@ def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
     """Return the mean, and order statistics between which a whole curve lies so probably.
 
     The k-th smallest and the k-th largest value at every point, with k the largest for which
-    enough draws are nowhere outside (Besag and others, 1995). That follows skewed posteriors
-    at the ends of a curve, where bands of mean ± q · sd do not.
+    a further draw, the truth for one, would be nowhere outside with this probability: its rank
+    among all is then above k, so that the share of draws with a rank of k or less at some point
+    is counted (Besag and others, 1995, count those below k, which are fewer). That follows
+    skewed posteriors at the ends of a curve, where bands of mean ± q · sd do not.
     """
     n_draws = values.shape[1]
+    places: IntArray = np.argsort(values, axis=1)
+    ranks: IntArray = np.empty_like(places)
+    np.put_along_axis(ranks, places, np.arange(1, n_draws + 1)[None, :], axis=1)
     varies = np.ptp(values, axis=1) > 0
-    ranks = np.argsort(np.argsort(values[varies], axis=1), axis=1) + 1
-    extreme = np.minimum(ranks, n_draws + 1 - ranks).min(axis=0, initial=n_draws // 2)
-    k = max(1, int(np.quantile(extreme, 1 - prob, method="lower")))
-    ordered = np.sort(values, axis=1)
+    extreme = np.minimum(ranks, n_draws + 1 - ranks)[varies].min(axis=0, initial=n_draws // 2)
+    k = max(1, int(np.quantile(extreme, 1 - prob, method="lower")) - 1)
+    lower, upper = np.take_along_axis(values, places[:, [k - 1, n_draws - k]], axis=1).T
     return Band(
         observed=observed,
         mean=values.mean(axis=1),
         mcse=values.std(axis=1, ddof=1) / np.sqrt(n_draws),
-        lower=ordered[:, k - 1],
-        upper=ordered[:, n_draws - k],
+        lower=lower,
+        upper=upper,
     )
 
 
 class _Steps(NamedTuple):
-    """Items from the highest score to the lowest, and where a threshold is passed."""
+    """Items of each class from the highest score to the lowest, and the corners of the curve.
 
-    order: IntArray  # half items of each class above all and below all included
-    positive: BoolArray
-    last: IntArray  # the last item at each threshold
+    Positives come first in both; pseudo-items of each class above all and below all are included.
+    """
+
+    order: tuple[IntArray, IntArray]
+    corners: tuple[IntArray, IntArray]  # how many items of a class are passed, from 0 on
 
     @classmethod
     def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
-        """Sort once; of the half items two are above all others and two below."""
+        """Sort once; of the pseudo-items two are above all others and two below."""
         whole: FloatArray = np.append(score, [np.inf, np.inf, -np.inf, -np.inf])
         kinds: BoolArray = np.append(positive, [True, False, True, False])
         order: IntArray = np.argsort(-whole, kind="stable")
-        ordered = whole[order]
+        ordered, is_positive = whole[order], kinds[order]
         last: IntArray = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(whole) - 1)
-        return cls(order, kinds[order], last)
+        passed = [np.cumsum(kind)[last] for kind in (is_positive, ~is_positive)]
+        # A threshold between two that pass items of one and the same class is no corner.
+        up, right = (np.diff(one, prepend=0) > 0 for one in passed)
+        straight = (up[:-1] == up[1:]) & (right[:-1] == right[1:]) & (up[:-1] != right[:-1])
+        bends = np.append(~straight, True)
+        hits, false = (np.append(0, one[bends]) for one in passed)
+        return cls((order[is_positive], order[~is_positive]), (hits, false))
 
     def passed(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the shares of positives and negatives at or above each threshold, from 0 on."""
-        sorted_weights = weights[:, self.order]
-        found = []
-        for kind in (self.positive, ~self.positive):
-            total: FloatArray = np.cumsum(sorted_weights * kind, axis=1)[:, self.last]
-            share: FloatArray = np.pad(total / total[:, -1:], ((0, 0), (1, 0)))
-            found.append(share)
-        return found[0], found[1]
+        """Return the shares of positives and negatives at or above each corner, from 0 on."""
+        shares = []
+        for order, corner in zip(self.order, self.corners, strict=True):
+            total: FloatArray = np.cumsum(weights[:, order], axis=1)
+            total /= total[:, -1:].copy()
+            shares.append(np.pad(total, ((0, 0), (1, 0)))[:, corner])
+        return shares[0], shares[1]
 
 
 _GRID = np.arange(1, 100) / 100
 
 
 def _of_model(weights: FloatArray, model: int, n_added: int) -> FloatArray:
-    """Return the weights of the items and of a model's own half items.
+    """Return the weights of the items and of a model's own pseudo-items.
 
-    Half items that both models shared would say that their curves end alike.
+    Pseudo-items that both models shared would say that their curves end alike.
     """
     n = weights.shape[1] - 2 * n_added
     first = n + model * n_added
@@ -429,9 +446,9 @@ def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
     def evaluate(weights: FloatArray) -> FloatArray:
         items, found = weights[:, :n], []
         for model, one in enumerate(within):
-            halves = _of_model(weights, model, 2 * len(kept))[:, n:].reshape(len(weights), 2, -1)
-            hits = (items * positive) @ one + halves[:, 0]
-            found.append((hits / (items @ one + halves.sum(axis=1))).T)
+            added = _of_model(weights, model, 2 * len(kept))[:, n:].reshape(len(weights), 2, -1)
+            hits = (items * positive) @ one + added[:, 0]
+            found.append((hits / (items @ one + added.sum(axis=1))).T)
         return np.stack(found)
 
     return _Reader((kept + 0.5) / _BINS, 4 * len(kept), evaluate)
@@ -448,14 +465,21 @@ def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
             "benefit to draw"
         )
     grid = _GRID[many]
-    worth = np.where(spec.is_positive[:, None], 1.0, -grid / (1 - grid))
-    held = [one[:, many] * worth for one in above]
+    odds = grid / (1 - grid)
+    worth = np.where(spec.is_positive[:, None], 1.0, -odds)
+    # Pseudo-items as of a ROC curve: of either class one above all thresholds and one below.
+    # Without them no item at an end would be taken for none in the population.
+    ends = np.stack([np.ones_like(grid), -odds, np.zeros_like(grid), np.zeros_like(grid)])
+    gains = [np.vstack([passed[:, many] * worth, ends]) for passed in above]
 
     def evaluate(weights: FloatArray) -> FloatArray:
-        total: FloatArray = weights.sum(axis=1)
-        return np.stack([(weights @ one).T / total for one in held])
+        curves = []
+        for model, gain in enumerate(gains):
+            own = _of_model(weights, model, len(ends))
+            curves.append((own @ gain).T / own.sum(axis=1))
+        return np.stack(curves)
 
-    return _Reader(grid, 0, evaluate)
+    return _Reader(grid, 2 * len(ends), evaluate)
 
 
 _READERS: dict[Kind, Callable[[ScoreSpec, list[FloatArray]], _Reader]] = {

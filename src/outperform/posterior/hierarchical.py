@@ -287,14 +287,32 @@ def _log_prior_cell(pattern: Sequence[bool], n_classes: int) -> LogAlpha:
     return log_alpha
 
 
-# The prior of the spread τ, on the scale of angles: mostly a half-Cauchy, partly near zero,
-# within what the data cannot tell from it; chosen by how often claims come true.
-_TYPICAL = 1 / 16  # about 0.05 for accuracies around 0.8
-_NEAR_ZERO, _SHARE_NEAR_ZERO = 0.5, 0.2
+_TYPICAL = 1 / 16  # of the spread τ as an angle; about 0.05 for accuracies around 0.8
 _SPREADS, _LEAST_SPREAD = 24, 0.05
-# A model may stand apart from the others, such as a baseline: it has a wide prior of its own,
-# so that the spread is that of the rest.
-_STANDS_APART, _WIDE, _MOST_APART = 0.02, 4.0, 8
+_WIDE, _MOST_APART = 4.0, 8
+
+
+class Population(NamedTuple):
+    """What is expected of the true values beforehand.
+
+    The spread τ is mostly a half-Cauchy, and with probability ``share_near_zero`` half-normal with
+    ``near_zero`` times the error of a difference: within what the data cannot tell from none.
+    A member may stand apart, such as a baseline or one model that is better than many equal ones:
+    with the odds of ``stands_apart`` it has a wide prior of its own, so that the spread is that of
+    the rest.
+    """
+
+    near_zero: float
+    share_near_zero: float
+    stands_apart: float
+
+
+# Chosen by simulation: claims of P(best) come true over models that differ more or less, the leader
+# of ten equal ones has a P(best) of 0.2 at most, and one better model among equals keeps
+# most of its difference (`python -m verification best` and `rank`).
+MODELS = Population(near_zero=0.15, share_near_zero=0.5, stands_apart=0.1)
+# Of slices and of tasks, which are many and seldom equal.
+PARTS = Population(near_zero=0.5, share_near_zero=0.2, stands_apart=0.02)
 _FEWEST_POOLED = 3
 _TWINS = 0.25  # of the largest error of a difference
 
@@ -349,7 +367,10 @@ def pool_models(
     covariance = np.cov(together)
     item = math.sqrt(n_items * float(np.median(np.diagonal(covariance))))
     spread = learn_spread(
-        together.mean(axis=1), covariance, typical=_TYPICAL if bounded else 2 * _TYPICAL * item
+        together.mean(axis=1),
+        covariance,
+        typical=_TYPICAL if bounded else 2 * _TYPICAL * item,
+        population=MODELS,
     )
     moved = spread.pool(together, covariance, generator) - together
     known = known + moved[kinds]
@@ -416,8 +437,10 @@ class Spread(NamedTuple):
         return pooled
 
 
-def learn_spread(means: FloatArray, covariance: FloatArray, *, typical: float) -> Spread:
-    """Learn how far apart the true values of models are.
+def learn_spread(
+    means: FloatArray, covariance: FloatArray, *, typical: float, population: Population
+) -> Spread:
+    """Learn how far apart the true values of models, slices or tasks are.
 
     A setting is a spread τ and the number of models, those furthest from the median, that
     stand apart. Its weight is its prior times the density of the means, N(μ, S + T), with a flat
@@ -435,20 +458,22 @@ def learn_spread(means: FloatArray, covariance: FloatArray, *, typical: float) -
     for n_apart in range(len(apart) + 1):
         variances = base.copy()
         variances[:, apart[:n_apart]] += wide**2
-        odds = n_apart * math.log(_STANDS_APART / (1 - _STANDS_APART))
+        odds = n_apart * math.log(population.stands_apart / (1 - population.stands_apart))
         settings.append((variances, *_centres(means, covariance, variances)))
-        logs.append(_log_prior(spreads, error, typical) + odds)
+        logs.append(_log_prior(spreads, error, typical, population) + odds)
     variances, evidence, centre, centre_variance = map(np.concatenate, zip(*settings, strict=True))
     log_weights = np.concatenate(logs) + evidence
     weights = np.exp(log_weights - log_weights.max())
     return Spread(variances, weights / weights.sum(), centre, centre_variance)
 
 
-def _log_prior(spreads: FloatArray, error: float, typical: float) -> FloatArray:
+def _log_prior(
+    spreads: FloatArray, error: float, typical: float, population: Population
+) -> FloatArray:
     """Return the log mass of each spread, which stands for its neighbourhood on the log scale."""
-    near = _NEAR_ZERO * error
-    density = (1 - _SHARE_NEAR_ZERO) * 2 / (np.pi * typical * (1 + (spreads / typical) ** 2))
-    density += _SHARE_NEAR_ZERO * math.sqrt(2 / np.pi) / near * np.exp(-((spreads / near) ** 2) / 2)
+    near, share = population.near_zero * error, population.share_near_zero
+    density = (1 - share) * 2 / (np.pi * typical * (1 + (spreads / typical) ** 2))
+    density += share * math.sqrt(2 / np.pi) / near * np.exp(-((spreads / near) ** 2) / 2)
     widths = spreads * math.log(spreads[1] / spreads[0])
     widths[0] += spreads[0]  # and for what lies below it
     return np.asarray(np.log(density * widths))
@@ -494,7 +519,9 @@ def pool_normal(own: FloatArray, n: IntArray, seed: SeedSequence) -> tuple[Float
     variances = np.maximum(own.var(axis=1), np.finfo(np.float64).tiny)
     covariance = np.diag(variances)
     item = float(np.sqrt(np.median(n * variances)))
-    spread = learn_spread(own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item)
+    spread = learn_spread(
+        own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item, population=PARTS
+    )
     pooled = spread.pool(own, covariance, np.random.default_rng(seed))
     # Alike is what the slice's own items cannot tell from it.
     return pooled, np.asarray(spread.weights @ (spread.variances < variances / 4))

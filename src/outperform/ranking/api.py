@@ -13,11 +13,19 @@ from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.views import named
+from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import check_prob
 from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
-from outperform.decision.rope import Decision, Rope, RopeLike, mean_error
+from outperform.decision.rope import (
+    Decision,
+    Rope,
+    RopeLike,
+    decide,
+    masses_from_draws,
+    mean_error,
+)
 from outperform.errors import ResourceError, UsageError, either, param
-from outperform.findings import Finding
+from outperform.findings import Finding, finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
@@ -75,11 +83,15 @@ def summarize_ranking(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> Ranking:
-    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking."""
+    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking.
+
+    Pooled draws make the order, P(best), ranks and regret. Pairs and their decisions are made of
+    the draws before pooling, so that no firm decision rests on shrinkage alone.
+    """
     observed = engine.observed(spec)
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
-    pairs = all_pairs(spec, values, observed, rope=rope, prob=prob, n_jobs=n_jobs)
+    pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
     pairs = in_order(pairs, order)
     signed = sign("rank", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     signature = f"{signed} | models={len(order)}"
@@ -103,6 +115,7 @@ def summarize_ranking(
         *diagnostics.table_findings(spec),
         *diagnostics.pull_findings(spec, pulled),
         *ranking_findings(spec, pairs, n_draws=n_draws),
+        *_of_the_order(values[order[0]] - values[order[1]], pairs),
         *_of_the_first_two(spec, order, pairs),
     )
     return Ranking(
@@ -116,6 +129,22 @@ def summarize_ranking(
         signature=signature,
         seed=seed,
     )
+
+
+def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
+    """Yield whether the pooled means of the first two are too close to say who comes first."""
+    first = pairs[0][1]
+    assert first is not None
+    gap, error = abs(float(pooled.mean())), mean_error(float(pooled.std(ddof=1)), pooled.size)
+    if gap < diagnostics.SAFE_ERRORS * error:
+        yield finding(
+            "monte_carlo_too_coarse/first",
+            first=first.names[0],
+            second=first.names[1],
+            gap=gap,
+            errors=diagnostics.SAFE_ERRORS,
+            error=error,
+        )
 
 
 def _of_the_first_two(spec: Spec, order: Sequence[int], pairs: Matrix) -> Iterator[Finding]:
@@ -158,6 +187,7 @@ def _rows(
         own: dict[str, Any] = {"observed": observed[model], "prob": prob, "signature": signature}
         against = pairs[place][0]
         decision = None if against is None else against.decision
+        shrunk = values[model] - values[order[0]]
         rows.append(
             RankedModel(
                 estimate=one_estimate(spec, pooled, model, **own),
@@ -169,10 +199,23 @@ def _rows(
                 regret_mcse=mean_error(float(lost[model].std(ddof=1)), n_draws),
                 p_practically_best=float((lost[model] <= allowed).mean()),
                 decision=decision,
-                tied=decision is not Decision.WORSE,
+                tied=decision is not Decision.WORSE
+                or not is_worse(shrunk, rope, prob, greater_is_better=better),
             )
         )
     return tuple(rows)
+
+
+def is_worse(draws: FloatArray, rope: Rope, prob: float, *, greater_is_better: bool) -> bool:
+    """Return whether the whole HDI of draws of a difference lies on the worse side of the ROPE."""
+    ordered = np.sort(draws)
+    decision = decide(
+        narrowest(ordered, prob),
+        rope,
+        masses_from_draws(ordered, rope),
+        greater_is_better=greater_is_better,
+    )
+    return decision is Decision.WORSE
 
 
 _MOST_VALUES = 200_000_000
@@ -228,9 +271,12 @@ def rank(
     differences. Three or more models are exchangeable beforehand: how far apart their true
     values are is learned from all of them, and the draws are pooled accordingly. So P(best)
     comes true about as often as it says over models that differ more or less, and the leader's
-    value is not that of its luck. Pooled intervals of pairs that are far apart hold the truth too
-    rarely: for a pair that matters take :func:`compare`. What the data say of each model alone is
-    its ``raw``.
+    value is not that of its luck. What the data say of each model alone is its ``raw``.
+
+    Pooling makes probabilities and the order of the models, never a decision: the difference of
+    two models, its interval and its decision are those of :func:`compare`. The leader was chosen
+    by looking, so a model that is worse than it (≪) could still be best; it is ruled out where
+    the pooled difference says the same.
 
     Parameters
     ----------
@@ -394,7 +440,7 @@ def check_many_draws(n_draws: object, n_models: int) -> int:
 
 
 def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
-    """Compare two models of a ranking as if alone, by the draws before pooling."""
+    """Compare two models of a ranking as if alone, by the draws that its pairs are made of."""
     ranking.pair(a, b)  # says so if there are no such two
     given = ranking.spec.choices
     spec = make_spec(

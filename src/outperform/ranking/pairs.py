@@ -30,7 +30,6 @@ from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
-from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import are_same
 from outperform.inference.spec import Spec
 from outperform.posterior.rng import n_workers
@@ -47,7 +46,9 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The difference A − B between two of the models.
+    """The difference A − B between two of the models, as if there were no others.
+
+    It is made of the draws before pooling and says what :func:`compare` says of the two.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def all_pairs(
     prob: float,
     n_jobs: int | None,
 ) -> Matrix:
-    """Compare every model with every other, ``values`` being ``(n_models, n_draws)``."""
+    """Compare every model with every other, ``values`` being ``(n_models, n_draws)``, unpooled."""
     names = spec.view.models
     work = partial(_both_ways, spec, values, observed, rope, prob)
     places = list(combinations(range(len(names)), 2))
@@ -200,7 +201,7 @@ def mean_matrix(matrix: Matrix) -> FloatArray:
 
 
 def ranking_findings(spec: Spec, pairs: Matrix, *, n_draws: int) -> Iterator[Finding]:
-    """Yield findings about pairs and about who leads."""
+    """Yield findings about pairs."""
     every = list(above_diagonal(pairs))
     same = [p for p in every if not p.observed and are_same(spec.data, *p.names)]
     if same:
@@ -224,17 +225,6 @@ def ranking_findings(spec: Spec, pairs: Matrix, *, n_draws: int) -> Iterator[Fin
             n=len(every),
             pairs=_named(coarse),
             n_draws=n_draws,
-        )
-    second = pairs[0][1]
-    assert second is not None
-    if abs(second.mean) < SAFE_ERRORS * second.mcse:
-        yield finding(
-            "monte_carlo_too_coarse/first",
-            first=second.names[0],
-            second=second.names[1],
-            gap=abs(second.mean),
-            errors=SAFE_ERRORS,
-            error=second.mcse,
         )
 
 

@@ -138,7 +138,7 @@ class RankedModel:
     Parameters
     ----------
     estimate
-        Its posterior among the others: pooled, as all other numbers here are.
+        Its posterior among the others: pooled, as ranks, regret and P(best) are.
     raw
         Its posterior alone, as :func:`estimate` has it.
     p_rank
@@ -151,9 +151,11 @@ class RankedModel:
     p_practically_best
         The probability that it is not worse than the best of a draw by more than the ROPE.
     decision
-        The decision on its difference to the leader; None for the leader.
+        The decision on its difference to the leader, before pooling, as :func:`compare` makes
+        it; None for the leader.
     tied
-        Whether it is the leader or not shown to be worse.
+        Whether it could still be best: it is the leader, or not worse than the leader both before
+        and after pooling.
     """
 
     estimate: Estimate
@@ -235,13 +237,13 @@ class Ranking(Tabular):
     rows
         One for each model, the leader first.
     pairs
-        The difference row − column of each two models; None on the diagonal.
+        The difference row − column of each two models, before pooling; None on the diagonal.
     rope
         The region of practical equivalence.
     draws
         Joint draws, ``(n_models, n_draws)``, pooled.
     raw_draws
-        The same before pooling: what the data say of each model alone.
+        The same before pooling: what the data say of each model alone, and of each pair.
     findings
         Findings.
     signature
@@ -307,10 +309,12 @@ class Ranking(Tabular):
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The models practically tied for best: the leader, and all not shown to be worse.
+        """The models that could still be best: the leader, and all that are not ruled out.
 
-        A model is left out where the whole HDI of its difference to the leader lies on the
-        worse side of the ROPE.
+        A model is ruled out where its decision against the leader is worse (≪) and the whole HDI
+        of its pooled difference to the leader lies on the worse side of the ROPE too. The first
+        alone would rule out too many, as the leader was chosen by looking; the second alone would
+        be a decision that the data of the two do not support.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
@@ -326,18 +330,21 @@ class Ranking(Tabular):
 
     @property
     def decisions(self) -> tuple[tuple[Decision | None, ...], ...]:
-        """The decision on row − column for each two models; None on the diagonal."""
+        """The decision on row − column for each two models, before pooling; None on the diagonal.
+
+        It is that of :meth:`compare`.
+        """
         return tuple(
             tuple(None if pair is None else pair.decision for pair in row) for row in self.pairs
         )
 
     @property
     def differences(self) -> FloatArray:
-        """The mean of row − column for each two models."""
+        """The mean of row − column for each two models, before pooling."""
         return mean_matrix(self.pairs)
 
     def pair(self, a: str, b: str) -> Pair:
-        """Return the difference A − B between two of the models.
+        """Return the difference A − B between two of the models, before pooling.
 
         Parameters
         ----------

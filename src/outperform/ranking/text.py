@@ -25,7 +25,7 @@ from outperform.display.table import Table
 from outperform.findings import counted, listed
 
 if TYPE_CHECKING:
-    from outperform.results.feature_schemas import ModelFacts, RankingFacts
+    from outperform.results.feature_schemas import RankingFacts
 
 
 _LONGEST_NAME = 24
@@ -169,8 +169,19 @@ def _pooling(facts: RankingFacts) -> str:
     if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
         return ""
     return (
-        "raw: the mean of the model alone; all that follows is pooled, by the spread of the "
-        "models' true values, which is learned"
+        "raw: the mean of the model alone; decisions are those of compare, before pooling; mean, "
+        "HDI, P(best) and regret are pooled, by the spread of the models' true values, which is "
+        "learned"
+    )
+
+
+def _could_be_best(facts: RankingFacts) -> str:
+    """Return what it means that a model is worse than the leader and yet not ruled out."""
+    if not any(map(_worse_yet_tied, facts["models"])):
+        return ""
+    return (
+        "a model that is worse one to one (≪) could still be best where its pooled difference to "
+        "the leader, which was chosen by looking, does not lie wholly beyond the ROPE"
     )
 
 
@@ -178,7 +189,7 @@ def _pooling(facts: RankingFacts) -> str:
 
 
 def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
-    """Return who is best, who is tied with it, and how many are worse.
+    """Return who is best, who could be best too, and how many are worse.
 
     Examples
     --------
@@ -215,11 +226,14 @@ def _leader(facts: RankingFacts, limit: int | None) -> str:
     line = f"{name} {best_words(leader['p_best'])} in {read.metric(facts)} (P {chance})"
     tied = [one for one in others if one["tied"]]
     same = [one for one in tied if _equivalent(one)]
-    open_ = [one for one in tied if not _equivalent(one)]
+    behind = [one for one in tied if _worse_yet_tied(one)]
+    open_ = [one for one in tied if one not in same and one not in behind]
     if same:
         line += f", practically tied with {_listed(same, limit)}"
     if open_:
         line += f"; not shown to be worse: {_listed(open_, limit, symbols=True)}"
+    if behind:
+        line += f"; worse one to one, but could still be best: {_listed(behind, limit)}"
     return line
 
 
@@ -269,17 +283,29 @@ def ranking_paragraph(facts: RankingFacts) -> str:
         f"Its {read.measure(facts)} is {numbers.plain(leader['mean'])} ({hdi} {ends}); what "
         f"choosing it loses against the best is {_regret(leader['regret'])} on average.",
         f"A model counts as tied unless the whole {hdi} of its difference to "
-        f"{for_text(leader['name'])} lies beyond the ROPE ({read.rope_text(facts)}).",
+        f"{for_text(leader['name'])} lies beyond the ROPE ({read.rope_text(facts)})"
+        + (", before and after pooling." if _pooling(facts) else "."),
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
         f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
-        + (", pooled by a learned spread of the models' true values." if _pooling(facts) else "."),
+        + (
+            ", pooled by a learned spread of the models' true values, except for the decisions on "
+            "pairs."
+            if _pooling(facts)
+            else "."
+        ),
     ]
     sentences += [message for _, message, _ in read.findings(facts, "serious", "warning")]
     return " ".join(sentences)
 
 
-def _equivalent(model: ModelFacts) -> bool:
+def _equivalent(model: Mapping[str, Any]) -> bool:
     return model["decision"] is not None and model["decision"]["name"] == "EQUIVALENT"
+
+
+def _worse_yet_tied(model: Mapping[str, Any]) -> bool:
+    """Return whether a model is worse than the leader before pooling, but not after it."""
+    decision = model.get("decision")
+    return bool(model["tied"] and decision is not None and decision["name"] == "WORSE")
 
 
 # A screen, and a notebook
@@ -299,7 +325,8 @@ def ranking_lines(facts: RankingFacts, page: Page, *, top: int | None = None) ->
     if len(facts["models"]) <= _MOST_IN_MATRIX:
         matrix = page.table(_matrix(facts), labels=["model"])
     said = page.text(_legend(symbol for row in facts["decisions"] for symbol in row))
-    said += page.text(_pooling(facts)) if _pooling(facts) else []
+    for note in filter(None, [_pooling(facts), _could_be_best(facts)]):
+        said += page.text(note)
     if len(facts["tied"]) < len(facts["models"]):
         said += page.text(tied_sentence(facts))
     found = read.findings(facts)
@@ -343,7 +370,7 @@ def ranking_page(facts: RankingFacts) -> Table:
     symbols = [str(symbol) for symbol in short["decision"]]
     notes = (
         f"decision: on the difference to the leader; {_legend(symbols)}",
-        *filter(None, [_pooling(facts)]),
+        *filter(None, [_pooling(facts), _could_be_best(facts)]),
     )
     return replace(table, columns=columns, title=_caption(facts), notes=notes)
 
@@ -398,7 +425,7 @@ def ranking_card(facts: RankingFacts) -> Card:
         spans=[span(one) for one in facts["models"]],
         zero=False,
         notes=(tied_sentence(facts),),
-        more=replace(full, notes=tuple(filter(None, [_pooling(facts)]))),
+        more=replace(full, notes=tuple(filter(None, [_pooling(facts), _could_be_best(facts)]))),
         findings=read.findings(facts),
         method=_caption(facts),
         signature=for_text(facts["signature"]),

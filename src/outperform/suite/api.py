@@ -55,9 +55,15 @@ from outperform.inference.suite import (
     shared_question,
 )
 from outperform.inference.summary import seed_name, summarize
-from outperform.posterior.hierarchical import learn_spread, pool_models
+from outperform.posterior.hierarchical import PARTS, learn_spread, pool_models
 from outperform.posterior.rng import child, seed_sequence
-from outperform.ranking.api import check_many_draws, joint_draws, make_joint_spec, summarize_ranking
+from outperform.ranking.api import (
+    check_many_draws,
+    is_worse,
+    joint_draws,
+    make_joint_spec,
+    summarize_ranking,
+)
 from outperform.ranking.result import Ranking
 from outperform.results.comparison import Comparison
 from outperform.suite.result import (
@@ -150,7 +156,7 @@ def rank_suite(
         together = together - together.mean(axis=0)
     values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
     observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
-    rows = _rows(names, values, raw, observed, tasks, how, prob, seed)
+    rows = _rows(names, values, together, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
     return SuiteRanking(
         rows=rows,
@@ -169,6 +175,7 @@ def rank_suite(
 def _rows(
     names: Sequence[str],
     values: FloatArray,
+    together: FloatArray,
     raw: Sequence[FloatArray],
     observed: FloatArray,
     tasks: Mapping[str, Ranking],
@@ -176,6 +183,7 @@ def _rows(
     prob: float,
     seed: SeedSequence,
 ) -> tuple[SuiteModel, ...]:
+    """Return a row for each model: pooled ``values``, and decisions from ``together`` before."""
     better, n_draws = how.greater_is_better, values.shape[1]
     p_rank = rank_probabilities(values, greater_is_better=better)
     expected = expected_ranks(p_rank, n_draws)
@@ -190,9 +198,14 @@ def _rows(
     elsewhere = p_best_elsewhere(means, how, n_items, n_draws, child(seed, _TASKS_STREAM))
     leader, rows = order[0], []
     for model in order:
-        against = None if model == leader else of_draws(values[model] - values[leader], how, prob)
-        new = None
-        if against is not None:
+        against = new = None
+        tied = True
+        if model != leader:
+            against = of_draws(together[model] - together[leader], how, prob)
+            shrunk = values[model] - values[leader]
+            tied = against.decision is not Decision.WORSE or not is_worse(
+                shrunk, how.rope, prob, greater_is_better=better
+            )
             var = errors[:, model, model] + errors[:, leader, leader]
             sds = np.sqrt(np.maximum(var - 2 * errors[:, model, leader], 0.0))
             new = new_tasks(
@@ -224,7 +237,7 @@ def _rows(
                 p_best_new_tasks=None if elsewhere is None else float(elsewhere[model]),
                 against_leader=against,
                 new_tasks=new,
-                tied=against is None or against.decision is not Decision.WORSE,
+                tied=tied,
                 n_draws=n_draws,
             )
         )
@@ -393,7 +406,9 @@ def _pooled(
         sizes = np.array([task.spec.n for task in tasks.values()])
         typical = _TYPICAL * float(np.median(errors * np.sqrt(sizes)))
         covariance = np.diag(np.maximum(errors, LEAST_SCALE) ** 2)
-        spread = learn_spread(own.mean(axis=1), covariance, typical=max(typical, LEAST_SCALE))
+        spread = learn_spread(
+            own.mean(axis=1), covariance, typical=max(typical, LEAST_SCALE), population=PARTS
+        )
         rng = np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM)))
         own = spread.pool(own, covariance, rng)
     found = {}

@@ -233,9 +233,11 @@ class SuiteModel:
     p_best_new_tasks
         The probability that it is the best on tasks like these; None where tasks are few.
     against_leader, new_tasks
-        Its difference to the leader on these tasks, and on tasks like these; None for the leader.
+        Its difference to the leader on these tasks, and on tasks like these, before pooling, as
+        :func:`compare` has it; None for the leader.
     tied
-        Whether it is the leader or not shown to be worse on these tasks.
+        Whether it could still be best on these tasks: it is the leader, or not worse than the
+        leader both before and after pooling.
     n_draws
         The number of draws that its numbers are read off.
     """
@@ -374,7 +376,11 @@ class SuiteRanking(Tabular):
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The leader, and all models not shown to be worse on these tasks."""
+        """The models that could still be best on these tasks: the leader, and all not ruled out.
+
+        A model is ruled out where it is worse than the leader (≪) and pooled, the whole HDI of
+        the difference lies on the worse side of the ROPE too.
+        """
         return tuple(row.name for row in self.rows if row.tied)
 
     @property

@@ -249,9 +249,14 @@ def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
     sure = best_words(first["p_best"])
     n = len(facts["tasks"])
     line = f"{name} {sure} on {'this task' if n == 1 else f'these {n} tasks'} (P {share})"
-    tied = [for_text(one["name"], limit=limit) for one in others if one["tied"]]
-    if tied:
-        line += f"; not shown to be worse: {listed(tied, most=4)}"
+    tied = [one for one in others if one["tied"]]
+    behind = [one for one in tied if _is_worse(one)]
+    for words, some in (
+        ("not shown to be worse", [one for one in tied if one not in behind]),
+        ("worse one to one, but could still be best", behind),
+    ):
+        names = [for_text(one["name"], limit=limit) for one in some]
+        line += f"; {words}: {listed(names, most=4)}" if names else ""
     worse = len(others) - len(tied)
     if worse and tied:
         line += f"; {'one is' if worse == 1 else f'{worse} are'} worse"
@@ -261,6 +266,11 @@ def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
     if new is None:
         return f"{line}."
     return f"{line}. On tasks like these: P(best) {numbers.probability(new, facts['n_draws'])}."
+
+
+def _is_worse(row: SuiteModelFacts) -> bool:
+    against = row["against_leader"]
+    return against is not None and against["decision"]["name"] == "WORSE"
 
 
 def rank_lines(facts: SuiteRankingFacts, page: Page) -> list[Line]:
@@ -292,13 +302,13 @@ def rank_lines(facts: SuiteRankingFacts, page: Page) -> list[Line]:
 
 
 def _leaders(facts: SuiteRankingFacts) -> Table:
-    """Return who leads on each task, and who is tied with it there."""
+    """Return who leads on each task, and who could be best there too."""
     columns = (
         text_column("task"),
         text_column("metric"),
         count_column("n"),
         text_column("leader"),
-        text_column("tied", "not shown to be worse"),
+        text_column("tied", "could be best too"),
     )
     rows = tuple(
         {
