@@ -133,6 +133,7 @@ def draw_sums(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
     df: float | None = None,
+    added: tuple[FloatArray, csr_array] | None = None,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
@@ -147,8 +148,10 @@ def draw_sums(
         From sums ``(n_sums, length)`` to values ``(n_values, length)``; it keeps no state.
     shapes, n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
+    added
+        Shapes of more weights that each draw takes, and what these hold; None for no more.
     """
-    n_units = len(held)
+    n_units, n_added = len(held), 0 if added is None else len(added[0])
     length = max(block_of_items(n_units), _TOGETHER)
     width = max(1, min(n_units, _NEAR // length))
 
@@ -164,6 +167,10 @@ def draw_sums(
                 tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
                 _fill_weights(generator, tile, None if shapes is None else shapes[some], factors)
                 sums += tile @ held[some]
+            if added is not None:
+                more = np.empty((rows, n_added))
+                _fill_weights(generator, more, added[0], factors)
+                sums += (added[1].T @ more.T).T
             out[:] = evaluate(sums.T)
 
         return fill
@@ -172,7 +179,7 @@ def draw_sums(
         make_fill,
         n_values=n_values,
         n_draws=n_draws,
-        n_gammas=n_units,
+        n_gammas=n_units + n_added,
         seed=seed,
         n_jobs=n_jobs,
         length=length,
