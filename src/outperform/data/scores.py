@@ -472,9 +472,7 @@ class Scores:
         """Return the items of both, which must be different ones."""
         if not isinstance(other, Scores):
             return NotImplemented
-        own, others = (
-            (one.models, one.labels, one.columns, one.voted_on) for one in (self, other)
-        )
+        own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
         if own != others or shapes[0] != shapes[1]:
             raise DataError(

@@ -36,8 +36,8 @@ from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.spelling import alike_findings
 from outperform.inference.summary import Summary
-from outperform.metrics.custom import Ordinal
 from outperform.metrics import votes
+from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY
 

@@ -262,7 +262,8 @@ def _added(parts: Sequence[CombinedMeans]) -> Added | None:
         for part, one in zip(parts, added, strict=True)
     ]
     shapes = np.concatenate([one.shapes for one in added if one is not None])
-    return Added(shapes=shapes, held=csr_array(block_diag(held)))
+    left = np.minimum.reduce([one.left for one in added if one is not None])
+    return Added(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
 # Leaving out more units than this would take longer than the comparison itself; so many values

@@ -39,6 +39,7 @@ class Added(NamedTuple):
 
     shapes: FloatArray  # (n_added,) of the gammas that are drawn
     held: csr_array  # (n_added, n_statistics + 1), what each adds to the sums and to the weights
+    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,15 @@
-"""Votes on two models at a time: shares of pairs, or Bradley and Terry's model where some never met.
+"""Votes on two models at a time: shares of pairs, or Bradley and Terry's model.
 
-Where every two models were voted on, a model's win rate is the mean of its shares of points against
-each of the others, which needs no model of strengths: see :class:`PairShares`. Where some pairs have
-no votes, and for Elo ratings, strengths are fitted.
+Where every two models were voted on, a model's win rate is the mean of its shares of points
+against each of the others, which needs no model of strengths: see :class:`PairShares`. Where some
+pairs have no votes, and for Elo ratings, strengths are fitted.
 
-In the fit the model shown first is i, the other one j, and ``u = strength[i] − strength[j] + place``. The
-first wins, the second wins or nobody does in proportion to ``exp(u / 2)``, ``exp(−u / 2)`` and
-``exp(tie)`` (Davidson 1970; Davidson and Beaver 1977). Without ties that is Bradley and Terry's.
-The likelihood knows the votes by how often each two models met in each order, how many points
-each model got, a tie being half a point for both, how many the first places got beyond half, and
-how many ties there were: all sums over votes.
+In the fit the model shown first is i, the other one j, and
+``u = strength[i] − strength[j] + place``. The first wins, the second wins or nobody does in
+proportion to ``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver
+1977). Without ties that is Bradley and Terry's. The likelihood knows the votes by how often each
+two models met in each order, how many points each model got, a tie being half a point for both,
+how many the first places got beyond half, and how many ties there were: all sums over votes.
 """
 
 from __future__ import annotations
@@ -218,7 +218,8 @@ class PairShares:
     n_models
         How many models there are.
     expected
-        What Bradley and Terry's model expects the first of each pair to get, ``(n_pairs,)``.
+        What the first of each pair is expected to get, ``(n_pairs,)``: between one half and what
+        Bradley and Terry's model says, by the share of a model's pairs that are other ones.
     """
 
     n_models: int
@@ -255,13 +256,17 @@ class PairShares:
         return np.clip(rates / (self.n_models - 1), 0.0, 1.0)
 
     def added(self, terms: FloatArray, units: Units) -> Added:
-        """Return one more vote on each pair, won and lost as the fitted strengths expect.
+        """Return one more vote on each pair, won and lost as is expected.
 
         Weights of two votes that one model won both never let it lose. One vote more, of which a
-        gamma of shape p is won and one of shape 1 − p lost, gives n votes the spread that they
-        have; and with p from the fit rather than one half, pairs of few votes do not pull the
-        mean over many pairs to one half. Where votes come in groups, it is worth as much as the
-        votes of a group on the pair.
+        gamma of shape p is won and one of shape 1 − p lost, makes a loss possible: of two models
+        p is one half, as in Jeffreys' prior, and of many it is what the fit expects, so that many
+        pairs of few votes do not pull win rates to one half. Where votes come in groups, it is
+        worth as much as the votes of a group on the pair.
+
+        A share s of n votes has the variance v/n, of which s (1 − s) knows v (n − 1)/n on average.
+        Gammas of shapes that add up to t give s (1 − s)/(t + 1), so t = n − 2 makes up for it. One
+        of these is the vote added, and the place takes another one from all pairs together.
         """
         from scipy.sparse import csr_array
 
@@ -274,10 +279,16 @@ class PairShares:
         columns = np.concatenate([pair, pair, 2 * n_pairs + pair])
         held = csr_array((np.tile(worth, 3), (rows, columns)), shape=(2 * n_pairs, 3 * n_pairs + 2))
         shapes = np.stack([self.expected, 1 - self.expected], axis=1).ravel()
-        return Added(shapes=shapes, held=held)
+        n = np.array([one.sum() for one in each]) / np.maximum(worth, _ROUNDING)
+        taken = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
+        left = np.maximum(1 - taken / np.maximum(n, 1.0), _LEAST_LEFT)
+        of_votes = left @ terms[:, :n_pairs].T
+        mean_left = units.sums(of_votes) / units.sums(np.ones(len(terms)))
+        return Added(shapes=shapes, held=held, left=mean_left)
 
 
-_ROUNDING = 1e-9
+# One vote keeps a quarter of its weight's shape, however few there are on a pair.
+_ROUNDING, _LEAST_LEFT = 1e-9, 0.25
 
 
 def _win_rates_of(values: FloatArray) -> OfSums:
@@ -295,7 +306,11 @@ def _win_rates_of(values: FloatArray) -> OfSums:
     np.add.at(met, (low, low), y)
     np.add.at(met, (high, high), n - y)
     strength = fit(np.append(met, [0.0, 0.0])[:, None] / n.sum()).strength[0]
-    expected: FloatArray = 1 / (1 + np.exp(strength[high] - strength[low]))
+    fitted: FloatArray = 1 / (1 + np.exp(strength[high] - strength[low]))
+    others = (votes.n_models - 2) / (
+        votes.n_models - 1
+    )  # of two models no other pair tells anything
+    expected = 0.5 + others * (fitted - 0.5)
     shares = PairShares(n_models=votes.n_models, expected=expected)
     return OfSums(
         columns=VOTES, terms=shares.terms, combine=shares.combine, added=shares.added, joint=True
@@ -437,9 +452,7 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
     return max(1.0, float(np.mean(between / variance[several])))
 
 
-def _simulated(
-    raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator
-) -> FloatArray:
+def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator) -> FloatArray:
     """Return chi-square of votes drawn from the fit and fitted again, ``(n_simulations,)``."""
     k = votes.n_models
     margin, tied = (one[0].ravel() for one in _expected(*result))

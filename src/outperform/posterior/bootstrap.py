@@ -29,6 +29,8 @@ from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, Ro
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from outperform.metrics.sums import Added
+
 # So many weights stay in the cache while a block of draws is evaluated.
 _NEAR = 1 << 17
 
@@ -133,7 +135,7 @@ def draw_sums(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
     df: float | None = None,
-    added: tuple[FloatArray, csr_array] | None = None,
+    added: Added | None = None,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
@@ -149,9 +151,11 @@ def draw_sums(
     shapes, n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
     added
-        Shapes of more weights that each draw takes, and what these hold; None for no more.
+        More weights that each draw takes, and what these hold; None for no more.
     """
-    n_units, n_added = len(held), 0 if added is None else len(added[0])
+    n_units, n_added = len(held), 0 if added is None else len(added.shapes)
+    if added is not None:
+        shapes = added.left if shapes is None else shapes * added.left
     length = max(block_of_items(n_units), _TOGETHER)
     width = max(1, min(n_units, _NEAR // length))
 
@@ -169,8 +173,8 @@ def draw_sums(
                 sums += tile @ held[some]
             if added is not None:
                 more = np.empty((rows, n_added))
-                _fill_weights(generator, more, added[0], factors)
-                sums += (added[1].T @ more.T).T
+                _fill_weights(generator, more, added.shapes, factors)
+                sums += (added.held.T @ more.T).T
             out[:] = evaluate(sums.T)
 
         return fill
