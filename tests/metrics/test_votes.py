@@ -107,8 +107,8 @@ def test_a_fit_that_does_not_explain_the_votes_is_named_and_closes_a_gate():
     gate = op.gate(seen, "b", "c", metric="win_rate", require="not_worse", **asked)
     assert gate.judgement is Judgement.UNDECIDED
     assert [one.level for one in gate.checks[0].findings if one.name == misfit.name] == ["serious"]
-    suite = op.gate({"one": seen, "two": seen}, "b", "c", metric="win_rate", **asked)
-    assert suite.judgement is Judgement.UNDECIDED
+    tasks = op.Suite({"one": seen, "two": seen}, metrics="win_rate", ropes=0.02)
+    assert op.gate(tasks, "b", "c", n_draws=1_000).judgement is Judgement.UNDECIDED
     elo = op.compare(counted(CRUSHED), "a", "b", metric="elo", rope=20, n_draws=500)
     assert "votes_do_not_fit" in {one.name for one in elo.findings}
 
