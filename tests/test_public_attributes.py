@@ -28,7 +28,7 @@ SHOWN = {
     op.Scores: """
         columns counts findings from_arrays from_judged from_statistics from_targets from_values
         from_votes group ids kind labels models n n_classes n_groups n_rows select sources truth
-        values weights
+        values voted_on weights
     """,
     op.Comparison: TABLE
     + """

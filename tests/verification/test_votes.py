@@ -25,6 +25,24 @@ def test_a_world_that_does_not_hold_is_named():
 
 def test_few_voters_with_many_votes_and_tastes_need_groups():
     """Ten intervals hold the truth, and are wider than those of votes one by one."""
-    found = votes.repeat(votes.WORLDS[1], 0, 10)
+    found = votes.repeat(votes.VOTERS[1], 0, 10)
     assert sum(one.covered[0] for one in found) >= 7
     assert np.mean([one.width[0] / one.width[1] for one in found]) > 1.1
+
+
+def test_the_truth_of_a_contest_is_the_mean_of_its_shares():
+    circle, *_ = votes.CONTESTS
+    assert circle.truth == pytest.approx((0.8 + 0.05) / 2 - (0.2 + 0.95) / 2)
+    (placed,) = [one for one in votes.CONTESTS if one.place]
+    assert abs(votes.truth_of_contest(placed)) < abs(placed.truth)
+
+
+def test_a_contest_must_hold_or_be_withheld():
+    tree = next(one for one in votes.CONTESTS if not one.votes[0])
+    missed = votes.Judged(mean=0.0, wrong=True)
+    unchecked = votes.Judged(mean=0.0, wrong=True, unchecked=True)
+    assert votes.failures({tree: [unchecked] * 50}) == []
+    said = votes.failures({tree: [missed] * 50})
+    assert "0.0% covered or withheld" in said[0]
+    assert "100.0% wrong decisions" in said[1]
+    assert "| 100.0% |" in votes.table({tree: [unchecked]})

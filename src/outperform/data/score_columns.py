@@ -208,7 +208,7 @@ def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[
 
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
 """The statistics of a vote."""
-_MOST_NUMBERS = 2e8
+_MOST_NUMBERS = 3e8
 
 
 def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dict[str, FloatArray]:
@@ -246,7 +246,7 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
             raise DataError(
                 f"the vote in row {rows[0]} (counted from 0) {what}; {rows.size:,} are so"
             )
-    if len(one) * (len(names) ** 2 + 2) > _MOST_NUMBERS:
+    if len(one) * (1.5 * len(names) ** 2 + 2) > _MOST_NUMBERS:
         raise ResourceError(
             f"{len(one):,} votes on {len(names)} models have more sums than fit into memory; leave "
             "out models that few voted on"

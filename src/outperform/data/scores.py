@@ -73,6 +73,8 @@ class Scores:
     columns
         The names of an item's statistics, empty if they have none; None where the values are
         scores.
+    voted_on
+        Of votes, the names of all models that were voted on, selected or not; else empty.
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Scores:
     sources: tuple[str, ...] = ()
     ids: AnyArray | None = None  # (n_rows,)
     columns: tuple[str, ...] | None = None
+    voted_on: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -337,7 +340,7 @@ class Scores:
         rows, findings = align_rows({**columns, **beside})
         votes = read_votes({name: rows[name] for name in columns}, tie=tie, ordered=ordered)
         own = Rows(None, {}, {name: rows[name] for name in beside}, findings)
-        found = cls._of_rows(votes, own, columns=VOTES)
+        found = replace(cls._of_rows(votes, own, columns=VOTES), voted_on=tuple(votes))
         refuse_unconnected(found.values[0], found.models)
         return found
 
@@ -451,7 +454,7 @@ class Scores:
         """Return the items of both, which must be different ones."""
         if not isinstance(other, Scores):
             return NotImplemented
-        own, others = ((one.models, one.labels, one.columns) for one in (self, other))
+        own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
         if own != others or shapes[0] != shapes[1]:
             raise DataError(

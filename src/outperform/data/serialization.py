@@ -187,6 +187,7 @@ _SCORES = read.record(
         "weights": _fractions,
         "ids": read.list_of(_label),
         "columns": read.list_of(read.text),
+        "voted_on": read.list_of(read.text),
     },
 )
 
@@ -212,6 +213,8 @@ def scores_to_json(scores: Scores) -> str:
             plain[name] = column.tolist()
     if scores.columns is not None:
         plain["columns"] = list(scores.columns)
+    if scores.voted_on:
+        plain["voted_on"] = list(scores.voted_on)
     return read.signed_text(plain)[0]
 
 
@@ -241,6 +244,7 @@ def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
         "findings": tuple(found["findings"]),
         "ids": None if ids is None else np.array(ids),
         "columns": tuple(found["columns"]) if "columns" in found else None,
+        "voted_on": tuple(found.get("voted_on", ())),
     }
 
 

@@ -36,6 +36,7 @@ from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.spelling import alike_findings
 from outperform.inference.summary import Summary
+from outperform.metrics import votes
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY
@@ -63,6 +64,8 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
         yield from _higher_is_better(spec)
     if spec.data.columns == VOTES and spec.data.values[0][0, VOTES.index("order is known")]:
         yield _first_place(spec)
+    if spec.data.columns == VOTES:
+        yield from _fit_of_votes(spec)
     if spec.metric.name == "judged_mean":
         yield from judge_findings(spec)
 
@@ -82,6 +85,28 @@ def _first_place(spec: ScoreSpec) -> Finding:
         low=low,
         high=high,
     )
+
+
+# A model of strengths that explains the votes is called wrong once in so many times.
+_MISFIT = 0.01
+
+
+def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
+    """Say where fitted strengths do not explain the votes, or nothing shows whether they do."""
+    values = spec.view.values[0]
+    names = spec.data.voted_on
+    if votes.method(spec.metric.name, values) != "Bradley-Terry":
+        return
+    check = votes.check_fit(values, spec.units)
+    if check.df < 1 and len(names) > 2:
+        yield finding("votes_unchecked", pairs=len(names) - 1, models=len(names))
+    elif check.p_value < _MISFIT:
+        pairs = clauses(
+            f"{names[one.first]} got {one.share:.1%} against {names[one.second]} where "
+            f"{one.fitted:.1%} is fitted"
+            for one in check.worst
+        )
+        yield finding("votes_do_not_fit", p=check.p_value, pairs=pairs)
 
 
 def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:

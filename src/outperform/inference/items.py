@@ -96,6 +96,7 @@ def _draw(
             seed=seed,
             n_jobs=n_jobs,
             df=df,
+            added=combined.added,
         )
     return draw_prepared(
         ready,

@@ -15,7 +15,7 @@ from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
 from outperform.metrics.score_registry import score_named, score_names
-from outperform.metrics.sums import CombinedMeans, OfSums, Pick, WeightedQuantile, only
+from outperform.metrics.sums import Added, CombinedMeans, OfSums, Pick, WeightedQuantile, only
 from outperform.metrics.weighted import (
     AveragePrecision,
     Prepared,
@@ -91,14 +91,15 @@ def prepare(
             bounds=metric.bounds,
         )
     if metric.sums is not None and metric.level is None:
+        sums = metric.sums.for_data(view.values[place])
         return CombinedMeans(
             name=metric.name,
-            terms=metric.sums.of_items(view.values[place]),
-            sums=metric.sums,
+            terms=sums.of_items(view.values[place]),
+            sums=sums,
             units=units,
             bounds=metric.bounds,
             sign=metric.sign,
-            row=_row(view, place) if metric.sums.joint else None,
+            row=_row(view, place) if sums.joint else None,
         )
     if metric.score == "quantile":
         assert metric.level is not None
@@ -216,6 +217,7 @@ class Joined(NamedTuple):
 
     held: FloatArray  # (n_units, n_sums)
     parts: tuple[CombinedMeans, ...]
+    added: Added | None = None
 
     def evaluate(self, sums: FloatArray) -> FloatArray:
         """Return the value of each part at sums ``(n_sums, n)``."""
@@ -239,12 +241,29 @@ def joined(ready: Sequence[Prepared]) -> Joined | None:
     parts = tuple(one for one in ready if isinstance(one, CombinedMeans))
     if len(parts) < len(ready):
         return None
-    held = [
-        part.held()
+    own = [
+        part
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    return Joined(np.concatenate(held).T.copy(), parts)
+    held = np.concatenate([part.held() for part in own]).T.copy()
+    return Joined(held, parts, _added(own))
+
+
+def _added(parts: Sequence[CombinedMeans]) -> Added | None:
+    """Return what is added to the sums of all parts, those of each beside those of the others."""
+    from scipy.sparse import block_diag, csr_array
+
+    added = [part.added() for part in parts]
+    if all(one is None for one in added):
+        return None
+    held = [
+        csr_array((0, part.terms.shape[1] + 1)) if one is None else one.held
+        for part, one in zip(parts, added, strict=True)
+    ]
+    shapes = np.concatenate([one.shapes for one in added if one is not None])
+    left = np.minimum.reduce([one.left for one in added if one is not None])
+    return Added(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
 # Leaving out more units than this would take longer than the comparison itself; so many values
@@ -264,8 +283,12 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
         return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
     combined = joined(ready)
     if combined is not None:
+        added = combined.added
+        constant = 0.0 if added is None else (added.held.T @ added.shapes)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
-            return jackknife(csr_array(combined.held.T), repeats, combined.evaluate)
+            return jackknife(
+                csr_array(combined.held.T), repeats, lambda left: combined.evaluate(left + constant)
+            )
     if any(isinstance(one, Called) for one in ready) or len(repeats) > _MOST_LEFT_OUT:
         return None
     workers, rankings = [one.worker() for one in ready], rankings_of(ready[0])

@@ -26,6 +26,8 @@ from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
 from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.metrics.votes import VOTES
+from outperform.metrics.votes import method as votes_method
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 
@@ -241,6 +243,13 @@ def _prevalence(spec: Spec) -> str:
     return "" if given is None else f"prevalence={given}"
 
 
+def _votes(spec: Spec) -> str:
+    """Say what win rates are made of."""
+    if not isinstance(spec, ScoreSpec) or spec.data.columns != VOTES:
+        return ""
+    return f"votes={votes_method(spec.metric.name, spec.data.values[0])}"
+
+
 def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, seed: str) -> str:
     """Return the line that makes a result repeatable and comparable."""
     labels = ""
@@ -251,6 +260,7 @@ def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, 
         f"outperform {__version__}",
         verb,
         f"metric={spec.metric.name}",
+        _votes(spec),
         "" if spec.pos_label is None else f"pos_label={spec.pos_label!r}",
         labels,
         _prevalence(spec),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,9 @@ from outperform._typing import FloatArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
 from outperform.metrics.weighted import Buffer, Evaluate, Units
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 """From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
@@ -29,6 +32,14 @@ TARGETS = ("target", "prediction")
 GRADES = ("judge", "judge of all models", "human", "looked")
 """What a judge gave an item, what it gave on average over models, what people did, and whether
 they looked; else theirs is 0."""
+
+
+class Added(NamedTuple):
+    """What is added to the sums in every draw, so that what never occurred is not impossible."""
+
+    shapes: FloatArray  # (n_added,) of the gammas that are drawn
+    held: csr_array  # (n_added, n_statistics + 1), what each adds to the sums and to the weights
+    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +65,11 @@ class OfSums:
     joint
         Whether all models have the same sums. ``combine`` then returns a row for each of them, and
         the last column but one of the statistics says which a model's own is.
+    of_data
+        From the statistics of all items to the metric as these data can have it; None where it is
+        the same for all data.
+    added
+        From the terms and what is weighed to what is added in every draw; None for nothing.
 
     Examples
     --------
@@ -69,6 +85,12 @@ class OfSums:
     own: bool = False
     fitted: int = 0
     joint: bool = False
+    of_data: Callable[[FloatArray], OfSums] | None = None
+    added: Callable[[FloatArray, Units], Added] | None = None
+
+    def for_data(self, statistics: FloatArray) -> OfSums:
+        """Return the metric as the data can have it."""
+        return self if self.of_data is None else self.of_data(statistics)
 
     def of_items(self, statistics: FloatArray) -> FloatArray:
         """Return what is added up of each item, ``(n_items, n_statistics)``."""
@@ -122,6 +144,10 @@ class CombinedMeans:
         """Return what each unit adds to every sum and, last, to that of the weights."""
         columns = [self.units.sums(column) for column in self.terms.T]
         return np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
+
+    def added(self) -> Added | None:
+        """Return what is added to the sums in every draw; None for nothing."""
+        return None if self.sums.added is None else self.sums.added(self.terms, self.units)
 
     def of_sums(self, sums: FloatArray) -> FloatArray:
         """Return the value at sums ``(n_statistics + 1, n)``, the last that of the weights."""

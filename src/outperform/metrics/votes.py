@@ -1,22 +1,28 @@
-"""Votes on two models at a time: Bradley and Terry's model, with ties and places.
+"""Votes on two models at a time: shares of pairs, or Bradley and Terry's model.
 
-The model shown first is i, the other one j, and ``u = strength[i] − strength[j] + place``. The
-first wins, the second wins or nobody does in proportion to ``exp(u / 2)``, ``exp(−u / 2)`` and
-``exp(tie)`` (Davidson 1970; Davidson and Beaver 1977). Without ties that is Bradley and Terry's.
-The likelihood knows the votes by how often each two models met in each order, how many points
-each model got, a tie being half a point for both, how many the first places got beyond half, and
-how many ties there were: all sums over votes.
+Where every two models were voted on, a model's win rate is the mean of its shares of points
+against each of the others, which needs no model of strengths: see :class:`PairShares`. Where some
+pairs have no votes, and for Elo ratings, strengths are fitted.
+
+In the fit the model shown first is i, the other one j, and
+``u = strength[i] − strength[j] + place``. The first wins, the second wins or nobody does in
+proportion to ``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver
+1977). Without ties that is Bradley and Terry's. The likelihood knows the votes by how often each
+two models met in each order, how many points each model got, a tie being half a point for both,
+how many the first places got beyond half, and how many ties there were: all sums over votes.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import FloatArray
-from outperform.metrics.sums import OfSums
+from outperform._typing import BoolArray, FloatArray, IntArray
+from outperform.metrics.sums import Added, OfSums
+from outperform.metrics.weighted import Units
 
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
 """The columns of votes, models as codes; the last two are the same in every row."""
@@ -156,6 +162,320 @@ def _first_place(means: FloatArray) -> FloatArray:
     return np.tile(0.5 + margin[:, 0, 0], (found.strength.shape[1], 1))
 
 
-WIN_RATE = OfSums(columns=VOTES, terms=_terms, combine=_win_rates, joint=True)
+class _Votes(NamedTuple):
+    """Votes as they were given, with codes of models."""
+
+    first: IntArray
+    second: IntArray
+    points: FloatArray  # of the first
+    ordered: bool
+    n_models: int
+
+    @property
+    def pair(self) -> IntArray:
+        """The number of each vote's pair; the pairs are 0–1, 0–2, …, 1–2, …"""
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        before = low * (2 * self.n_models - low - 1) // 2
+        return np.asarray(before + high - low - 1)
+
+    @property
+    def n_pairs(self) -> int:
+        return self.n_models * (self.n_models - 1) // 2
+
+
+def _votes(values: FloatArray) -> _Votes:
+    first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
+    return _Votes(first, second, values[:, 2], bool(values[0, 3]), int(values[0, 5]))
+
+
+def by_pairs(values: FloatArray) -> bool:
+    """Return whether every two models were voted on, some of them in both orders if these count.
+
+    Examples
+    --------
+    >>> by_pairs(np.array([[0, 1, 1.0, 0, 0, 3], [1, 2, 1.0, 0, 0, 3]]))  # 0 never met 2
+    False
+    """
+    votes = _votes(values)
+    met = np.bincount(votes.pair, minlength=votes.n_pairs)
+    if not met.all():
+        return False
+    upright = np.bincount(votes.pair, votes.first < votes.second, minlength=votes.n_pairs)
+    return not votes.ordered or bool(((upright > 0) & (upright < met)).any())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairShares:
+    """Win rates as means of shares, where every two models were voted on.
+
+    Of a pair, x is 1 where the model with the lower code was shown first and −1 where it was
+    second, and y are its points. The sums are those of 1, x and y in each pair, and of x y in all.
+    What the first place is worth is h, the slope of y on x within pairs, and a model's share is
+    the mean of y less h times that of x: of two models, the mean of its shares in both orders.
+
+    Parameters
+    ----------
+    n_models
+        How many models there are.
+    expected
+        What the first of each pair is expected to get, ``(n_pairs,)``: between one half and what
+        Bradley and Terry's model says, by the share of a model's pairs that are other ones.
+    """
+
+    n_models: int
+    expected: FloatArray
+
+    def terms(self, values: FloatArray) -> FloatArray:
+        """Return what each vote adds to the sums."""
+        votes = _votes(values)
+        rows, pair, n_pairs = np.arange(len(values)), votes.pair, votes.n_pairs
+        upright = votes.first < votes.second
+        x = votes.ordered * np.where(upright, 1.0, -1.0)
+        y = np.where(upright, votes.points, 1 - votes.points)
+        sums = np.zeros((len(values), 3 * n_pairs + 1))
+        for part, values_of_votes in enumerate((np.ones(len(values)), x, y)):
+            sums[rows, part * n_pairs + pair] = values_of_votes
+        sums[:, -1] = x * y
+        return sums
+
+    def combine(self, means: FloatArray) -> FloatArray:
+        """Return each model's win rate, ``(n_models, n_draws)``."""
+        n, x, y = np.split(means[:-1], 3)
+        voted = n > 0
+        safe = np.where(voted, n, 1.0)
+        # All votes together weigh 1, so that the mean of x² is 1.
+        around_x = 1 - (x * x / safe).sum(axis=0)
+        slope = means[-1] - (x * y / safe).sum(axis=0)
+        both = around_x > _ROUNDING  # some pair was shown in both orders
+        place = np.where(both, slope, 0.0) / np.where(both, around_x, 1.0)
+        share = np.where(voted, (y - place * x) / safe, self.expected[:, None])
+        rates = np.zeros((self.n_models, means.shape[1]))
+        low, high = np.triu_indices(self.n_models, 1)
+        np.add.at(rates, low, share)
+        np.add.at(rates, high, 1 - share)
+        return np.clip(rates / (self.n_models - 1), 0.0, 1.0)
+
+    def added(self, terms: FloatArray, units: Units) -> Added:
+        """Return one more vote on each pair, won and lost as is expected.
+
+        Weights of two votes that one model won both never let it lose. One vote more, of which a
+        gamma of shape p is won and one of shape 1 − p lost, makes a loss possible: of two models
+        p is one half, as in Jeffreys' prior, and of many it is what the fit expects, so that many
+        pairs of few votes do not pull win rates to one half. Where votes come in groups, it is
+        worth as much as the votes of a group on the pair.
+
+        A share s of n votes has the variance v/n, of which s (1 − s) knows v (n − 1)/n on average.
+        Gammas of shapes that add up to t give s (1 − s)/(t + 1), so t = n − 2 makes up for it. One
+        of these is the vote added, and the place takes another one from all pairs together.
+        """
+        from scipy.sparse import csr_array
+
+        n_pairs = len(self.expected)
+        each = [units.sums(column) for column in terms[:, :n_pairs].T]
+        worth = np.array([np.square(one).sum() / max(one.sum(), _ROUNDING) for one in each])
+        pair = np.arange(n_pairs)
+        won, lost = 2 * pair, 2 * pair + 1
+        rows = np.concatenate([won, lost, won])
+        columns = np.concatenate([pair, pair, 2 * n_pairs + pair])
+        held = csr_array((np.tile(worth, 3), (rows, columns)), shape=(2 * n_pairs, 3 * n_pairs + 2))
+        shapes = np.stack([self.expected, 1 - self.expected], axis=1).ravel()
+        n = np.array([one.sum() for one in each]) / np.maximum(worth, _ROUNDING)
+        taken = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
+        left = np.maximum(1 - taken / np.maximum(n, 1.0), _LEAST_LEFT)
+        of_votes = left @ terms[:, :n_pairs].T
+        mean_left = units.sums(of_votes) / units.sums(np.ones(len(terms)))
+        return Added(shapes=shapes, held=held, left=mean_left)
+
+
+# One vote keeps a quarter of its weight's shape, however few there are on a pair.
+_ROUNDING, _LEAST_LEFT = 1e-9, 0.25
+
+
+def _win_rates_of(values: FloatArray) -> OfSums:
+    """Return the win rate by shares of pairs where every pair was voted on, else by the fit."""
+    if not by_pairs(values):
+        return WIN_RATE
+    votes = _votes(values)
+    low, high = np.triu_indices(votes.n_models, 1)
+    upright = votes.first < votes.second
+    n = 1.0 + np.bincount(votes.pair, minlength=votes.n_pairs)  # half a win and half a loss more
+    points = np.where(upright, votes.points, 1 - votes.points)
+    y = 0.5 + np.bincount(votes.pair, points, minlength=votes.n_pairs)
+    met = np.zeros((votes.n_models, votes.n_models))
+    met[low, high] = met[high, low] = n / 2
+    np.add.at(met, (low, low), y)
+    np.add.at(met, (high, high), n - y)
+    strength = fit(np.append(met, [0.0, 0.0])[:, None] / n.sum()).strength[0]
+    fitted: FloatArray = 1 / (1 + np.exp(strength[high] - strength[low]))
+    others = (votes.n_models - 2) / (
+        votes.n_models - 1
+    )  # of two models no other pair tells anything
+    expected = 0.5 + others * (fitted - 0.5)
+    shares = PairShares(n_models=votes.n_models, expected=expected)
+    return OfSums(
+        columns=VOTES, terms=shares.terms, combine=shares.combine, added=shares.added, joint=True
+    )
+
+
+WIN_RATE = OfSums(
+    columns=VOTES, terms=_terms, combine=_win_rates, of_data=_win_rates_of, joint=True
+)
+
+
+def method(metric: str, values: FloatArray) -> str:
+    """Return what a metric of votes rests on: shares of pairs, or Bradley and Terry's model.
+
+    Examples
+    --------
+    >>> method("elo", np.array([[0, 1, 1.0, 0, 0, 2], [1, 0, 1.0, 0, 0, 2]]))
+    'Bradley-Terry'
+    """
+    return "pair shares" if metric == "win_rate" and by_pairs(values) else "Bradley-Terry"
+
+
+class Misfit(NamedTuple):
+    """A pair, the share of the points that its first model got, and the share that was fitted."""
+
+    first: int
+    second: int
+    share: float
+    fitted: float
+
+
+class FitCheck(NamedTuple):
+    """How well the fitted strengths agree with the votes on each pair."""
+
+    df: int  # pairs with votes beyond those that strengths need; 0 where nothing can be checked
+    p_value: float  # 1 where nothing can be checked
+    worst: tuple[Misfit, ...]
+
+
+_SIMULATIONS, _CHECK_SEED, _MOST_WORST = 999, 20_261_119, 3
+
+
+def check_fit(values: FloatArray, units: Units) -> FitCheck:
+    """Test whether strengths explain the votes: Pearson's chi-square over pairs of models.
+
+    Its distribution comes from votes simulated from the fit, on the same pairs in the same orders,
+    and fitted again; so pairs of few votes do no harm. Where votes come in groups or have weights,
+    chi-square is divided by how much more the points of a pair vary than those of single votes
+    (Rao and Scott), on average over pairs.
+
+    Examples
+    --------
+    >>> circle = [[0, 1], [1, 2], [2, 0]] * 40  # everybody beats the next one, mostly
+    >>> rows = [[a, b, float(k % 8 > 0), 0, 0, 3] for k, (a, b) in enumerate(circle)]
+    >>> check_fit(np.array(rows), Units(len(rows))).p_value
+    0.001
+    """
+    votes = _votes(values)
+    k = votes.n_models
+    times = np.ones(len(values)) if units.times is None else units.times
+    cell = votes.first * k + votes.second
+    raw = np.bincount(cell, minlength=k * k)
+    met, points = (
+        np.bincount(cell, times * one, minlength=k * k).astype(np.float64)[None]
+        for one in (np.ones(len(values)), votes.points)
+    )
+    ties: FloatArray = np.array([times @ (votes.points == 0.5)])
+    result, residual, variance = _residuals(met, points, ties, votes)
+    low, high = np.triu_indices(k, 1)
+    met_pair = (met.reshape(k, k) + met.reshape(k, k).T)[low, high]
+    voted = met_pair > 0
+    df = int(voted.sum()) - (k - 1)
+    if df < 1:
+        return FitCheck(0, 1.0, ())
+    squares = np.square(residual[0]) / np.maximum(variance[0], _ROUNDING)
+    statistic = float(squares[voted].sum())
+    if units.unit is not None or units.times is not None:
+        statistic /= _design_effect(votes, units, times, variance[0])
+    rng = np.random.default_rng(_CHECK_SEED)
+    simulated = _simulated(raw, result, votes, rng)
+    p_value = (1 + int((simulated >= statistic * (1 - _ROUNDING)).sum())) / (1 + _SIMULATIONS)
+    upright = votes.first < votes.second
+    y = np.where(upright, votes.points, 1 - votes.points)
+    y = np.bincount(votes.pair, times * y, minlength=votes.n_pairs)
+    order = np.argsort(-np.where(voted, squares, -1.0), kind="stable")[:_MOST_WORST]
+    worst = tuple(
+        Misfit(
+            int(low[one]),
+            int(high[one]),
+            float(y[one] / met_pair[one]),
+            float((y[one] - residual[0, one]) / met_pair[one]),
+        )
+        for one in order.tolist()
+        if voted[one]
+    )
+    return FitCheck(df, p_value, worst)
+
+
+def _residuals(
+    met: FloatArray, points: FloatArray, ties: FloatArray, votes: _Votes
+) -> tuple[Fit, FloatArray, FloatArray]:
+    """Fit sums of votes and points by order, ``(n, k²)``; return points beyond the fit by pair.
+
+    The last of the three is the variance of these points by the fit.
+    """
+    k, n = votes.n_models, len(met)
+    met, points = met.reshape(n, k, k), points.reshape(n, k, k)
+    sums = met.copy() if votes.ordered else (met + met.transpose(0, 2, 1)) / 2
+    own = np.arange(k)
+    sums[:, own, own] = _sum(points, 2) + _sum(met - points, 1)
+    place = _sum(points - met / 2, (1, 2)) * votes.ordered
+    total = _sum(met, (1, 2))[:, None]
+    result = fit((np.column_stack([sums.reshape(n, k * k), place, ties]) / total).T)
+    margin, tied = _expected(*result)
+    beyond = points - met * (0.5 + margin)
+    spread = met * ((1 - tied) / 4 - np.square(margin))
+    low, high = np.triu_indices(k, 1)
+    residual: FloatArray = (beyond - beyond.transpose(0, 2, 1))[:, low, high]
+    variance: FloatArray = (spread + spread.transpose(0, 2, 1))[:, low, high]
+    return result, residual, variance
+
+
+def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: FloatArray) -> float:
+    """Return how much more the points of a pair vary than those of single votes do; at least 1."""
+    upright, pair = votes.first < votes.second, votes.pair
+    y = np.where(upright, votes.points, 1 - votes.points)
+    n = np.bincount(pair, times, minlength=votes.n_pairs)
+    mean = np.bincount(pair, times * y, minlength=votes.n_pairs) / np.maximum(n, _ROUNDING)
+    unit = np.arange(len(y)) if units.unit is None else units.unit
+    kinds, which = np.unique(pair * units.n + unit, return_inverse=True)
+    moved = np.bincount(which.ravel(), times * (y - mean[pair]))
+    of_pair = kinds // units.n
+    n_units = np.bincount(of_pair, minlength=votes.n_pairs)
+    several = (n_units > 1) & (variance > _ROUNDING)
+    if not several.any():
+        return 1.0
+    between = np.bincount(of_pair, np.square(moved), minlength=votes.n_pairs)[several]
+    between = between * n_units[several] / (n_units[several] - 1)
+    return max(1.0, float(np.mean(between / variance[several])))
+
+
+def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator) -> FloatArray:
+    """Return chi-square of votes drawn from the fit and fitted again, ``(n_simulations,)``."""
+    k = votes.n_models
+    margin, tied = (one[0].ravel() for one in _expected(*result))
+    won: FloatArray = 0.5 + margin - tied / 2
+    cells = np.flatnonzero(raw)
+    shares = np.clip(np.stack([won, tied, 1 - won - tied], axis=1)[cells], 0.0, 1.0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    parts = []
+    length = max(1, _AT_ONCE // k**2)
+    for begin in range(0, _SIMULATIONS, length):
+        size = min(length, _SIMULATIONS - begin)
+        drawn = rng.multinomial(raw[cells], shares, size=(size, len(cells)))
+        met, points = np.zeros((2, size, k * k))
+        met[:, cells] = raw[cells]
+        points[:, cells] = drawn[:, :, 0] + drawn[:, :, 1] / 2
+        ties: FloatArray = drawn[:, :, 1].sum(axis=1).astype(np.float64)
+        _, residual, variance = _residuals(met, points, ties, votes)
+        known: BoolArray = variance > _ROUNDING
+        parts.append(
+            np.where(known, np.square(residual) / np.where(known, variance, 1.0), 0.0).sum(axis=1)
+        )
+    return np.concatenate(parts)
+
+
 ELO = OfSums(columns=VOTES, terms=_terms, combine=_elo, joint=True)
 FIRST_PLACE = OfSums(columns=VOTES, terms=_terms, combine=_first_place, joint=True)

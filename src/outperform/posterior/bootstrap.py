@@ -29,6 +29,8 @@ from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, Ro
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from outperform.metrics.sums import Added
+
 # So many weights stay in the cache while a block of draws is evaluated.
 _NEAR = 1 << 17
 
@@ -133,6 +135,7 @@ def draw_sums(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
     df: float | None = None,
+    added: Added | None = None,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
@@ -147,8 +150,12 @@ def draw_sums(
         From sums ``(n_sums, length)`` to values ``(n_values, length)``; it keeps no state.
     shapes, n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
+    added
+        More weights that each draw takes, and what these hold; None for no more.
     """
-    n_units = len(held)
+    n_units, n_added = len(held), 0 if added is None else len(added.shapes)
+    if added is not None:
+        shapes = added.left if shapes is None else shapes * added.left
     length = max(block_of_items(n_units), _TOGETHER)
     width = max(1, min(n_units, _NEAR // length))
 
@@ -164,6 +171,10 @@ def draw_sums(
                 tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
                 _fill_weights(generator, tile, None if shapes is None else shapes[some], factors)
                 sums += tile @ held[some]
+            if added is not None:
+                more = np.empty((rows, n_added))
+                _fill_weights(generator, more, added.shapes, factors)
+                sums += (added.held.T @ more.T).T
             out[:] = evaluate(sums.T)
 
         return fill
@@ -172,7 +183,7 @@ def draw_sums(
         make_fill,
         n_values=n_values,
         n_draws=n_draws,
-        n_gammas=n_units,
+        n_gammas=n_units + n_added,
         seed=seed,
         n_jobs=n_jobs,
         length=length,
