@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 import outperform as op
+from outperform._typing import IntArray
 from outperform.data.scores import Scores
 from outperform.inference.disagreements import FEW_GROUPS
 from verification import markdown
@@ -57,19 +59,23 @@ class Hit:
     passed: bool | None = None
 
 
-def simulate(world: FewWorld, generator: np.random.Generator) -> tuple[object, ...]:
+def simulate(world: FewWorld, generator: np.random.Generator) -> tuple[Any, Any, Any]:
     """Draw what is true, and what two equally good models say of it."""
     n = world.n
     if world.metric in ("mean", "p95"):
-        return None, *generator.normal(size=(2, n))
+        a, b = generator.normal(size=(2, n))
+        return None, a, b
     if world.metric == "ndcg@10":
         relevance = generator.integers(0, 3, (n, 20))
-        return relevance, *(relevance + generator.normal(0, 2.0, (2, n, 20)))
+        a, b = relevance + generator.normal(0, 2.0, (2, n, 20))
+        return relevance, a, b
     if world.metric in ("roc_auc", "average_precision"):
         truth = (np.arange(n) < n // 2).astype(int)
-        return truth, *(truth + generator.normal(size=(2, n)))
+        a, b = truth + generator.normal(size=(2, n))
+        return truth, a, b
     target = generator.normal(size=n)
-    return target, *(target + generator.normal(size=(2, n)))
+    a, b = target + generator.normal(size=(2, n))
+    return target, a, b
 
 
 def repeat(world: FewWorld, first: int, last: int) -> list[Hit]:
@@ -109,16 +115,19 @@ def _hit(world: FewWorld, generator: np.random.Generator, repetition: int) -> Hi
 
 
 def _compared(
-    world: FewWorld, data: tuple[object, ...], repetition: int, **more: object
+    world: FewWorld,
+    data: tuple[Any, Any, Any],
+    repetition: int,
+    groups: IntArray | None = None,
 ) -> op.results.Comparison:
     return op.compare(
         *data,
+        groups=groups,
         metric=world.metric,
         rope=_ROPE,
         n_draws=_N_DRAWS,
         random_state=repetition,
         n_jobs=1,
-        **more,
     )
 
 
@@ -164,11 +173,11 @@ def failures(found: Found) -> list[str]:
     said = []
     for world, hits in found.items():
         n, name = len(hits), f"few items: {world.metric}, {world.n} items"
-        covered = [("covered", [hit.held for hit in hits])]
-        covered.append(
-            ("covered as groups", [h.held_as_groups for h in hits if h.passed is not None])
-        )
-        for what, held in covered:
+        grouped = [one.held_as_groups for one in hits if one.held_as_groups is not None]
+        for what, held in (
+            ("covered", [one.held for one in hits]),
+            ("covered as groups", grouped),
+        ):
             share = mean_of(held) if held else COVERED[0]
             high = 1.0 if world.metric in WIDE else COVERED[1]
             if share_is_off(share, len(held), COVERED[0], high):
