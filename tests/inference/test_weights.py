@@ -250,6 +250,7 @@ def test_every_verb_takes_weights():
         assert "effective=" in result.signature
 
 
+@pytest.mark.usefixtures("plain_weights")  # a function is widened by the number of items
 @pytest.mark.parametrize(
     ("metric", "function"),
     [

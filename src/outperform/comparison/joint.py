@@ -341,12 +341,12 @@ def _part(table: ComparisonTable, asked: str | Ratio) -> Comparison | Ratio:
 
 
 def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
-    """Return both models' draws in both metrics; drawn again where groups have weights.
+    """Return both models' draws in both metrics; drawn again where each has weights of its own.
 
-    Metrics whose groups carry them unevenly have weights of other shapes, each its own; together
-    they get those of the one that fewer groups carry.
+    Metrics that groups, or few items, carry unevenly have weights of other shapes, each its own;
+    together they get those of the one that fewer carry.
     """
-    if not weighs_units(one.spec):
+    if not any(weighs_units(c.spec) for c in (one, two)):
         return [np.stack([c.a.draws, c.b.draws]) for c in (one, two)]
     specs = [spec for spec in (one.spec, two.spec) if isinstance(spec, ScoreSpec)]
     if len(specs) < 2:

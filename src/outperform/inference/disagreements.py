@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
-from outperform.data.groups import effective_size
 from outperform.data.judged import Judged
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -23,6 +22,7 @@ from outperform.inference.items import item_values, spreads
 from outperform.inference.judges import judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.posterior.tails import Tail
 
 FEW_ITEMS = 10
 FEW_GROUPS = 30
@@ -31,30 +31,129 @@ FEW_CARRYING = 10
 
 
 def unit_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield a finding where few groups carry what is asked, or few weighted items are left."""
+    """Yield a finding where few groups, or few items with scores, carry what is asked."""
     worth = spec.n_effective
-    if spec.n_groups is None and worth is not None:
-        if worth < FEW_GROUPS:
-            yield finding("few_effective_items", n=worth, least=FEW_GROUPS)
+    if spec.n_groups is None and worth is not None and worth < FEW_GROUPS:
+        yield finding("few_effective_items", n=worth, least=FEW_GROUPS)
         return
-    n_even = _even_groups(spec)
+    n_even = _even_units(spec)
     if n_even is None:
         return
+    items = isinstance(spec, ScoreSpec) and spec.n_groups is None
+    if items and (spec.n < FEW_ITEMS or _few_apart(spec)):
+        return  # which is said in other words
+    if isinstance(spec, ScoreSpec) and len(spec.data.models) <= 2:
+        tail = heavy_tail(spec, range(len(spec.data.models)))
+        if tail is not None:
+            if tail.skewness < VERY_SKEWED or len(spec.data.models) == 1:
+                yield _of_tail(spec, tail)
+            return
+        yield from _levels_with_tails(spec)
     carrying = engine.n_carrying(spec)
     if carrying is not None and 0 < carrying < FEW_CARRYING:
         what = "difference" if len(spec.data.models) > 1 else spec.metric.label
-        yield finding("few_groups/influence", what=what, n=carrying, least=FEW_CARRYING)
+        yield finding(
+            "few_items/influence" if items else "few_groups/influence",
+            what=what,
+            n=carrying,
+            least=FEW_CARRYING,
+        )
     elif n_even < FEW_GROUPS:
-        yield finding("few_groups/size", n=n_even, least=FEW_GROUPS)
+        yield finding("few_items/size" if items else "few_groups/size", n=n_even, least=FEW_GROUPS)
 
 
-def _even_groups(spec: Spec) -> float | None:
-    """Return how many groups of equal size they are worth, (Σ size)² / Σ size²; None without."""
+# Skewness of the sum of what units move: intervals hold less often than they say from the first
+# line on, far less often from the second on.
+SKEWED, VERY_SKEWED = 0.3, 0.5
+
+
+def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:
+    """Return the tail of what moves a model's sum, or a difference; None if light or not known.
+
+    Fewer than thirty units do not show a tail, and their intervals are wider already.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    models
+        The place of one model, or of two.
+    """
+    if not isinstance(spec, ScoreSpec) or not spec.adds_up or spec.n_even < FEW_GROUPS:
+        return None
+    tail = spec.tail(models)
+    return None if tail is None or tail.skewness < SKEWED else tail
+
+
+def _of_tail(spec: ScoreSpec, tail: Tail) -> Finding:
+    return finding(
+        "heavy_tails/warned",
+        unit=_one_unit(spec),
+        share=tail.share,
+        what="difference" if len(spec.data.models) > 1 else spec.metric.label,
+        shape=_shape(tail),
+        metric=spec.metric.label,
+    )
+
+
+def _one_unit(spec: ScoreSpec) -> str:
+    return "item" if spec.n_groups is None else "group"
+
+
+def _shape(tail: Tail) -> str:
+    return "" if np.isnan(tail.k) else f", and the Pareto shape of the tail is {tail.k:.2g}"
+
+
+def _levels_with_tails(spec: ScoreSpec) -> Iterator[Finding]:
+    """Yield which models have heavy tails of their own, although their difference has none."""
+    if len(spec.data.models) < 2:
+        return
+    for place, name in enumerate(spec.data.models):
+        tail = heavy_tail(spec, (place,))
+        if tail is not None:
+            yield finding(
+                "heavy_tails/level",
+                unit=_one_unit(spec),
+                share=tail.share,
+                metric=spec.metric.label,
+                model=name,
+                shape=_shape(tail),
+            )
+
+
+def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
+    """Return ``heavy_tails`` where so few units carry a difference that no decision is given."""
+    tail = heavy_tail(spec, pair)
+    if tail is None or tail.skewness < VERY_SKEWED:
+        return None
+    assert isinstance(spec, ScoreSpec)
+    if not decision.decided:
+        return _of_tail(spec, tail)
+    return finding(
+        "heavy_tails/withheld",
+        unit=_one_unit(spec),
+        share=tail.share,
+        shape=_shape(tail),
+        metric=spec.metric.label,
+        symbol=decision.symbol,
+    )
+
+
+def _even_units(spec: Spec) -> float | None:
+    """Return how many groups of equal size they are worth, (Σ size)² / Σ size², or scored items.
+
+    None for labels without groups.
+    """
     if isinstance(spec, ScoreSpec):
-        grouped = spec.n_groups is not None
-        return effective_size(spec.units.sums(np.ones(spec.view.n_rows))) if grouped else None
+        return spec.n_even
     groups = spec.view.groups
     return None if groups is None else groups.n_even / spec.counting.times
+
+
+def _few_apart(spec: Spec) -> bool:
+    """Return whether two models differ on so few items that ``few_disagreements`` says so."""
+    two = spec.paired and len(spec.data.models) == 2
+    return two and _disagreements(spec, (0, 1)) < FEW_DISAGREEMENTS
 
 
 # Of the pool, without any labelled item: from here on it may change the conclusion.
@@ -256,7 +355,7 @@ def disagreement_finding(
     side of zero, so ≫ and ≪ are withheld too.
     """
     if not spec.paired:
-        return None
+        return _skewed(spec, decision, pair)
     apart = _disagreements(spec, pair)
     equal = decision is Decision.EQUIVALENT
     # Without a prior nothing that was seen may move the difference, however often they disagree.
@@ -281,10 +380,12 @@ def disagreement_finding(
 
 
 def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
-    """Return what withholds a decision on label sets or spans that rests on few of them.
+    """Return what withholds a decision on scores, label sets or spans that rests on few of them.
 
     An average over labels or types gives one item of a rare one the weight of many others.
     """
+    if isinstance(spec, ScoreSpec):
+        return _skewed(spec, decision, pair)
     of_items = isinstance(spec, LabelSpec) and spec.data.kind in ("spans", "label_sets")
     if not of_items or not decision.decided:
         return None

@@ -163,7 +163,7 @@ def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
     """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
-    if len(specs) > 1 and weighs_units(specs[0]):
+    if len(specs) > 1 and any(weighs_units(one) for one in specs):
         return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
     with log_draws(specs, n_draws):
         of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
@@ -317,9 +317,11 @@ def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None)
 
 
 def weighs_units(spec: Spec) -> bool:
-    """Return whether groups, sentences or label sets have weights, of which few may matter."""
-    if isinstance(spec, ScoreSpec) or spec.prior.name != "bootstrap":
-        return isinstance(spec, ScoreSpec) and spec.n_groups is not None
+    """Return whether groups, sentences or label sets have weights, or items of which few matter."""
+    if isinstance(spec, ScoreSpec):
+        return spec.n_groups is not None or any(one is not None for one in spec.dfs)
+    if spec.prior.name != "bootstrap":
+        return False
     spans = spec.data.kind == "spans" and spec.view.groups is not None
     return spec.n_groups is not None or spans or spec.view.kind == "label_sets"
 
@@ -351,14 +353,13 @@ def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
 def influences(spec: Spec) -> list[Influence]:
     """Return how far each unit moves the models' values: paired ones together, others apart.
 
-    None where every item has a weight of its own, or where leaving out each would take too long.
+    None for labels whose items have no weights, or where leaving out each would take too long.
     """
+    if isinstance(spec, ScoreSpec):
+        return [one for one in spec.influences if one is not None]
     if not weighs_units(spec):
         return []
-    if isinstance(spec, ScoreSpec):
-        apart = [list(spec.prepared)] if spec.paired else [[one] for one in spec.prepared]
-        found = [unit_influence(ready, np.ones(spec.units.n)) for ready in apart]
-    elif spec.measured.per_item:
+    if spec.measured.per_item:
         found = [unit_influence(*means) for means in weighed_means(spec, spec.view)]
     else:
         posterior = build_posterior(spec.view, spec.prior)

@@ -16,7 +16,7 @@ from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import joined, unit_influence
+from outperform.inference.score_views import items_of, joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 from outperform.metrics.weighted import Prepared, Units, WeightedMean
@@ -41,12 +41,14 @@ def draw_scores(
     places = range(len(first.view.models))
     if first.paired or len(places) == 1:
         ready = [spec.prepared for spec in specs]
-        values = _draw(specs, ready, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        known = [spec.dfs[0] for spec in specs]
+        values = _draw(specs, ready, known, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         return _within(specs, values.reshape(len(specs), len(places), n_draws))
     apart = [
         _draw(
             specs,
             [spec.prepared[place : place + 1] for spec in specs],
+            [spec.dfs[place] for spec in specs],
             n_draws=n_draws,
             seed=child(seed, place),
             n_jobs=n_jobs,
@@ -67,6 +69,7 @@ def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
 def _draw(
     specs: Sequence[ScoreSpec],
     by_spec: Sequence[Sequence[Prepared]],
+    known: Sequence[float | None],
     *,
     n_draws: int,
     seed: np.random.SeedSequence,
@@ -80,11 +83,8 @@ def _draw(
     dfs = [] if left is None else [left.df]
     if left is not None:
         shapes = left.share * (np.ones(spec.units.n) if shapes is None else shapes)
-    if spec.n_groups is not None:  # weights that metrics share are as wide as the widest needs
-        moved = (unit_influence(own, np.ones(spec.units.n)) for own in by_spec)
-        known = [one.df() for one in moved if one is not None]
-        dfs += [one for one in known if one is not None]
-    df = min(dfs, default=None)
+    # Weights that metrics share are as wide as the widest needs.
+    df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
         return draw_sums(
@@ -116,13 +116,15 @@ class _Left(NamedTuple):
     share: float
 
 
-# So many units lose less than 1% of a width to three fitted numbers.
-_MANY_FITTED = 300
+# So many units lose less than 1% of a width to three fitted numbers, and so many of each class
+# less than 4% of it to the mean of their class.
+_MANY_FITTED, _MANY_RANKED = 300, 30
 
 
 def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
     """Return what a metric that fits its items leaves of them; None where it leaves enough.
 
+    A ranking has a mean in each of two classes, of which the smaller one knows its spread least.
     Residuals of n units about p fitted numbers are too small by (n − p)/n, and weights of shape 1
     spread them by 1/(n + 1): shapes of (n − p)/(n + 1) make up for both, as far as n goes.
     """
@@ -135,7 +137,21 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
             if n < _MANY_FITTED:
                 left = max(n - n_fitted, 1)
                 found.append(_Left(float(left), left / (n + 1)))
+        if spec.metric.reads == "ranking":
+            n = _least_in_class(spec)
+            if n < _MANY_RANKED:
+                left = max(n - 1, 1)
+                found.append(_Left(float(left), left / (n + 1)))
     return min(found, default=None)
+
+
+def _least_in_class(spec: ScoreSpec) -> int:
+    """Return how many units, items or groups, have items of the rarer class of a ranking."""
+    counts = items_of(spec.view)
+    return min(
+        int(counts[side].sum()) if spec.view.group is None else len(set(spec.view.group[side]))
+        for side in (spec.is_positive, ~spec.is_positive)
+    )
 
 
 def draw_prepared(

@@ -20,23 +20,28 @@ from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
-from outperform.inference.score_views import arranged, count_apart, prepare_all
+from outperform.inference.score_views import arranged, count_apart, prepare_all, unit_influence
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.sums import GRADES, TARGETS, Combine
+from outperform.metrics.sums import GRADES, TARGETS, Combine, CombinedMeans
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import (
     Prepared,
     Ranking,
     Units,
+    WeightedMean,
 )
 from outperform.posterior.base import PriorModel
+from outperform.posterior.bootstrap import Influence, known_spread
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
+from outperform.posterior.tails import Tail, tail_of
 from outperform.progress import log_time
 
 _ROUNDING = 1e-6
+# So many times as many units with normal influences know a spread as well as even ones.
+_NORMAL_KURTOSIS = 3
 
 
 class Scale(NamedTuple):
@@ -395,6 +400,52 @@ class ScoreSpec(BaseSpec):
     def prepared(self) -> tuple[Prepared, ...]:
         """Each model's scores, sorted once or turned into losses."""
         return prepare_all(self.metric, self.view, positive=self.positive, units=self.units)
+
+    @cached_property
+    def influences(self) -> tuple[Influence | None, ...]:
+        """How far each item or group moves the models' values: paired ones together, others apart.
+
+        None where leaving out each would take too long.
+        """
+        repeats = np.ones(self.units.n) if self.shapes is None else self.shapes
+        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
+        items = self.n_groups is None
+        return tuple(unit_influence(ready, repeats, items=items) for ready in apart)
+
+    @cached_property
+    def n_even(self) -> float:
+        """How many items or groups of equal size or weight there are in effect."""
+        if self.n_groups is None and self.n_effective is None:
+            return float(self.n)
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+
+    @cached_property
+    def dfs(self) -> tuple[float | None, ...]:
+        """How well the units know the spread of each of the influences; None where well.
+
+        Where influences are not known they are taken for normal.
+        """
+        by_size = known_spread(self.n_even / _NORMAL_KURTOSIS)
+        return tuple(by_size if one is None else one.df() for one in self.influences)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether each model's value is a function of its own sums over items, so tails matter."""
+        sums = self.metric.sums
+        return all(isinstance(one, (WeightedMean, CombinedMeans)) for one in self.prepared) and (
+            sums is None or not sums.joint
+        )
+
+    def tail(self, models: Sequence[int]) -> Tail | None:
+        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        if self.paired:
+            return None if self.influences[0] is None else self.influences[0].tail(models)
+        apart = [self.influences[place] for place in models]
+        known = [one for one in apart if one is not None and not np.isnan(one.moved).any()]
+        if len(known) < len(apart):
+            return None
+        moved = [sign * one.moved[0] for sign, one in zip((1, -1), known, strict=False)]
+        return tail_of(np.concatenate(moved), np.concatenate([one.repeats for one in known]))
 
     @cached_property
     def rankings(self) -> tuple[tuple[Ranking, ...], ...]:

@@ -230,6 +230,14 @@ class Joined(NamedTuple):
             found.append(part.own_row(values))
         return np.stack(found)
 
+    def unchecked(self) -> Joined:
+        """Return the same, with NaN where a user's function has no value."""
+        return self._replace(parts=tuple(_unchecked(part) for part in self.parts))
+
+
+def _unchecked(part: CombinedMeans) -> CombinedMeans:
+    return replace(part, sums=replace(part.sums, own=False)) if part.sums.own else part
+
 
 def _share_sums(one: CombinedMeans, two: CombinedMeans) -> bool:
     """Return whether two models have the same sums, of which one fit gives both values."""
@@ -266,14 +274,29 @@ def _added(parts: Sequence[CombinedMeans]) -> Added | None:
     return Added(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
-# Leaving out more units than this would take longer than the comparison itself; so many values
-# of positive items are looked up at a time.
-_MOST_LEFT_OUT, _AT_ONCE = 5_000, 1 << 20
+# To sort or fit without each of more units than this would take longer than the comparison itself,
+# or of items, which are rarely so uneven, a tenth of it; so many values of positive items are
+# looked up at a time.
+_MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 
 
-def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence | None:
-    """Return how far each unit moves what is prepared; None where that would take too long."""
+def unit_influence(
+    ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False
+) -> Influence | None:
+    """Return how far each unit moves what is prepared; None where that would take too long.
+
+    Parameters
+    ----------
+    ready
+        What is prepared of each model.
+    repeats
+        How many units there are of each kind.
+    items
+        Whether the units are items, not groups.
+    """
     from scipy.sparse import csr_array, identity
+
+    most = _MOST_ITEMS if items else _MOST_LEFT_OUT
 
     means = [one for one in ready if isinstance(one, WeightedMean)]
     if len(means) == len(ready):  # the sums of values, and of weights
@@ -283,13 +306,18 @@ def unit_influence(ready: Sequence[Prepared], repeats: FloatArray) -> Influence 
         return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
     combined = joined(ready)
     if combined is not None:
-        added = combined.added
+        if len(repeats) > most and any(part.sums.joint for part in combined.parts):
+            return None
+        if any(part.sums.own for part in combined.parts):
+            whole = (repeats @ combined.held)[:, None]
+            combined.evaluate(np.repeat(whole, 2, axis=1))  # what a function returns is checked
+        added, evaluate = combined.added, combined.unchecked().evaluate
         constant = 0.0 if added is None else (added.held.T @ added.shapes)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
             return jackknife(
-                csr_array(combined.held.T), repeats, lambda left: combined.evaluate(left + constant)
+                csr_array(combined.held.T), repeats, lambda left: evaluate(left + constant)
             )
-    if any(isinstance(one, Called) for one in ready) or len(repeats) > _MOST_LEFT_OUT:
+    if any(isinstance(one, Called) for one in ready) or len(repeats) > most:
         return None
     workers, rankings = [one.worker() for one in ready], rankings_of(ready[0])
     pieces = 1 + len(repeats) * sum(len(one.positives) for one in rankings) // _AT_ONCE

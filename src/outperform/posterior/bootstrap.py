@@ -25,6 +25,7 @@ from outperform.posterior.base import (
 )
 from outperform.posterior.rng import Fill, run_blocks, spread_factors
 from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, RowSums, held_by
+from outperform.posterior.tails import Tail, tail_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -232,10 +233,27 @@ class Influence(NamedTuple):
             moved = moved - moved.mean(axis=0)
         return effective_size(np.square(moved).sum(axis=0), self.repeats)
 
+    def tail(self, models: Sequence[int]) -> Tail | None:
+        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        moved = self.moved[list(models)]
+        if np.isnan(moved).any():
+            return None
+        return tail_of(moved[0] if len(moved) == 1 else moved[0] - moved[1], self.repeats)
+
     def df(self, times: int = 1) -> float | None:
         """Return how well the units, each counted so often, know the spread; None where well."""
-        n = self.effective() / times
-        return max(n, 1.0) if 0 < n < _MANY else None
+        return known_spread(self.effective() / times)
+
+
+def known_spread(n: float) -> float | None:
+    """Return how well so many even units know the spread, as degrees of freedom; None where well.
+
+    Examples
+    --------
+    >>> known_spread(12.5), known_spread(200.0)
+    (12.5, None)
+    """
+    return max(n, 1.0) if 0 < n < _MANY else None
 
 
 def jackknife(
