@@ -23,6 +23,8 @@ from verification.chance import share_error, share_is_off
 
 SEED = 20_261_117
 BOUNDS = (0.93, 0.97)
+# A chain that needs more draws takes them, so no harmless data set may lose its decision by it.
+MOST_WITHHELD = 0.01
 _N_DRAWS = 1_600
 _CENTRE = 0.3  # in standard deviations of a fold
 _ITEMS, _SEEN, _DISTANCE = 200, (8, 5), 0.35  # features of A and of B, each so far apart
@@ -97,6 +99,7 @@ class Held:
     next_dataset: bool = False
     shrunk: float = float("nan")  # squared errors of the shrunk and of the observed differences
     observed: float = float("nan")
+    converged: bool = True  # the chain; else the decision is withheld
 
 
 def correlated(world: FoldWorld, generator: np.random.Generator) -> FloatArray:
@@ -135,7 +138,13 @@ def _many(world: FoldWorld, generator: np.random.Generator) -> Held:
     sizes = generator.uniform(0.5, 1.5, (world.datasets, 1))
     a = truths[:-1, None] + sizes * correlated(world, generator)
     c = op.compare_scores(
-        a, 0 * a, runs=world.runs, rope=0.1, n_draws=_N_DRAWS, random_state=generator
+        a,
+        0 * a,
+        folds=world.folds,
+        datasets=world.datasets,
+        rope=0.1,
+        n_draws=_N_DRAWS,
+        random_state=generator,
     )
     assert isinstance(c.details, op.results.ScoreDetails)
     own, following = c.details.datasets, c.details.next_dataset
@@ -148,6 +157,7 @@ def _many(world: FoldWorld, generator: np.random.Generator) -> Held:
         next_dataset=float(truths[-1]) in following.hdi,
         shrunk=float(np.mean([(one.mean - truth) ** 2 for one, truth in pairs])),
         observed=float(np.mean([(one.observed - truth) ** 2 for one, truth in pairs])),
+        converged=c.chain is not None and c.chain.converged,
     )
 
 
@@ -263,4 +273,7 @@ def failures(found: Mapping[FoldWorld, Sequence[Held]]) -> list[str]:
         share, _ = _share([held.covered for held in noted])
         if world.gated and share_is_off(share, len(noted), *BOUNDS):
             said.append(f"fold scores: coverage {share:.3f} in {world}")
+        lost, _ = _share([not held.converged for held in noted])
+        if share_is_off(lost, len(noted), high=MOST_WITHHELD):
+            said.append(f"fold scores: {lost:.3f} of the chains did not converge in {world}")
     return said

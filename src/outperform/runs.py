@@ -7,6 +7,7 @@ from itertools import combinations, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
 from outperform.comparison.api import check_names
@@ -36,7 +37,7 @@ from outperform.inference.spelling import (
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
 from outperform.metrics.score_metric import MetricLike
-from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference
+from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference, spread_of
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.api import check_many_draws, make_joint_spec
@@ -253,6 +254,125 @@ def _repeated(spec: Spec, side: Side) -> Iterator[Finding]:
         yield finding("repeated_run", one=one, two=two)
 
 
+# In normal runs of two models, one is named in at most this share of comparisons.
+_FALSELY_NAMED = 0.02
+_FEWEST_ALIKE = 3
+
+
+class Apart(NamedTuple):
+    """Runs of one model that stand apart, and how far the nearest of them does."""
+
+    side: Side
+    runs: tuple[int, ...]  # their places among the runs of the side
+    distance: float  # from the mean of the other runs
+    times: float  # the distance in standard deviations of the other runs
+
+    @property
+    def rest(self) -> Side:
+        """The side without them."""
+        kept = [k for k in range(self.side.n) if k not in self.runs]
+        runs, places = (tuple(own[k] for k in kept) for own in (self.side.runs, self.side.places))
+        return self.side._replace(runs=runs, places=places)
+
+
+def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
+    """Return which runs stand apart from the others, by Rosner's generalised extreme deviate test.
+
+    The most extreme run is set aside and compared with the others by their t, then the next one,
+    up to half of them. If several have collapsed alike, the first may be hidden by the second,
+    so the last step that finds one names all that were set aside until then.
+
+    Parameters
+    ----------
+    values
+        The metric of each run.
+    noise
+        The variance that the items give a run; other runs vary at least by that.
+    level
+        How often any of normal runs may be named, shared by all steps.
+
+    Examples
+    --------
+    >>> stand_apart(np.array([0.84, 0.5, 0.83, 0.85, 0.84]), noise=1e-4, level=0.01)
+    (1,)
+    >>> stand_apart(np.array([0.84, 0.80, 0.83, 0.85, 0.84]), noise=1e-4, level=0.01)
+    ()
+    """
+    n = values.size
+    steps = range(min((n - 1) // 2, n - _FEWEST_ALIKE))
+    rest, aside, named = list(range(n)), [], 0
+    for _ in steps:
+        middle = values[rest].mean()
+        extreme = max(rest, key=lambda run: abs(values[run] - middle))
+        limit = stdtrit(len(rest) - 2, 1 - level / len(steps) / (2 * len(rest)))
+        rest.remove(extreme)
+        aside.append(extreme)
+        error = _sd(values[rest], noise) * np.sqrt(1 + 1 / len(rest))
+        if abs(values[extreme] - values[rest].mean()) > limit * error:
+            named = len(aside)
+    return tuple(sorted(aside[:named]))
+
+
+def _sd(values: FloatArray, noise: float) -> float:
+    return float(np.sqrt(max(values.var(ddof=1), noise)))
+
+
+def runs_apart(drawn: RunDraws, sides: tuple[Side, Side], seen: Sequence[float]) -> Iterator[Apart]:
+    """Yield the runs of A and of B that stand apart."""
+    for side in sides:
+        if side.n <= _FEWEST_ALIKE or side.deterministic:
+            continue
+        places = list(side.places)
+        values = np.array([seen[place] for place in places])
+        noise = side.n * spread_of(drawn.values[places]).noise
+        named = stand_apart(values, noise=noise, level=_FALSELY_NAMED / 2)
+        if named:
+            rest = np.delete(values, named)
+            distance = float(np.abs(values[list(named)] - rest.mean()).min())
+            sd = _sd(rest, noise)
+            yield Apart(side, named, distance, distance / sd if sd else float("inf"))
+
+
+def apart_findings(
+    spec: Spec,
+    drawn: RunDraws,
+    apart: Sequence[Apart],
+    sides: tuple[Side, Side],
+    decision: Decision,
+    *,
+    rope: Rope,
+    prob: float,
+    seed: np.random.SeedSequence,
+) -> Iterator[Finding]:
+    """Yield which runs stand apart; serious if a decision would be another one without them."""
+    if not apart:
+        return
+    others = {one.side.name: one.rest for one in apart}
+    a, b = (others.get(side.name, side) for side in sides)
+    without = decision
+    if decision.decided:
+        ordered = np.sort(draw_runs(spec, drawn.values, (a, b), seed).difference.means)
+        hdi, masses = (
+            summarize(ordered, None, prob, signed=True).hdi,
+            masses_from_draws(ordered, rope),
+        )
+        without = decide(hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
+    for one in apart:
+        facts = {
+            "model": one.side.name,
+            "runs": listed(one.side.runs[k] for k in one.runs),
+            "distance": one.distance,
+            "times": one.times,
+            "n": one.rest.n,
+        }
+        if without is decision:
+            yield finding("run_stands_apart/warned", **facts)
+        else:
+            words = f"{without.symbol} ({without.words})"
+            symbol = decision.symbol
+            yield finding("run_stands_apart/withheld", **facts, without=words, symbol=symbol)
+
+
 def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]:
     """Yield what pooling the runs would have decided, where their spread does not allow it."""
     said = pooled.decision
@@ -302,11 +422,15 @@ def summarize_runs(
         places = (sides[0].places, sides[1].places)
         as_right = ask_as_right(spec, interpret, sides=places)
     spelled = tuple(spelling_findings(decision, as_right, rope))
-    if is_serious(spelled):
+    apart = tuple(runs_apart(drawn, sides, seen))
+    asked = {"rope": rope, "prob": prob, "seed": seed}
+    lone = tuple(apart_findings(spec, drawn, apart, sides, decision, **asked))
+    if is_serious((*spelled, *lone)):
         decision = Decision.UNDECIDED
     findings = (
         *diagnostics.rope_findings(rope),
         *run_findings(spec, sides),
+        *lone,
         *pooling_finding(pooled, decision),
         *unless_told(diagnostics.table_findings(spec), spelled),
         *spelled,

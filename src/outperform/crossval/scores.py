@@ -32,6 +32,7 @@ from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import diagnostics, engine
 from outperform.inference.score_spec import ScoreSpec, make_score_spec
 from outperform.inference.spec import rope_for
+from outperform.inference.suite import refuse_seed_names
 from outperform.inference.summary import (
     Summary,
     chain_findings,
@@ -62,15 +63,14 @@ FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArra
 """Scores: a vector of folds, a row for each data set, or a mapping from data sets."""
 
 _METRICS = ("mean", "mean_cost")
-_FEW_DATASETS = 5
-# Few people make so many folds, and many repeat ten of them.
-_MANY_FOLDS = 20
+# Folds also show how sure each score is; without them more data sets are needed.
+_FEW_DATASETS, _FEW_SCORES = 5, 10
+_MIDDLE = (0.025, 0.975)
 _NEXT_STREAM = 2**31 + 2
-_OTHERWISE = (
-    "give runs= for repeated cross-validation, test_share= for random splits, and for seeds on one "
-    "test set their predictions to compare_runs"
+_SEEDS = (
+    "scores of seeds on one test set do not show what other items would change, so give their "
+    "predictions to compare_runs(y_true, runs_a, runs_b)"
 )
-_DATASETS = "for one score on each of several data sets give a mapping from their names to scores"
 
 
 def _no_posterior(*_: object) -> NoReturn:
@@ -116,8 +116,10 @@ def compare_scores(
     a: FoldsLike,
     b: FoldsLike,
     *,
+    folds: int | None = None,
     runs: int | None = None,
     test_share: float | None = None,
+    datasets: int | Sequence[str] | None = None,
     metric: str = "mean",
     rope: RopeLike | None = None,
     hdi_prob: float = 0.95,
@@ -138,7 +140,13 @@ def compare_scores(
     ``details.next_dataset`` what to expect on one more.
 
     With one score for each data set the differences are weighed at random, as the Bayesian
-    signed-rank test does, and the comparison speaks about their pseudo-median.
+    signed-rank test does, and the comparison speaks about their pseudo-median. Its distance from
+    the observed one is widened to that of Student's t.
+
+    Numbers do not show where they come from, so it must be stated: the folds of a
+    cross-validation by ``folds``, ``runs`` or ``test_share``, data sets by their names or
+    ``datasets``. Scores of several seeds on one test set are refused: they do not show what
+    other items would change. :func:`compare_runs` takes the predictions of each seed.
 
     Whoever has the predictions knows more than the folds' means: see :func:`compare` and
     :func:`cross_compare`.
@@ -146,17 +154,21 @@ def compare_scores(
     Parameters
     ----------
     a, b
-        The scores of A and of B in the same folds. One data set: a vector. Several: an array with
-        a row for each, a mapping from their names, or a frame with a column for each; they may
-        have different numbers of folds. Series are aligned by their index. One score for each
-        data set: a mapping from names to numbers, or rows of one number.
+        The scores of A and of B in the same folds. One data set: a vector. Several: a mapping from
+        their names, a frame with a column for each, or an array with a row for each and
+        ``datasets``; they may have different numbers of folds. Series are aligned by their index.
+        One score for each data set: a mapping from names to numbers, or a vector and ``datasets``.
+    folds
+        The number of folds of the cross-validation. If it was repeated, the scores of all
+        repetitions are in one vector.
     runs
-        How often the cross-validation was repeated; the scores of all runs are in one vector.
-        Without it and ``test_share`` it is taken as 1, with the finding ``taken_as_folds``:
-        scores of seeds on one test set are no folds.
+        How often the cross-validation was repeated, instead of ``folds``; 1 if it was not.
     test_share
-        The share of the items that a fold tests, where it is not ``runs`` over the number of
-        scores: 0.2 for repeated splits of 80 and 20 per cent.
+        The share of the items that a fold tests, where it is not one over the number of folds:
+        0.2 for repeated splits of 80 and 20 per cent.
+    datasets
+        The names of the data sets, or their number, if a and b are no mappings: each row of an
+        array, or each number of a vector, is then a data set.
     metric
         ``"mean"``, or ``"mean_cost"`` for scores of which less is better.
     rope
@@ -164,7 +176,8 @@ def compare_scores(
     hdi_prob
         The mass of the interval.
     n_draws
-        How many draws; 20,000 by default. One data set needs none for its numbers.
+        How many draws; 20,000 by default. One data set needs none for its numbers. Folds of several
+        data sets get more, up to 160,000, until their chains have converged.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -183,66 +196,130 @@ def compare_scores(
     >>> import outperform as op
     >>> a = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80, 0.82, 0.84, 0.83, 0.81]
     >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
-    >>> c = op.compare_scores(a, b, runs=1, rope=0.01)
+    >>> c = op.compare_scores(a, b, folds=10, rope=0.01)
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
     0.023 0.9749 0.0
     """
     called = check_names(names)
     if metric not in _METRICS:
         raise UsageError(unknown_name("metric", metric, _METRICS))
-    datasets, aligned = _read(a, b, called, _Design(runs, test_share))
-    spec = _spec(datasets, called, metric)
+    design = _Design(folds, runs, test_share, datasets)
+    read, aligned = _read(a, b, called, design)
+    spec = _spec(read, called, metric)
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
-    drawn = _draw(datasets, engine.check_draws(n_draws), seed)
-    found = (*aligned, *_findings(drawn, guessed=runs is None and test_share is None))
-    return summarize_scores(spec, drawn, rope=region, prob=prob, seed=seed, findings=found)
+    drawn = _draw(read, engine.check_draws(n_draws), seed)
+    findings = (*aligned, *_findings(drawn))
+    return summarize_scores(spec, drawn, rope=region, prob=prob, seed=seed, findings=findings)
 
 
 class _Design(NamedTuple):
+    """How the scores were made, as the caller states it."""
+
+    folds: int | None
     runs: int | None
     test_share: float | None
+    datasets: int | Sequence[str] | None
 
-    def refuse_folds(self) -> None:
+    @property
+    def has_folds(self) -> bool:
+        return not self.folds is self.runs is self.test_share is None
+
+    def check_no_folds(self) -> None:
         """Refuse what says how folds were made where there are none."""
-        if self != (None, None):
+        if self.has_folds:
             raise UsageError(
-                "runs and test_share are for scores of folds; there is one score for each data set"
+                "folds, runs and test_share are for scores of folds; there is one score for each "
+                "data set"
             )
+
+    def names(self, n: int) -> tuple[str, ...]:
+        """Return the names of so many data sets."""
+        given = self.datasets
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+            names = tuple(str(k) for k in range(1, int(given) + 1))
+        elif isinstance(given, (str, bytes, bool)) or not hasattr(given, "__len__"):
+            raise UsageError(f"datasets must be names or their number, e.g. {n}; got {given!r}")
+        else:
+            names = tuple(map(str, given))
+        if len(names) != n:
+            raise DataError(
+                f"datasets has {len(names)} names for {n} scores or rows; give a name to each"
+            )
+        if len(set(names)) < n:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UsageError(f"datasets names {twice!r} twice; give each data set its own name")
+        return names
 
     def share(self, n: int, key: str) -> float:
         """Return the share of the items that a fold tests."""
-        runs, share = self
-        if share is not None:
-            if runs is not None:
-                raise UsageError("give runs or test_share, not both: runs / n is the share")
-            if not isinstance(share, Real) or not 0 < share < 1:
-                raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
-            return float(share)
-        runs = 1 if runs is None else runs
-        if not isinstance(runs, (int, np.integer)) or isinstance(runs, bool) or runs < 1:
-            raise UsageError(f"runs must be a whole number, 1 or more; got {runs!r}")
-        if n % runs or n == runs:
+        if self.test_share is not None:
+            return self._checked_share()
+        for name, value, least in (("folds", self.folds, 2), ("runs", self.runs, 1)):
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if value is not None and not (whole and value >= least):
+                raise UsageError(f"{name} must be a whole number, {least} or more; got {value!r}")
+        if self.folds is None:
+            runs = 1 if self.runs is None else self.runs
+            if n % runs or n == runs:
+                raise DataError(
+                    f"{key}{n} scores cannot be {counted(runs, 'runs')} of at least two folds "
+                    "each; check runs, or give test_share"
+                )
+            return runs / n
+        if n % self.folds or self.runs not in (None, n // self.folds):
+            runs = "" if self.runs is None else f"{counted(self.runs, 'runs')} of "
             raise DataError(
-                f"{key}{n} scores cannot be {counted(runs, 'runs')} of at least two folds each; "
-                "check runs, or give test_share"
+                f"{key}{n} scores cannot be {runs}{self.folds} folds; check folds, or give "
+                "test_share"
             )
-        return runs / n
+        return 1 / self.folds
+
+    def _checked_share(self) -> float:
+        share = self.test_share
+        if self.runs is not None or self.folds is not None:
+            raise UsageError(
+                "give test_share, or folds or runs, not both: one over folds is the share"
+            )
+        if not isinstance(share, Real) or not 0 < share < 1:
+            raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
+        return float(share)
+
+
+def _check_stated(design: _Design, n: int, *, several: bool) -> None:
+    """Refuse scores of which nobody has stated how they were made."""
+    if design.has_folds:
+        return
+    alone = "" if several else ", datasets=[names] for one score per data set"
+    raise UsageError(
+        f"{'the scores of each data set' if several else f'{n} scores per model'} must state how "
+        f"they were made; type folds={n} for the folds of one cross-validation, folds=10 for a "
+        f"repeated 10-fold one, test_share=0.2 for random splits of 80% and 20%{alone}; {_SEEDS}"
+    )
 
 
 def _read(
     a: FoldsLike, b: FoldsLike, names: tuple[str, str], design: _Design
 ) -> tuple[dict[str, FoldScores], tuple[Finding, ...]]:
     """Return the scores of each data set, and what was noticed."""
-    of_a, of_b = (_by_dataset(values, name) for values, name in zip((a, b), names, strict=True))
-    for one, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
-        lacking = [key for key in one if key not in other]
+    noticed: list[Finding] = []
+    if design.datasets is not None and all(_is_vector(values) for values in (a, b)):
+        pair = Scores.from_values(dict(zip(names, (a, b), strict=True)))  # aligns series
+        noticed += pair.findings
+        keys = design.names(pair.n)
+        of_a, of_b = (dict(zip(keys, values, strict=True)) for values in pair.values)
+    else:
+        of_a, of_b = (
+            _by_dataset(values, name, design) for values, name in zip((a, b), names, strict=True)
+        )
+    refuse_seed_names(of_a)
+    for own, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
+        lacking = [key for key in own if key not in other]
         if lacking:
             raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
-    found: dict[str, FoldScores] = {}
-    noticed: list[Finding] = []
-    alone = all(np.size(unmasked(values)) == 1 for one in (of_a, of_b) for values in one.values())
+    read: dict[str, FoldScores] = {}
+    alone = all(np.size(unmasked(values)) == 1 for own in (of_a, of_b) for values in own.values())
     if alone:
-        design.refuse_folds()
+        design.check_no_folds()
         of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))
         if len(of_a) < FEWEST_FOLDS:
             raise DataError(
@@ -257,34 +334,48 @@ def _read(
             raise type(error)(f"{where}{error}") from error
         noticed += pair.findings
         if alone:
-            found[key] = FoldScores(np.stack(pair.values), float("nan"))
+            read[key] = FoldScores(np.stack(pair.values), float("nan"))
             continue
         if pair.n < FEWEST_FOLDS:
             raise DataError(
                 f"{where}{counted(pair.n, 'scores')} are too few, at least {FEWEST_FOLDS} are "
-                "needed; repeat the cross-validation and give runs"
+                "needed; repeat the cross-validation and give all scores"
             )
-        found[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
-    return found, tuple(dict.fromkeys(noticed))
+        _check_stated(design, pair.n, several=len(of_a) > 1)
+        read[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
+    return read, tuple(dict.fromkeys(noticed))
 
 
 def _called(keys: str) -> str:
     return "these folds" if keys == "''" else f"data set {keys}"
 
 
-def _by_dataset(values: Any, name: str) -> dict[str, Any]:
+def _is_vector(values: Any) -> bool:
+    if is_frame(values) or isinstance(values, (str, bytes, Mapping)):
+        return False
+    return hasattr(values, "__len__") and all(np.ndim(one) == 0 for one in values)
+
+
+def _by_dataset(values: Any, name: str, design: _Design) -> dict[str, Any]:
     """Return the scores by data set; of one data set under no name."""
-    if is_frame(values):
-        return {str(key): one for key, one in frame_columns(values, name=name).items()}
-    if isinstance(values, Mapping):
-        return {str(key): one for key, one in values.items()}
+    if is_frame(values) or isinstance(values, Mapping):
+        if design.datasets is not None:
+            raise UsageError(f"the scores of {name!r} name their data sets; leave datasets out")
+        by = frame_columns(values, name=name) if is_frame(values) else values
+        return {str(key): one for key, one in by.items()}
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or not len(values):
         raise UsageError(
             f"scores of {name!r} must be one vector, or one for each data set: an array of rows, "
             f"a mapping or a frame; got {type(values).__name__}"
         )
     if all(np.ndim(one) == 1 for one in values):
-        return {str(place): one for place, one in enumerate(values, start=1)}
+        if design.datasets is None:
+            raise UsageError(
+                f"the {len(values)} rows of {name!r} must state what they are; type "
+                f"datasets={len(values)}, or their names, if each row is a data set, and give all "
+                "scores in one vector if the rows are repetitions of a cross-validation"
+            )
+        return dict(zip(design.names(len(values)), values, strict=True))
     return {"": values}
 
 
@@ -306,10 +397,10 @@ def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.Seed
     rng = np.random.default_rng(seed)
     if folds[0].n == 1:
         values = np.concatenate([one.values for one in folds], axis=1)
-        differences = np.concatenate([one.differences for one in folds])
-        ranks = draw_ranks(differences, n_draws, rng)
-        seen = ranks.weights[:, 1:].T
-        return Drawn(datasets, values @ (seen / seen.sum(axis=0)), ranks=ranks)
+        ranks = draw_ranks(FoldScores(values, float("nan")).differences, n_draws, rng)
+        observed = values.mean(axis=1, keepdims=True)
+        means = observed + ranks.widening * (values @ ranks.own.T - observed)
+        return Drawn(datasets, means, ranks=ranks)
     if len(folds) > 1:
         if not any(np.ptp(one.differences) for one in folds):
             raise DataError(
@@ -322,24 +413,19 @@ def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.Seed
     return Drawn(datasets, np.asarray(means), hierarchy=hierarchy)
 
 
-def _findings(drawn: Drawn, *, guessed: bool) -> Iterator[Finding]:
+def _findings(drawn: Drawn) -> Iterator[Finding]:
     """Yield what is noticed about the folds, whatever the ROPE."""
-    n = drawn.folds[0].n
-    if guessed and drawn.ranks is None:
-        if len(drawn.folds) > 1:
-            yield finding("taken_as_folds/several", other=_OTHERWISE)
-        elif n > _MANY_FOLDS:
-            yield finding("taken_as_folds/many", n=n, other=f"{_OTHERWISE}; {_DATASETS}")
-        else:
-            yield finding("taken_as_folds/one", n=n, other=f"{_OTHERWISE}; {_DATASETS}")
     if len(drawn.folds) == 1:
         if drawn.constant:
             yield finding("constant_folds/one")
         return
     if drawn.hierarchy is not None and drawn.constant:
         yield finding("constant_folds/several", datasets=quoted(drawn.constant))
-    if len(drawn.folds) < _FEW_DATASETS:
-        yield finding("few_datasets", n=len(drawn.folds), least=_FEW_DATASETS)
+    n, ranks = len(drawn.folds), drawn.ranks
+    if ranks is not None and np.ptp(np.quantile(ranks.medians, _MIDDLE)) == 0:
+        yield finding("constant_folds/datasets")
+    if n < (least := _FEW_DATASETS if ranks is None else _FEW_SCORES):
+        yield finding("few_datasets", n=n, least=least)
 
 
 def summarize_scores(
@@ -356,7 +442,7 @@ def summarize_scores(
     exact: Distribution | None = None
     chain: Chain | None = None
     if drawn.ranks is not None:
-        draws = drawn.ranks.pseudo_medians()
+        draws = drawn.ranks.medians
     elif drawn.hierarchy is None:
         exact, draws = t_of_mean(folds[0].differences, folds[0]), drawn.means[0] - drawn.means[1]
     else:
@@ -479,8 +565,10 @@ def _next(
     if drawn.ranks is not None:
         masses = drawn.ranks.next_masses(rope.low, rope.high)
         shares = [(float(one.mean()), mean_error(float(one.std()), one.size)) for one in masses]
-        points, weights = drawn.ranks
-        deltas = points[(weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)]
+        points, own = drawn.ranks.next_points(), drawn.ranks.own
+        chosen = (own.cumsum(axis=1) < rng.random((len(own), 1))).sum(axis=1)
+        last = own.shape[1] - 1  # sums of weights may end just below one
+        deltas = points[np.arange(len(own)), np.minimum(chosen, last)]
     elif drawn.hierarchy is not None:
         masses = drawn.hierarchy.next_masses(rope.low, rope.high)
         shares = [mean_with_error(one) for one in masses]

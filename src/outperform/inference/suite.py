@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -106,6 +107,7 @@ class Suite:
         by: str | None = None,
         metric: Literal["mean", "mean_cost"] = "mean",
         rope: RopeLike | None = None,
+        folds: int | None = None,
         runs: int | None = None,
         test_share: float | None = None,
     ) -> ScoreSuite:
@@ -117,13 +119,14 @@ class Suite:
             A column of scores for each model, and a row for each data set or each of its folds.
         by
             The column that names the data set of each row; all rows are folds of one by default.
-        metric, rope, runs, test_share
+        metric, rope, folds, runs, test_share
             As for :func:`compare_scores`, whose answer it is.
 
         Examples
         --------
         >>> import outperform as op
-        >>> table = {"data": list("wxyz"), "A": [0.8, 0.7, 0.9, 0.6], "B": [0.7, 0.6, 0.8, 0.5]}
+        >>> a, b = [0.81, 0.72, 0.9, 0.6, 0.76], [0.7, 0.6, 0.81, 0.5, 0.67]
+        >>> table = {"data": list("vwxyz"), "A": a, "B": b}
         >>> op.compare(op.Suite.from_scores(table, by="data"), "A", "B", random_state=0).decision
         <Decision.BETTER: '≫'>
         """
@@ -131,6 +134,7 @@ class Suite:
         if by is not None and by not in columns:
             raise UsageError(unknown_name("column", by, columns))
         if by is not None:
+            refuse_seed_names([by])
             slice_column(columns[by], name=f"column {by!r}")  # says so if a data set has no name
         keys = (columns.pop(by) if by else np.zeros(len(next(iter(columns.values()))))).astype(str)
         tasks = {
@@ -138,7 +142,13 @@ class Suite:
             for key in dict.fromkeys(keys.tolist())
         }
         found = ScoreSuite(tasks, metrics=metric, ropes=rope)
-        design = {"metric": metric, "rope": rope, "runs": runs, "test_share": test_share}
+        design = {
+            "metric": metric,
+            "rope": rope,
+            "folds": folds,
+            "runs": runs,
+            "test_share": test_share,
+        }
         object.__setattr__(found, "design", design)
         return found
 
@@ -201,6 +211,25 @@ class ScoreSuite(Suite):
         raise UsageError(
             "scores of folds or data sets can only be compared, two models at a time; to rank, "
             "gate or plan, make a Suite of the Outcomes or Scores of the items of each data set"
+        )
+
+
+_SEED_NAME = re.compile(r"(random.?)?(seed|run|fold|split|trial|repeat|repetition)s?\W*_?\d*", re.I)
+
+
+def refuse_seed_names(names: Iterable[str]) -> None:
+    """Refuse names of data sets that are those of seeds or folds, e.g. ``seed_1``.
+
+    Parameters
+    ----------
+    names
+        Of the data sets, or of the column that names them.
+    """
+    names = list(names)
+    if names and all(_SEED_NAME.fullmatch(name) for name in names):
+        raise UsageError(
+            f"{names[0]!r} is not the name of a data set; give the folds of one data set in one "
+            "vector with folds=, and the predictions of seeds to compare_runs"
         )
 
 

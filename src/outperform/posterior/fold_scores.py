@@ -39,6 +39,12 @@ draws from a joint conditional:
 The distribution of differences over data sets is a Dirichlet process: a draw puts weights
 :math:`\mathrm{Dir}(1/2, 1, \ldots, 1)` on zero, the prior, and on what was seen. Its pseudo-median
 is the median of the mean of two data sets, which the signed-rank test is about.
+
+Such weights spread a mean by :math:`\sqrt{(n-1)/(n+1)}` of its standard error :math:`s/\sqrt n` and
+never leave the range of the data, so intervals of few data sets are too narrow. The distance of a
+drawn pseudo-median from the observed one is therefore multiplied by
+:math:`\sqrt{(n+1)/(n-1)}\,\sqrt{(n-1)/\chi^2_{n-1}}`, which makes the mean of normal differences
+Student's t. The prior's zero is left out of it: it would pull few data sets toward no difference.
 """
 
 from __future__ import annotations
@@ -58,6 +64,8 @@ from outperform.posterior.pymc.sampling import Chain
 # As baycomp has them: bounds of α and β, and of σ₀ and σᵢ in standard deviations.
 _ALPHA, _BETA, _WIDEST = (1.0, 2.0), (0.01, 0.1), 1_000.0
 _CHAINS, _TUNE, _STEPS = 32, 150, 6
+# Chains that have not converged are not continued beyond this number of draws.
+MOST_DRAWS = 160_000
 _TAILS = (0.05, 0.95)
 _PRIOR_MASS, _AT_ONCE = 0.5, 1 << 21
 
@@ -221,21 +229,38 @@ def draw_hierarchical(
 ) -> HierarchicalDraws:
     """Draw from the hierarchical model; at least as many draws as wanted, chains of equal length.
 
-    A data set whose folds do not vary gets the variance of the steadiest other one.
+    Chains whose draws of δ₀ are not enough are continued to twice their length, again and again,
+    until they are or there are ``MOST_DRAWS``. A data set whose folds do not vary gets the variance
+    of the steadiest other one.
     """
     deltas = [one.differences for one in datasets]
     scale = float(np.mean([one.std() for one in deltas]))
     data = _prepare(datasets, [one / scale for one in deltas])
     n_kept = -(-n_draws // _CHAINS)
     state = _start(data, rng)
+    for _ in range(_TUNE):
+        state, *_ = _sweep(data, state, rng)
+    drawn, state = _continue(data, state, n_kept, rng)
+    while 2 * drawn.centre.size <= MOST_DRAWS and not diagnose_many(drawn.centre).converged:
+        more, state = _continue(data, state, drawn.centre.shape[1], rng)
+        pairs = zip(drawn, more, strict=True)
+        drawn = HierarchicalDraws(*(np.concatenate(pair, axis=1) for pair in pairs))
+    return HierarchicalDraws(
+        drawn.centre * scale, drawn.spread * scale, drawn.nu, drawn.differences * scale
+    )
+
+
+def _continue(
+    data: _Data, state: _State, n_kept: int, rng: np.random.Generator
+) -> tuple[HierarchicalDraws, _State]:
+    """Keep so many more draws of each chain; also return where the chains are then."""
     centres, spreads, nus = (np.empty((_CHAINS, n_kept)) for _ in range(3))
-    differences = np.empty((_CHAINS, n_kept, len(datasets)))
-    for place in range(-_TUNE, n_kept):
+    differences = np.empty((_CHAINS, n_kept, data.n.size))
+    for column in range(n_kept):
         state, centre, delta = _sweep(data, state, rng)
-        if place >= 0:
-            centres[:, place], spreads[:, place], nus[:, place] = centre, state.spread, state.nu
-            differences[:, place] = delta
-    return HierarchicalDraws(centres * scale, spreads * scale, nus, differences * scale)
+        centres[:, column], spreads[:, column], nus[:, column] = centre, state.spread, state.nu
+        differences[:, column] = delta
+    return HierarchicalDraws(centres, spreads, nus, differences), state
 
 
 def _prepare(datasets: Sequence[FoldScores], deltas: Sequence[FloatArray]) -> _Data:
@@ -364,21 +389,14 @@ class RankWeights(NamedTuple):
 
     points: FloatArray  # (1 + n_datasets,)
     weights: FloatArray  # (n_draws, 1 + n_datasets)
+    widening: FloatArray  # (n_draws,), of the distance from what was observed
+    medians: FloatArray  # (n_draws,), pseudo-medians of the data sets, widened
 
-    def pseudo_medians(self) -> FloatArray:
-        """Return the median of the mean of two data sets in every draw."""
-        i, j = np.triu_indices(self.points.size)
-        means: FloatArray = (self.points[i] + self.points[j]) / 2
-        order = np.argsort(means)
-        i, j, means = i[order], j[order], means[order]
-        twice = np.where(i == j, 1.0, 2.0)
-        found = np.empty(len(self.weights))
-        step = max(1, _AT_ONCE // means.size)
-        for start in range(0, len(found), step):
-            block = self.weights[start : start + step]
-            below = np.cumsum(twice * block[:, i] * block[:, j], axis=1)
-            found[start : start + step] = means[np.argmax(below >= 0.5, axis=1)]
-        return found
+    @property
+    def own(self) -> FloatArray:
+        """The weights of the data sets without the prior's zero, ``(n_draws, n_datasets)``."""
+        seen: FloatArray = self.weights[:, 1:]
+        return np.asarray(seen / seen.sum(axis=1, keepdims=True))
 
     def pair_masses(self, low: float, high: float) -> FloatArray:
         """Return the masses of the mean of two data sets, ``(3, n_draws)``."""
@@ -389,10 +407,23 @@ class RankWeights(NamedTuple):
         )
         return np.stack([below, 1 - below - above, above])
 
+    def next_points(self) -> FloatArray:
+        """Return where one more data set may lie in every draw, ``(n_draws, n_datasets)``.
+
+        The data sets' distances from their middle, widened as that of a drawn pseudo-median is.
+        """
+        n = self.points.size - 1
+        # The widening of a mean holds the n + 1 of its weights; that of one value has n instead.
+        factor = self.widening * math.sqrt(n / (n + 1))
+        apart = self.points[1:] - pseudo_median(self.points[1:])
+        points: FloatArray = self.medians[:, None] + factor[:, None] * apart
+        return points
+
     def next_masses(self, low: float, high: float) -> FloatArray:
-        """Return the masses of one data set below, within and above, ``(3, n_draws)``."""
+        """Return the masses of one more data set below, within and above, ``(3, n_draws)``."""
+        points, own = self.next_points(), self.own
         below, above = (
-            self.weights @ _heaviside(side) for side in (low - self.points, self.points - high)
+            (own * _heaviside(side)).sum(axis=1) for side in (low - points, points - high)
         )
         return np.stack([below, 1 - below - above, above])
 
@@ -401,12 +432,57 @@ def _heaviside(values: FloatArray) -> FloatArray:
     return np.heaviside(values, 0.5)
 
 
+def pseudo_median(values: FloatArray) -> float:
+    """Return the median of the means of two values, each also with itself, as drawn ones have it.
+
+    Examples
+    --------
+    >>> pseudo_median(np.array([0.0, 1.0, 2.0, 9.0]))
+    1.75
+    """
+    return float(_pseudo_medians(values, np.full((1, values.size), 1 / values.size))[0])
+
+
+def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the median of the mean of two points for every row of weights.
+
+    The mass of a mean counts half below it and half above, and between two means the distribution
+    is a straight line; else a draw could only be one of a few numbers.
+    """
+    i, j = np.triu_indices(points.size)
+    means: FloatArray = (points[i] + points[j]) / 2
+    order = np.argsort(means)
+    i, j, means = i[order], j[order], means[order]
+    twice = np.where(i == j, 1.0, 2.0)
+    medians = np.empty(len(weights))
+    step = max(1, _AT_ONCE // means.size)
+    for start in range(0, len(medians), step):
+        block = weights[start : start + step]
+        masses = twice * block[:, i] * block[:, j]
+        middles = np.cumsum(masses, axis=1) - masses / 2
+        rows = np.arange(len(block))
+        after = np.argmax(middles >= 0.5, axis=1)
+        # One point may outweigh all others: then its middle, first or last, is beyond a half.
+        after = np.where(middles[:, -1] < 0.5, means.size - 1, after)
+        before = np.maximum(after - 1, 0)
+        low, high = middles[rows, before], middles[rows, after]
+        gap = np.where(high > low, high - low, 1.0)
+        share = np.clip((0.5 - low) / gap, 0.0, 1.0)
+        medians[start : start + step] = means[before] + share * (means[after] - means[before])
+    return medians
+
+
 def draw_ranks(differences: FloatArray, n_draws: int, rng: np.random.Generator) -> RankWeights:
-    """Draw the weights of the Dirichlet process."""
-    points = np.concatenate([[0.0], differences])
+    """Draw the weights of the Dirichlet process, and pseudo-medians as wide as n data sets ask."""
+    n, points = differences.size, np.concatenate([[0.0], differences])
     gammas = rng.standard_exponential((n_draws, points.size))
     gammas[:, 0] = rng.standard_gamma(_PRIOR_MASS, n_draws)
-    return RankWeights(points, gammas / gammas.sum(axis=1, keepdims=True))
+    weights = gammas / gammas.sum(axis=1, keepdims=True)
+    widening = np.sqrt((n + 1) / rng.chisquare(n - 1, n_draws))
+    drawn = RankWeights(points, weights, widening, np.empty(0))
+    middle = pseudo_median(differences)
+    medians = middle + widening * (_pseudo_medians(differences, drawn.own) - middle)
+    return drawn._replace(medians=medians)
 
 
 def mean_with_error(draws: FloatArray) -> tuple[float, float]:
