@@ -150,8 +150,9 @@ def table(found: Found) -> str:
     return markdown.table(header, rows, numbers_from=1) + (
         f"\n{n:,} times all runs and a test set of {_ITEMS:,} items each, {_N_DRAWS:,} draws, ROPE "
         f"±{_ROPE:g}; shares in per cent. A run may be named in {MOST_NAMED:.0%} of the normal "
-        f"sets at most, one collapsed run must be named in {LEAST_NAMED:.0%} at least, and decisions may be wrong in "
-        f"{MOST_WRONG:.0%} at most. How often the interval covers the mean over all runs is shown, "
+        f"sets at most, one collapsed run must be named in {LEAST_NAMED:.0%} at least, and "
+        f"decisions may be wrong in {MOST_WRONG:.0%} at most. How often the interval covers the "
+        "mean over all runs is shown, "
         "not gated: runs that did not collapse do not show that others do.\n"
     )
 

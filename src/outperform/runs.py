@@ -259,22 +259,6 @@ _FALSELY_NAMED = 0.02
 _FEWEST_ALIKE = 3
 
 
-class Apart(NamedTuple):
-    """Runs of one model that stand apart, and how far the nearest of them does."""
-
-    side: Side
-    runs: tuple[int, ...]  # their places among the runs of the side
-    distance: float  # from the mean of the other runs
-    times: float  # the distance in standard deviations of the other runs
-
-    @property
-    def rest(self) -> Side:
-        """The side without them."""
-        kept = [k for k in range(self.side.n) if k not in self.runs]
-        runs, places = (tuple(own[k] for k in kept) for own in (self.side.runs, self.side.places))
-        return self.side._replace(runs=runs, places=places)
-
-
 def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
     """Return which runs stand apart from the others, by Rosner's generalised extreme deviate test.
 
@@ -317,60 +301,32 @@ def _sd(values: FloatArray, noise: float) -> float:
     return float(np.sqrt(max(values.var(ddof=1), noise)))
 
 
-def runs_apart(drawn: RunDraws, sides: tuple[Side, Side], seen: Sequence[float]) -> Iterator[Apart]:
-    """Yield the runs of A and of B that stand apart."""
+def apart_findings(
+    drawn: RunDraws, sides: tuple[Side, Side], seen: Sequence[float]
+) -> Iterator[Finding]:
+    """Yield which runs of A and of B stand apart, and how far the nearest of them does.
+
+    No decision is withheld for it: a lone run widens the interval by more than it moves the mean,
+    so what is decided with it is decided without it.
+    """
     for side in sides:
         if side.n <= _FEWEST_ALIKE or side.deterministic:
             continue
         places = list(side.places)
         values = np.array([seen[place] for place in places])
         noise = side.n * spread_of(drawn.values[places]).noise
-        named = stand_apart(values, noise=noise, level=_FALSELY_NAMED / 2)
+        named = list(stand_apart(values, noise=noise, level=_FALSELY_NAMED / 2))
         if named:
             rest = np.delete(values, named)
-            distance = float(np.abs(values[list(named)] - rest.mean()).min())
-            sd = _sd(rest, noise)
-            yield Apart(side, named, distance, distance / sd if sd else float("inf"))
-
-
-def apart_findings(
-    spec: Spec,
-    drawn: RunDraws,
-    apart: Sequence[Apart],
-    sides: tuple[Side, Side],
-    decision: Decision,
-    *,
-    rope: Rope,
-    prob: float,
-    seed: np.random.SeedSequence,
-) -> Iterator[Finding]:
-    """Yield which runs stand apart; serious if a decision would be another one without them."""
-    if not apart:
-        return
-    others = {one.side.name: one.rest for one in apart}
-    a, b = (others.get(side.name, side) for side in sides)
-    without = decision
-    if decision.decided:
-        ordered = np.sort(draw_runs(spec, drawn.values, (a, b), seed).difference.means)
-        hdi, masses = (
-            summarize(ordered, None, prob, signed=True).hdi,
-            masses_from_draws(ordered, rope),
-        )
-        without = decide(hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
-    for one in apart:
-        facts = {
-            "model": one.side.name,
-            "runs": listed(one.side.runs[k] for k in one.runs),
-            "distance": one.distance,
-            "times": one.times,
-            "n": one.rest.n,
-        }
-        if without is decision:
-            yield finding("run_stands_apart/warned", **facts)
-        else:
-            words = f"{without.symbol} ({without.words})"
-            symbol = decision.symbol
-            yield finding("run_stands_apart/withheld", **facts, without=words, symbol=symbol)
+            distance, sd = float(np.abs(values[named] - rest.mean()).min()), _sd(rest, noise)
+            yield finding(
+                "run_stands_apart",
+                model=side.name,
+                runs=listed(side.runs[k] for k in named),
+                distance=distance,
+                times=distance / sd if sd else float("inf"),
+                n=rest.size,
+            )
 
 
 def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]:
@@ -422,15 +378,12 @@ def summarize_runs(
         places = (sides[0].places, sides[1].places)
         as_right = ask_as_right(spec, interpret, sides=places)
     spelled = tuple(spelling_findings(decision, as_right, rope))
-    apart = tuple(runs_apart(drawn, sides, seen))
-    asked = {"rope": rope, "prob": prob, "seed": seed}
-    lone = tuple(apart_findings(spec, drawn, apart, sides, decision, **asked))
-    if is_serious((*spelled, *lone)):
+    if is_serious(spelled):
         decision = Decision.UNDECIDED
     findings = (
         *diagnostics.rope_findings(rope),
         *run_findings(spec, sides),
-        *lone,
+        *apart_findings(drawn, sides, seen),
         *pooling_finding(pooled, decision),
         *unless_told(diagnostics.table_findings(spec), spelled),
         *spelled,

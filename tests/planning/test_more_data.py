@@ -127,7 +127,7 @@ def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
 def test_folds_are_not_drawn():
     folds = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80], [0.78, 0.83, 0.80, 0.80, 0.81, 0.81]
     with pytest.raises(UsageError, match="folds and training runs are not drawn"):
-        op.compare_scores(*folds, rope=0.01).more_data()
+        op.compare_scores(*folds, folds=6, rope=0.01).more_data()
 
 
 def test_lower_is_better_and_groups():

@@ -90,7 +90,12 @@ RESULTS = {
     "comparison of folds": lambda: op.bcv_compare(*FOLDS, rope=0.01, n_draws=500),
     "comparison of runs": lambda: op.compare_runs(TRUTH, [A, B], [B, C], **FEW),
     "comparison of fold scores": lambda: op.compare_scores(
-        [[0.5, 0.6, 0.7, 0.9]] * 2, [[0.6, 0.5, 0.8, 0.7]] * 2, rope=0.01, n_draws=640
+        [[0.5, 0.6, 0.7, 0.9]] * 2,
+        [[0.6, 0.5, 0.8, 0.7]] * 2,
+        folds=4,
+        datasets=2,
+        rope=0.01,
+        n_draws=640,
     ),
     "estimate": lambda: op.estimate(BINARY, "a", n_draws=500),
     "estimate of folds": lambda: op.bcv_estimate(FOLDS[0], n_draws=500),

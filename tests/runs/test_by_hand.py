@@ -8,7 +8,7 @@ from scipy import stats
 
 import outperform as op
 from outperform.decision.rope import Decision
-from outperform.runs import FEW_RUNS
+from outperform.runs import FEW_RUNS, stand_apart
 
 LEVELS = {"a": (0.84, 0.78, 0.88, 0.82), "b": (0.80, 0.83, 0.76)}
 
@@ -164,3 +164,64 @@ def test_pooling_is_named_only_where_it_says_something_else():
     turned = compared(n=2_000, levels={"a": sure["b"], "b": sure["a"]})
     assert turned.decision is turned.details.pooled.decision is Decision.WORSE
     assert "runs_not_pooled" not in [one.name for one in turned.findings]
+
+
+def named_apart(found):
+    return [one for one in found.findings if one.name == "run_stands_apart"]
+
+
+def test_collapsed_run_is_named_with_its_distance():
+    levels = {"a": (0.84, 0.83, 0.5, 0.85, 0.84), "b": (0.84, 0.83, 0.82, 0.85, 0.84)}
+    found = compared(n=2_000, levels=levels, n_draws=500)
+    (said,) = named_apart(found)
+    values = np.array(found.a.details.run_values)
+    distance = np.delete(values, 2).mean() - values[2]
+    assert said.message.startswith(f"a: a2 is {distance:.4g} from the mean of the other 4 runs,")
+    assert said.level == "warning"
+    assert not found.decision.decided
+
+
+def test_normal_runs_are_not_named():
+    found = compared(
+        levels={"a": (0.84, 0.78, 0.88, 0.82, 0.8), "b": (0.80, 0.83, 0.76, 0.8, 0.81)}
+    )
+    assert named_apart(found) == []
+
+
+def test_first_step_is_the_t_of_one_more_run():
+    """One step alone: a run is named from the quantile of t on that Bonferroni gives."""
+    rest = np.array([0.81, 0.83, 0.82])
+    limit = stats.t.ppf(1 - 0.01 / 8, 2) * rest.std(ddof=1) * np.sqrt(4 / 3)
+    for factor, wanted in ((1.001, (3,)), (0.999, ())):
+        values = np.append(rest, rest.mean() - factor * limit)
+        assert stand_apart(values, noise=0.0, level=0.01) == wanted
+
+
+def test_two_runs_that_collapse_alike_do_not_hide_each_other():
+    values = np.array([0.84, 0.50, 0.845, 0.505, 0.838, 0.842, 0.836])
+    assert stand_apart(values, noise=1e-5, level=0.01) == (1, 3)
+
+
+def test_ties_do_not_make_the_next_run_stand_apart():
+    """Four equal scores of 500 items and one item more: less than the items' own noise."""
+    values = np.array([0.84, 0.84, 0.84, 0.84, 0.842])
+    assert stand_apart(values, noise=0.84 * 0.16 / 500, level=0.01) == ()
+
+
+@pytest.mark.parametrize("n_runs", [3, 4, 5, 7, 10, 20])
+def test_normal_runs_are_seldom_named(n_runs):
+    """At most one in a hundred for each model; four standard errors are allowed."""
+    rng, n_sets = np.random.default_rng(n_runs), 1_000
+    named = [
+        bool(stand_apart(rng.standard_normal(n_runs), noise=0.0, level=0.01)) for _ in range(n_sets)
+    ]
+    assert np.mean(named) <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / n_sets)
+
+
+def test_lone_run_widens_the_interval_by_more_than_it_moves_it():
+    """So what is decided with it is decided without it, and nothing need be withheld."""
+    levels = {"a": (*(0.85,) * 9, 0.78), "b": (0.82,) * 10}
+    found = compared(n=3_000, levels=levels, n_draws=2_000)
+    assert [said.message[:8] for said in named_apart(found)] == ["a: a9 is"]
+    without = compared(n=3_000, levels={"a": levels["a"][:9], "b": levels["b"]}, n_draws=2_000)
+    assert found.hdi.low < without.hdi.low < without.hdi.high < found.hdi.high + 0.005

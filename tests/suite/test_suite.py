@@ -413,7 +413,8 @@ def fold_table(n_folds: int) -> dict[str, list[object]]:
 @pytest.mark.parametrize("metric", ["mean", "mean_cost"])
 def test_a_table_of_scores_is_answered_as_compare_scores_does(n_folds, metric):
     table = fold_table(n_folds)
-    suite = op.Suite.from_scores(table, by="data", metric=metric, rope=0.005)
+    stated = {} if n_folds == 1 else {"folds": n_folds}
+    suite = op.Suite.from_scores(table, by="data", metric=metric, rope=0.005, **stated)
     assert suite.models == ("A", "B", "C")
     found = op.compare(suite, "C", "A", random_state=1, n_draws=4_000, hdi_prob=0.9)
     c, a = (
@@ -425,7 +426,7 @@ def test_a_table_of_scores_is_answered_as_compare_scores_does(n_folds, metric):
     )
     expected = op.compare_scores(
         c, a, names=("C", "A"), metric=metric, rope=0.005, random_state=1, n_draws=4_000,
-        hdi_prob=0.9,
+        hdi_prob=0.9, **stated,
     )  # fmt: skip
     assert found.to_dict() == expected.to_dict()
 
