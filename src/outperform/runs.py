@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, takewhile
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -260,20 +261,20 @@ _FEWEST_ALIKE = 3
 
 
 def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
-    """Return which runs stand apart from the others, by Rosner's generalised extreme deviate test.
+    """Return which runs stand apart from the others, fewer than half of them.
 
-    The most extreme run is set aside and compared with the others by their t, then the next one,
-    up to half of them. If several have collapsed alike, the first may be hidden by the second,
-    so the last step that finds one names all that were set aside until then.
+    The lowest or the highest k runs are compared with the others by the t of two groups with one
+    variance. Of normal runs any k chosen beforehand have that t, and there are R over k ways to
+    choose them, so Bonferroni's bound holds for the k that are furthest off.
 
     Parameters
     ----------
     values
         The metric of each run.
     noise
-        The variance that the items give a run; other runs vary at least by that.
+        The variance that the items give a run; runs of a group vary at least by that.
     level
-        How often any of normal runs may be named, shared by all steps.
+        How often any of normal runs may be named, shared by all k.
 
     Examples
     --------
@@ -282,19 +283,21 @@ def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int,
     >>> stand_apart(np.array([0.84, 0.80, 0.83, 0.85, 0.84]), noise=1e-4, level=0.01)
     ()
     """
-    n = values.size
-    steps = range(min((n - 1) // 2, n - _FEWEST_ALIKE))
-    rest, aside, named = list(range(n)), [], 0
-    for _ in steps:
-        middle = values[rest].mean()
-        extreme = max(rest, key=lambda run: abs(values[run] - middle))
-        limit = stdtrit(len(rest) - 2, 1 - level / len(steps) / (2 * len(rest)))
-        rest.remove(extreme)
-        aside.append(extreme)
-        error = _sd(values[rest], noise) * np.sqrt(1 + 1 / len(rest))
-        if abs(values[extreme] - values[rest].mean()) > limit * error:
-            named = len(aside)
-    return tuple(sorted(aside[:named]))
+    n, order = values.size, np.argsort(values, kind="stable")
+    sizes = range(1, (n - 1) // 2 + 1)
+    named: tuple[int, ...] = ()
+    most = 1.0
+    for k in sizes:
+        limit = float(stdtrit(n - 2, 1 - level / len(sizes) / (2 * comb(n, k))))
+        for few, rest in ((order[:k], order[k:]), (order[n - k :], order[: n - k])):
+            within = sum(float(values[own].var()) * own.size for own in (few, rest)) / (n - 2)
+            error = np.sqrt(max(within, noise) * (1 / k + 1 / (n - k)))
+            distance = abs(float(values[few].mean() - values[rest].mean()))
+            # A distance of more than nothing is beyond any limit where nothing varies.
+            times = distance / (limit * error) if error else np.inf * np.sign(distance)
+            if times > most:
+                most, named = times, tuple(sorted(few.tolist()))
+    return named
 
 
 def _sd(values: FloatArray, noise: float) -> float:
