@@ -237,7 +237,7 @@ class _Design(NamedTuple):
         given = self.datasets
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
             names = tuple(str(k) for k in range(1, int(given) + 1))
-        elif isinstance(given, (str, bytes, bool)) or not hasattr(given, "__len__"):
+        elif given is None or isinstance(given, (str, bytes, int)) or not hasattr(given, "__len__"):
             raise UsageError(f"datasets must be names or their number, e.g. {n}; got {given!r}")
         else:
             names = tuple(map(str, given))
@@ -267,9 +267,9 @@ class _Design(NamedTuple):
                 )
             return runs / n
         if n % self.folds or self.runs not in (None, n // self.folds):
-            runs = "" if self.runs is None else f"{counted(self.runs, 'runs')} of "
+            repeated = "" if self.runs is None else f"{counted(self.runs, 'runs')} of "
             raise DataError(
-                f"{key}{n} scores cannot be {runs}{self.folds} folds; check folds, or give "
+                f"{key}{n} scores cannot be {repeated}{self.folds} folds; check folds, or give "
                 "test_share"
             )
         return 1 / self.folds
@@ -303,7 +303,8 @@ def _read(
     """Return the scores of each data set, and what was noticed."""
     noticed: list[Finding] = []
     if design.datasets is not None and all(_is_vector(values) for values in (a, b)):
-        pair = Scores.from_values(dict(zip(names, (a, b), strict=True)))  # aligns series
+        vectors: Any = {names[0]: a, names[1]: b}
+        pair = Scores.from_values(vectors)  # aligns series
         noticed += pair.findings
         keys = design.names(pair.n)
         of_a, of_b = (dict(zip(keys, values, strict=True)) for values in pair.values)
