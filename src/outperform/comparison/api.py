@@ -23,6 +23,7 @@ from outperform.errors import UsageError
 from outperform.findings import Finding, is_serious
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference import engine as answering
+from outperform.inference.changes import uneven_findings
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import (
@@ -300,6 +301,7 @@ def summarize_comparison(
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
+        *uneven_findings(spec, decision, numbers.hdi, rope),
         *repeated_findings(spec, numbers.sd),
     )
     return Comparison(
