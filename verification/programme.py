@@ -69,6 +69,7 @@ from verification import (
     sums,
     tails,
     votes,
+    weak_spots,
     weights,
     worlds,
 )
@@ -606,6 +607,7 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "few-items": partial(_of_few, few_items),
     "tails": partial(_of_few, tails),
     "votes": partial(_of_few, votes),
+    "weak-spots": partial(_of_few, weak_spots),
     "weights": partial(_of_worlds, weights, weights),
 }
 

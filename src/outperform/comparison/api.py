@@ -23,10 +23,12 @@ from outperform.errors import UsageError
 from outperform.findings import Finding, is_serious
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference import engine as answering
+from outperform.inference.changes import uneven_findings
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import (
     Data,
+    LabelSpec,
     OfTwo,
     Question,
     Spec,
@@ -290,6 +292,8 @@ def summarize_comparison(
     spelled = tuple(spelling_findings(decision, as_right, rope))
     if is_serious(spelled):
         decision = Decision.UNDECIDED
+    stated = isinstance(spec, LabelSpec) and spec.view_errors is not None
+    uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
     levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     findings = (
@@ -300,6 +304,7 @@ def summarize_comparison(
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
+        *uneven,
         *repeated_findings(spec, numbers.sd),
     )
     return Comparison(

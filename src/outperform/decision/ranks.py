@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, Distribution, FloatArray
-from outperform.decision.rope import Masses, Rope, mean_error
+from outperform.decision.rope import Masses, Rope, mean_error, probability_error
 
 _AT_ONCE = 1 << 20
 
@@ -78,6 +78,9 @@ class RankMoments(NamedTuple):
 def expected_ranks(probabilities: FloatArray, n_draws: int) -> RankMoments:
     """Return expected ranks from the probabilities of ranks.
 
+    A rank that is the same in all draws is known as well as a probability of 0 out of so many:
+    another draw may be one rank off.
+
     Examples
     --------
     >>> expected_ranks(np.array([[0.75, 0.25], [0.25, 0.75]]), 100).mean.tolist()
@@ -86,7 +89,19 @@ def expected_ranks(probabilities: FloatArray, n_draws: int) -> RankMoments:
     ranks = 1.0 + np.arange(probabilities.shape[1])
     mean = probabilities @ ranks
     variance = np.maximum(probabilities @ ranks**2 - mean**2, 0.0)
-    return RankMoments(mean=mean, mcse=np.sqrt(variance / n_draws))
+    least = rank_error(0.0, n_draws) if ranks.size > 1 else 0.0
+    return RankMoments(mean=mean, mcse=np.maximum(np.sqrt(variance / n_draws), least))
+
+
+def rank_error(sd: float, n_draws: int) -> float:
+    """Return the Monte Carlo error of a mean rank, which is never 0.
+
+    Examples
+    --------
+    >>> rank_error(0.5, 10_000), rank_error(0.0, 10_000) > 0
+    (0.005, True)
+    """
+    return max(mean_error(sd, n_draws), probability_error(0.0, n_draws))
 
 
 def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
@@ -100,6 +115,36 @@ def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
     if greater_is_better:
         return np.asarray(values.max(axis=0) - values)
     return np.asarray(values - values.min(axis=0))
+
+
+def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
+    """Return the Monte Carlo errors of the mean losses of values ``(n_models, n_draws)``.
+
+    A model that is ahead in every draw loses nothing in any, and another draw may still put it
+    behind. So the error is that of 0 out of so many draws at least, times the sd of the lead.
+
+    Examples
+    --------
+    >>> errors = loss_errors(np.array([[0.9, 0.8, 0.9, 0.8], [0.5, 0.5, 0.4, 0.4]]))
+    >>> bool(0 < errors[0] < errors[1])
+    True
+    """
+    n_models, n_draws = values.shape
+    if n_models == 1:
+        return np.zeros(1)
+    gains = values if greater_is_better else -values
+    second, first = np.partition(gains, n_models - 2, axis=0)[-2:]
+    errors = np.empty(n_models)
+    for model, own in enumerate(gains):
+        lead = own - np.where(own == first, second, first)
+        errors[model] = loss_error(np.maximum(-lead, 0.0), float(lead.std(ddof=1)), n_draws)
+    return errors
+
+
+def loss_error(lost: FloatArray, sd: float, n_draws: float) -> float:
+    """Return the Monte Carlo error of a mean loss; ``sd`` is that of the lead before it is cut."""
+    drawn = mean_error(float(lost.std(ddof=1)), n_draws)
+    return max(drawn, sd * probability_error(0.0, n_draws))
 
 
 _NODES = 24
@@ -140,11 +185,12 @@ def regret_from_draws(
     worth = draws.size if n_effective is None else n_effective
     gains = draws if greater_is_better else -draws
     lost_a, lost_b = np.maximum(-gains, 0.0), np.maximum(gains, 0.0)
+    sd = float(gains.std(ddof=1))
     return Regret(
         a=float(lost_a.mean()),
         b=float(lost_b.mean()),
-        mcse_a=mean_error(float(lost_a.std(ddof=1)), worth),
-        mcse_b=mean_error(float(lost_b.std(ddof=1)), worth),
+        mcse_a=loss_error(lost_a, sd, worth),
+        mcse_b=loss_error(lost_b, sd, worth),
     )
 
 

@@ -8,14 +8,16 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors
 from outperform.data.table import Table
 from outperform.data.views import code_of, in_weights
+from outperform.decision.intervals import Interval
+from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed
 from outperform.inference.engine import observed
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, make_label_spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.predictive import by_truth, row_factors
 
@@ -25,6 +27,8 @@ _MOST_CELLS = 2_000
 # Of stated error rates that hold, one comparison in so many is said not to fit.
 _FALSE_ALARM = 0.01
 _MOST_NAMED = 3
+# With more errors of a class the gold labels say next to nothing of it.
+_MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
@@ -166,6 +170,73 @@ def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
         yield finding(
             "label_errors_do_not_fit", rates=errors, cells=listed(cells, most=_MOST_NAMED)
         )
+
+
+def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -> Iterator[Finding]:
+    """Yield ``label_errors_matter`` where a firm decision needs classes with equal label errors.
+
+    One rate that was stated for all classes is an average, and the data cannot show how it is
+    shared among them. So every class in turn gets twice the rate, the others as much less, and
+    the interval moves as the observed difference does.
+
+    Parameters
+    ----------
+    spec
+        What was asked.
+    decision, hdi, rope
+        What came out.
+    """
+    if not isinstance(spec, LabelSpec) or spec.view_errors is None or not decision.decided:
+        return
+    rate = spec.view_errors.same
+    if rate is None:
+        return
+    for label, errors in _uneven(spec, spec.view_errors, rate):
+        moved = _difference(replace(spec, view_errors=errors)) - _difference(spec)
+        there = replace(hdi, low=hdi.low + moved, high=hdi.high + moved)
+        if not _agrees(decision, there, rope, spec.metric.greater_is_better):
+            yield finding(
+                "label_errors_matter",
+                rate=rate,
+                label=label,
+                more=errors.rates.get(label, 0.0),
+                less=min([errors.rates.get(one, 0.0) for one in errors.labels if one != label]),
+                moved=moved,
+                symbol=decision.symbol,
+            )
+            return
+
+
+def _uneven(
+    spec: LabelSpec, errors: LabelErrors, rate: float
+) -> Iterator[tuple[Label, LabelErrors]]:
+    """Yield each class, and rates of the same average that are twice as high there."""
+    actual = in_weights(spec.view).margins(spec.view.models[0]).actual.astype(np.float64)
+    shares = actual / actual.sum()
+    spread = (errors.matrix - np.diag(errors.matrix.diagonal())) / rate
+    for code in np.flatnonzero(spread.sum(axis=1) > 0).tolist():
+        share = float(shares[code])
+        if not 0 < share < 1:
+            continue
+        more = min(2.0 * rate, rate / share)
+        less = max(0.0, (rate - share * more) / (1.0 - share))
+        rates = np.where(np.arange(len(shares)) == code, more, less)
+        wrong = spread * rates[:, None]
+        matrix = wrong + np.diag(1.0 - wrong.sum(axis=1))
+        if more < _MOST_WRONG:
+            yield errors.labels[code], replace(errors, matrix=matrix, same=None)
+
+
+def _difference(spec: LabelSpec) -> float:
+    a, b = observed(spec)
+    return a - b
+
+
+def _agrees(decision: Decision, hdi: Interval, rope: Rope, greater_is_better: bool) -> bool:
+    if decision is Decision.EQUIVALENT:
+        return rope.low <= hdi.low and hdi.high <= rope.high
+    above = (decision is Decision.BETTER) == greater_is_better
+    return hdi.low > rope.high if above else hdi.high < rope.low
 
 
 def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:

@@ -268,6 +268,7 @@ def table_findings(spec: Spec) -> Iterator[Finding]:
     yield from pool_findings(spec)
     yield from _class_findings(spec)
     yield from _undefined(spec)
+    yield from _gaps(spec)
     if spec.measured.per_item:
         yield from undefined_findings(spec)
     if spec.positive is not None and spec.view.kind != "correct":
@@ -427,6 +428,29 @@ def _undefined(spec: LabelSpec) -> Iterator[Finding]:
             )
 
 
+def _gaps(spec: LabelSpec) -> Iterator[Finding]:
+    """Yield ``levels_by_rank`` where whole numbers between the levels never occur."""
+    if not isinstance(spec.measured.function, Ordinal) or spec.choices.labels is not None:
+        return
+    levels = [one for one in spec.data.labels if _is_number(one)]
+    if len(levels) < len(spec.data.labels) or len(levels) < 2:
+        return
+    steps = np.diff(np.sort(np.array(levels, dtype=np.float64)))
+    # Kappa asks how far levels are apart beside each other, and an error how many steps it is.
+    step = 1.0 if spec.measured.function.of == "mae" else steps[0]
+    if np.allclose(steps, step):
+        return
+    yield finding(
+        "levels_by_rank",
+        levels=listed([str(one) for one in levels], most=_MOST_NAMED),
+        metric=spec.metric.name,
+    )
+
+
+def _is_number(label: object) -> bool:
+    return isinstance(label, (int, float)) and not isinstance(label, bool)
+
+
 def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
     """Return what is said of classes that are never true, so that no average runs over them."""
     never_true, it = _never_true(spec, codes), _it(codes)
@@ -555,10 +579,15 @@ def pull_findings(
         for model, value in levels.items()
         if is_pulled(*value)
     ]
-    if pulled:
+    if not pulled:
+        return
+    means = clauses(pulled, most=_MOST_NAMED)
+    if isinstance(spec, LabelSpec) and isinstance(spec.measured.function, Ordinal):
+        yield finding("prior_pull_on_levels/ordinal", means=means)
+    else:
         yield finding(
             "prior_pull_on_levels/learned" if learned else "prior_pull_on_levels/fixed",
-            means=clauses(pulled, most=_MOST_NAMED),
+            means=means,
         )
 
 

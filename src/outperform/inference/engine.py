@@ -317,13 +317,14 @@ def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None)
 
 
 def weighs_units(spec: Spec) -> bool:
-    """Return whether groups, sentences or label sets have weights, or items of which few matter."""
+    """Return whether groups, sentences, label sets or weighted items have weights of their own."""
     if isinstance(spec, ScoreSpec):
         return spec.n_groups is not None or any(one is not None for one in spec.dfs)
     if spec.prior.name != "bootstrap":
         return False
     spans = spec.data.kind == "spans" and spec.view.groups is not None
-    return spec.n_groups is not None or spans or spec.view.kind == "label_sets"
+    weighted = spec.n_groups is not None or spec.n_effective is not None
+    return weighted or spans or spec.view.kind == "label_sets"
 
 
 def _weights_of(posterior: Posterior) -> list[LinearWeights]:

@@ -40,6 +40,7 @@ from outperform.inference.views import (
     refuse_names,
     refuse_unseen,
 )
+from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
 from outperform.metrics.votes import VOTES
@@ -246,7 +247,9 @@ def make_label_spec(
         pos_label=pos_label,
         engine=engine,
     )
-    several = view.positive is None and view.table.n_classes > 2
+    # What is learned of errors in general knows no order, and expects too many between far levels.
+    in_order = isinstance(view.measured.function, Ordinal)
+    several = view.positive is None and view.table.n_classes > 2 and not in_order
     chosen = _choose_prior(given, view.table, defaults[several])
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)

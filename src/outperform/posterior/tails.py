@@ -38,7 +38,9 @@ def pareto_shape(excesses: FloatArray) -> float:
     quartile = x[int(n / 4 + 0.5) - 1]
     b = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(1, m + 1) - 0.5))) / (3 * quartile)
     k = np.log1p(-b[:, None] * x).mean(axis=1)
-    likelihood = n * (np.log(-b / k) - k - 1)
+    # Where b is 0, k is too, and the distribution is the exponential.
+    scale = np.divide(-b, k, out=np.full_like(b, 1 / x.mean()), where=k != 0)
+    likelihood = n * (np.log(scale) - k - 1)
     weights = np.exp(likelihood - likelihood.max())
     b_mean = float(b @ weights / weights.sum())
     return float(np.log1p(-b_mean * x).mean())

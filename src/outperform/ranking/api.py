@@ -15,7 +15,7 @@ from outperform.data.scores import Scores
 from outperform.data.views import named
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import check_prob
-from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
+from outperform.decision.ranks import expected_ranks, loss_errors, losses, rank_probabilities
 from outperform.decision.rope import (
     Decision,
     Rope,
@@ -177,6 +177,7 @@ def _rows(
     p_rank = rank_probabilities(values, greater_is_better=better)
     ranks = expected_ranks(p_rank, n_draws)
     lost = losses(values, greater_is_better=better)
+    lost_errors = loss_errors(values, greater_is_better=better)
     allowed = -rope.low if better else rope.high
     pooled, alone = (
         Answer(values=draws, of_models=(None,) * len(order), of_difference=None)
@@ -196,7 +197,7 @@ def _rows(
                 expected_rank=float(ranks.mean[model]),
                 expected_rank_mcse=float(ranks.mcse[model]),
                 regret=float(lost[model].mean()),
-                regret_mcse=mean_error(float(lost[model].std(ddof=1)), n_draws),
+                regret_mcse=float(lost_errors[model]),
                 p_practically_best=float((lost[model] <= allowed).mean()),
                 decision=decision,
                 tied=decision is not Decision.WORSE

@@ -21,7 +21,13 @@ from outperform._typing import FloatArray, Seed, SeedSequence
 from outperform.comparison.api import summarize_comparison
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import Interval, check_prob
-from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
+from outperform.decision.ranks import (
+    expected_ranks,
+    loss_errors,
+    losses,
+    rank_error,
+    rank_probabilities,
+)
 from outperform.decision.rope import (
     Decision,
     Masses,
@@ -188,6 +194,7 @@ def _rows(
     p_rank = rank_probabilities(values, greater_is_better=better)
     expected = expected_ranks(p_rank, n_draws)
     lost = losses(values, greater_is_better=better)
+    lost_errors = loss_errors(values, greater_is_better=better)
     allowed = -how.rope.low if better else how.rope.high
     ranks = _mean_ranks(tasks, names, how)
     sign = -1.0 if better else 1.0
@@ -229,10 +236,10 @@ def _rows(
                 expected_rank=float(expected.mean[model]),
                 expected_rank_mcse=float(expected.mcse[model]),
                 mean_rank=float(ranks[model].mean()),
-                mean_rank_mcse=mean_error(float(ranks[model].std(ddof=1)), n_draws),
+                mean_rank_mcse=rank_error(float(ranks[model].std(ddof=1)), n_draws),
                 mean_rank_hdi=narrowest(np.sort(ranks[model]), prob),
                 regret=float(lost[model].mean()),
-                regret_mcse=mean_error(float(lost[model].std(ddof=1)), n_draws),
+                regret_mcse=float(lost_errors[model]),
                 p_practically_best=float((lost[model] <= allowed).mean()),
                 p_best_new_tasks=None if elsewhere is None else float(elsewhere[model]),
                 against_leader=against,
