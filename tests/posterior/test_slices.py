@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.posterior import slices
-from outperform.posterior.pooling import KAPPAS, LIKE_WHOLE
+from outperform.posterior.pooling import KAPPAS, LIKE_WHOLE, TILT_KAPPAS
 from outperform.posterior.registry import get_prior
 from outperform.posterior.slices import pool_slices
 
@@ -53,7 +53,8 @@ def closed_form(posterior, place):
     truth, a, b = posterior.cells.T
     sign = (a == truth) * 1.0 - (b == truth) * 1.0
     starts, here = posterior.answers.rows.row_starts, slice(place, place + 1)
-    shapes, weights = posterior.answers.shapes(here)[0], posterior.answers.weights[place]
+    n_grid, tilt = posterior.answers.n_grid, posterior.answers.tilt
+    shapes, weights = posterior.answers.shapes(here)[0], posterior.answers.weights[place, :n_grid]
     mass, mean, square = (
         np.add.reduceat(shapes * factor, starts, axis=1) for factor in (1.0, sign, sign**2)
     )
@@ -65,8 +66,13 @@ def closed_form(posterior, place):
     rates = shapes / mass[:, None]
     of_classes = np.einsum("g,gt,gu->tu", shares * mass / (mass + 1), rates, rates)
     of_classes += np.diag((shares / (mass + 1)) @ rates)
-    expected = (shares @ rates) @ (weights @ mean)
-    return expected, (of_classes * of_rows).sum() - expected**2
+    expected, squared = (shares @ rates) @ (weights @ mean), (of_classes * of_rows).sum()
+    patterns, weights = tilt.shapes(here)[0] + tilt.counts[place], posterior.answers.weights[place]
+    patterns /= (mass := patterns.sum(axis=1))[:, None]
+    mean, square = (patterns @ [0, one, 1, 0] for one in (-1, 1))
+    expected += weights[n_grid:] @ mean
+    squared += weights[n_grid:] @ ((square + mass * mean**2) / (mass + 1))
+    return expected, squared - expected**2
 
 
 def drawn(posterior, needs="margins", n_draws=N_DRAWS):
@@ -93,6 +99,44 @@ def errors(posterior):
             ]
         )
     return np.abs(found)
+
+
+def tilted(posterior, kappa):
+    """Return the same with one κ of all classes alike."""
+    answers = posterior.answers
+    weights = np.zeros_like(answers.weights)
+    weights[:, answers.n_grid + TILT_KAPPAS.tolist().index(kappa)] = 1.0
+    return posterior._with(posterior.prevalence, replace(answers, weights=weights))
+
+
+@pytest.mark.parametrize("kappa", [8.0, 2048.0])
+def test_tilted_draws_have_the_mean_and_variance_of_the_closed_form(posterior, kappa):
+    assert errors(tilted(posterior, kappa)).max() < 5
+
+
+def test_tilted_draws_of_all_cells_are_those_that_are_shared(posterior):
+    posterior = tilted(posterior, 32.0)
+    draw = posterior.worker("margins", posterior.draw_whole(np.random.SeedSequence(3), N_DRAWS))
+    for place, shared in zip((0, 5), (0, 5), strict=True):
+        plain = draw(np.random.default_rng(place), slice(place, place + 1), N_DRAWS)
+        plain = [[part[:, 0].copy() for part in model] for model in plain]
+        for number, other in enumerate(drawn(posterior)):
+            if number == shared:
+                for model, by_model in zip(plain, other, strict=True):
+                    for one, two in zip(model, by_model, strict=True):
+                        error = np.hypot(one.std(axis=1), two[:, 0].std(axis=1)) / N_DRAWS**0.5
+                        assert (abs(one.mean(axis=1) - two[:, 0].mean(axis=1)) < 5 * error).all()
+                break
+
+
+def test_tilted_confusions_have_the_margins(posterior):
+    posterior = tilted(posterior, 8.0)
+    for margins, matrices in zip(
+        drawn(posterior, n_draws=200), drawn(posterior, "confusion", 200), strict=True
+    ):
+        for one, matrix in zip(margins, matrices, strict=True):
+            np.testing.assert_allclose(np.einsum("ttsd->tsd", matrix), one.hits, atol=1e-9)
+            np.testing.assert_allclose(matrix.sum(axis=0), one.predicted, atol=1e-9)
 
 
 @pytest.mark.parametrize("kappa", [None, 0.0, 32.0, 2048.0, np.inf])
