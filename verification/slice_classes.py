@@ -48,7 +48,7 @@ WORLDS = (
     ClassWorld(classes=50),
     replace(_TWENTY, zipf=True),
     replace(_TWENTY, metric="f1_macro"),
-    replace(_TWENTY, metric="mcc"),
+    replace(_TWENTY, metric="matthews_corrcoef"),
 )
 
 
@@ -69,7 +69,7 @@ class Noted(NamedTuple):
 def truth(world: ClassWorld) -> float:
     """Return A − B in the bad slice."""
     lost = -_ACCURACY * _LOSS
-    return lost * world.classes / (world.classes - 1) if world.metric == "mcc" else lost
+    return lost * world.classes / (world.classes - 1) if world.metric == "matthews_corrcoef" else lost
 
 
 def simulate(world: ClassWorld, generator: np.random.Generator) -> op.Outcomes:
