@@ -60,6 +60,7 @@ from verification import (
     runs,
     score_tables,
     scores,
+    slice_classes,
     slice_tables,
     slices,
     spans,
@@ -434,7 +435,12 @@ def run_slices(sizes: Sizes) -> Part:
         "slices.md": slice_tables.table(found, sizes.slices),
         "slices_doubt.md": slice_tables.trades(traded, sizes.slices),
     }
-    return Part(tables=tables, failures=slice_tables.failures(found, sizes.slices))
+    failures = slice_tables.failures(found, sizes.slices)
+    most = max(1, min(slice_classes.REPETITIONS, sizes.test_sets // 2))
+    repetitions = dict.fromkeys(slice_classes.WORLDS, most)
+    noted = spread_worlds("classes", slice_classes.repeat, repetitions, sizes.machine, step=10)
+    tables["slices_classes.md"] = slice_classes.table(noted)
+    return Part(tables=tables, failures=[*failures, *slice_classes.failures(noted)])
 
 
 def run_limits(sizes: Sizes) -> Part:

@@ -17,6 +17,7 @@ from outperform.posterior.pooling import (
     DOUBT,
     KAPPAS,
     LIKE_WHOLE,
+    TILT_KAPPAS,
     Centre,
     Shrinkage,
     learn_weights,
@@ -24,6 +25,8 @@ from outperform.posterior.pooling import (
     lump,
     share_kept,
     shrink,
+    tilt_factors,
+    who_is_right,
 )
 from outperform.posterior.registry import get_prior
 from outperform.posterior.slices import pool_slices
@@ -210,7 +213,8 @@ def many_classes(n_slices=60, n=300, n_classes=20):
 def test_cells_that_hardly_occur_elsewhere_do_not_make_slices_differ():
     posterior = pool_slices(many_classes(), prior=get_prior("unit"))
     answers = posterior.learned
-    assert answers.weights[:, KAPPAS >= 512].sum(axis=1).mean() > 0.8
+    alike = np.concatenate([KAPPAS, TILT_KAPPAS]) >= 512
+    assert answers.weights[:, alike].sum(axis=1).mean() > 0.8
     # Planted: every rare cell for itself.
     assert shrink(answers.rows).weights[:, KAPPAS >= 512].sum(axis=1).mean() < 0.2
 
@@ -219,17 +223,22 @@ def test_lumps_keep_every_item_and_all_prior_mass():
     seen = many_classes(10)
     answers = pool_slices(seen, prior=get_prior("unit"))
     rows = answers.answers.rows
-    lumped = lump(rows, answers.cells)
+    lumped, patterns = lump(rows, answers.cells)
     assert lumped.n_cells < rows.n_cells
     np.testing.assert_allclose(lumped.row_prior, rows.row_prior)
     np.testing.assert_array_equal(lumped.row_place, rows.row_place)
     np.testing.assert_array_equal(lumped.row_count, rows.row_count)
+    by_pattern = [
+        np.bincount(of[one.cell], one.count, minlength=4)
+        for of, one in ((patterns, lumped), (who_is_right(answers.cells), rows))
+    ]
+    np.testing.assert_array_equal(*by_pattern)
 
 
 def test_two_classes_have_nothing_to_lump():
     counts = np.random.default_rng(2).multinomial(60, [share / 2 for share in EQUAL * 2], size=12)
     posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
-    lumped = lump(posterior.answers.rows, posterior.cells)
+    lumped, _ = lump(posterior.answers.rows, posterior.cells)
     assert lumped.n_cells == 8
     assert sorted(lumped.count) == sorted(posterior.answers.rows.count)
 
@@ -247,10 +256,20 @@ def test_draws_of_one_slice_are_those_of_the_ordinary_model():
     assert abs(found.p_worse - ordinary.p_worse) < 5 * np.sqrt(0.5 / 200_000)
 
 
+def untilted(posterior):
+    """Return the same with slices that do not differ in all classes alike."""
+    answers = posterior.answers
+    weights = answers.weights.copy()
+    weights[:, answers.n_grid :] = 0
+    weights /= weights.sum(axis=1, keepdims=True)
+    return posterior._with(posterior.prevalence, replace(answers, weights=weights))
+
+
 def test_the_mean_of_the_draws_is_the_mean_of_the_mixture():
     generator = np.random.default_rng(6)
     counts = np.hstack([generator.multinomial(60, EQUAL, size=12) for _ in range(2)])
-    posterior = pool_slices(outcomes_of(counts).select(["a", "b"]), prior=get_prior("uniform"))
+    outcomes = outcomes_of(counts).select(["a", "b"])
+    posterior = untilted(pool_slices(outcomes, prior=get_prior("uniform")))
     n_draws, places = 40_000, slice(3, 6)
     draw = posterior.worker("margins")
     sums_a, sums_b = draw(np.random.default_rng(2), places, n_draws)
@@ -262,7 +281,7 @@ def test_the_mean_of_the_draws_is_the_mean_of_the_mixture():
     recall = (sums_a.hits[1] / sums_a.actual[1]).mean(axis=1)
     of_class = [place for place, cell in enumerate(posterior.cells) if cell[0] == 1]
     right = [place for place in of_class if posterior.cells[place][1] == 1]
-    shapes, weights = posterior.answers.shapes(places), posterior.answers.weights[places]
+    shapes, weights = posterior.answers.shapes(places), posterior.answers.weights[places, :10]
     rates = shapes[:, :, right].sum(axis=2) / shapes[:, :, of_class].sum(axis=2)
     np.testing.assert_allclose(recall, (weights * rates).sum(axis=1), atol=5 * 0.1 / 200)
     np.testing.assert_allclose(sums_b.predicted.sum(axis=0), 1.0, rtol=1e-12)
@@ -270,7 +289,7 @@ def test_the_mean_of_the_draws_is_the_mean_of_the_mixture():
 
 def shared_and_own(counts, n_draws=20_000):
     """Return draws of A's recall with and without those of the whole, and the posterior."""
-    posterior = pool_slices(outcomes_of(counts), prior=get_prior("uniform"))
+    posterior = untilted(pool_slices(outcomes_of(counts), prior=get_prior("uniform")))
     whole = posterior.draw_whole(np.random.SeedSequence(1), n_draws)
     found = []
     for given in (whole, None):
@@ -443,3 +462,71 @@ def test_a_slice_alone_has_its_own_counts_and_the_prior():
     learned = shrink(sliced(counts))
     shapes = np.einsum("sg,sgc->sc", learned.alone().weights, all_shapes(learned))
     np.testing.assert_array_equal(shapes, 1 + counts)
+
+
+# In all classes alike
+
+
+def test_patterns_are_those_of_scipy_with_the_slice_left_out():
+    posterior = pool_slices(many_classes(6, n=80, n_classes=5), prior=get_prior("unit"))
+    learned, tilt = posterior.learned, posterior.learned.tilt
+    rows, counts = learned.rows, learned.rows.dense(slice(0, 6))
+    worth = np.zeros((6, rows.n_rows))
+    worth[rows.row_place, rows.row_row] = learned.centres[0].worth
+    right = who_is_right(posterior.cells)
+    for place in range(6):
+        others = rows.prior.copy()
+        for other in range(6):
+            if other != place:
+                others += worth[other, rows.row] * counts[other]
+        totals = np.bincount(rows.row, others)
+        share = np.bincount(rows.row, counts[place]) / counts[place].sum()
+        expected = np.bincount(right, share[rows.row] * others / totals[rows.row], minlength=4)
+        np.testing.assert_allclose(tilt.expected[place], expected, rtol=1e-9)
+        known = 1 / (share**2 / totals).sum()
+        assert tilt.known[place] == pytest.approx(known)
+        seen = np.bincount(right, counts[place], minlength=4)
+        np.testing.assert_array_equal(tilt.counts[place], seen)
+        law = [
+            stats.dirichlet_multinomial(mass * expected, int(seen.sum())).logpmf(seen.astype(int))
+            for mass in (*(known * TILT_KAPPAS / (known + TILT_KAPPAS)), known)
+        ]
+        ratios = np.array(law[:-1]) - law[-1]
+        np.testing.assert_allclose(tilt.log_ratios()[place], ratios, atol=1e-8)
+
+
+def test_tilted_rates_have_the_shares_wanted_however_classes_differ():
+    generator = np.random.default_rng(3)
+    rates = generator.dirichlet([0.3, 0.3, 0.3, 2.0], size=(7, 50)).transpose(2, 0, 1)
+    classes = generator.dirichlet(np.ones(7), size=50).T
+    shares = generator.dirichlet([2.0, 1.0, 1.0, 8.0], size=50).T
+    rates = 0.999 * rates + 0.001 / 4
+    tilted = tilt_factors(rates, classes, shares)[:, None] * rates
+    tilted /= tilted.sum(axis=0)
+    np.testing.assert_allclose((tilted * classes).sum(axis=1), shares, atol=2e-3)
+
+
+def spread_out(n_classes, n_slices=20, n=200):
+    """Return slices of the same items whatever the classes; in the first A is worse by 0.15."""
+    patterns = np.repeat([3, 2, 1, 0], [160, 10, 10, 20])
+    bad = np.repeat([3, 2, 1, 0], [132, 8, 38, 22])
+    right = np.concatenate([bad, *[patterns] * (n_slices - 1)])
+    generator = np.random.default_rng(2)
+    y = np.concatenate([generator.permutation(np.arange(n) % n_classes) for _ in range(n_slices)])
+    wrong = (y + 1 + generator.integers(0, n_classes - 1, len(y))) % n_classes
+    answers = {"a": np.where(right >= 2, y, wrong), "b": np.where(right % 2 == 1, y, wrong)}
+    return op.Outcomes.from_labels(y, answers, by={"slice": np.repeat(np.arange(n_slices), n)})
+
+
+@pytest.mark.parametrize("n_classes", [2, 5, 20, 50])
+def test_the_pull_does_not_depend_on_the_number_of_classes(n_classes):
+    seen = spread_out(n_classes)
+    found = op.compare_slices(
+        seen, "a", "b", metric="accuracy", rope=0.01, n_draws=1_000, random_state=1
+    )
+    bad = next(row for row in found if row.key == ("0",))
+    assert bad.observed == pytest.approx(-0.15)
+    # A slice of 200 items is pulled by 8/208 to 32/232 of its difference, and by little more.
+    assert -0.15 < bad.mean < -0.15 * (1 - 40 / 240) + 5 * bad.mcse
+    assert bad.decision is op.Decision.WORSE
+    assert [row.key for row in found.called] == [("0",)]

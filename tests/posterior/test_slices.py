@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.posterior import slices
-from outperform.posterior.pooling import KAPPAS, LIKE_WHOLE
+from outperform.posterior.pooling import KAPPAS, LIKE_WHOLE, TILT_KAPPAS
 from outperform.posterior.registry import get_prior
 from outperform.posterior.slices import pool_slices
 
@@ -53,7 +53,8 @@ def closed_form(posterior, place):
     truth, a, b = posterior.cells.T
     sign = (a == truth) * 1.0 - (b == truth) * 1.0
     starts, here = posterior.answers.rows.row_starts, slice(place, place + 1)
-    shapes, weights = posterior.answers.shapes(here)[0], posterior.answers.weights[place]
+    n_grid, tilt = posterior.answers.n_grid, posterior.answers.tilt
+    shapes, weights = posterior.answers.shapes(here)[0], posterior.answers.weights[place, :n_grid]
     mass, mean, square = (
         np.add.reduceat(shapes * factor, starts, axis=1) for factor in (1.0, sign, sign**2)
     )
@@ -65,8 +66,13 @@ def closed_form(posterior, place):
     rates = shapes / mass[:, None]
     of_classes = np.einsum("g,gt,gu->tu", shares * mass / (mass + 1), rates, rates)
     of_classes += np.diag((shares / (mass + 1)) @ rates)
-    expected = (shares @ rates) @ (weights @ mean)
-    return expected, (of_classes * of_rows).sum() - expected**2
+    expected, squared = (shares @ rates) @ (weights @ mean), (of_classes * of_rows).sum()
+    patterns, weights = tilt.shapes(here)[0] + tilt.counts[place], posterior.answers.weights[place]
+    patterns /= (mass := patterns.sum(axis=1))[:, None]
+    mean, square = (patterns @ [0, one, 1, 0] for one in (-1, 1))
+    expected += weights[n_grid:] @ mean
+    squared += weights[n_grid:] @ ((square + mass * mean**2) / (mass + 1))
+    return expected, squared - expected**2
 
 
 def drawn(posterior, needs="margins", n_draws=N_DRAWS):
@@ -93,6 +99,40 @@ def errors(posterior):
             ]
         )
     return np.abs(found)
+
+
+def tilted(posterior, kappa):
+    """Return the same with one κ of all classes alike."""
+    answers = posterior.answers
+    weights = np.zeros_like(answers.weights)
+    weights[:, answers.n_grid + TILT_KAPPAS.tolist().index(kappa)] = 1.0
+    return posterior._with(posterior.prevalence, replace(answers, weights=weights))
+
+
+@pytest.mark.parametrize("kappa", [8.0, 2048.0])
+def test_tilted_draws_have_the_mean_and_variance_of_the_closed_form(posterior, kappa):
+    assert errors(tilted(posterior, kappa)).max() < 5
+
+
+def test_tilted_draws_of_all_cells_are_those_that_are_shared(posterior):
+    n_draws, posterior = 4_000, tilted(posterior, 32.0)
+    draw = posterior.worker("margins", posterior.draw_whole(np.random.SeedSequence(3), n_draws))
+    plain = draw(np.random.default_rng(9), slice(0, 1), n_draws)
+    shared = next(drawn(posterior, n_draws=n_draws))
+    for one, two in zip(plain, shared, strict=True):
+        for sums, others in zip(one, two, strict=True):
+            error = np.hypot(sums.std(axis=2), others.std(axis=2)) / np.sqrt(n_draws)
+            assert (np.abs(sums.mean(axis=2) - others.mean(axis=2)) < 5 * error).all()
+
+
+def test_tilted_confusions_have_the_margins(posterior):
+    posterior = tilted(posterior, 8.0)
+    for margins, matrices in zip(
+        drawn(posterior, n_draws=200), drawn(posterior, "confusion", 200), strict=True
+    ):
+        for one, matrix in zip(margins, matrices, strict=True):
+            np.testing.assert_allclose(np.einsum("ttsd->tsd", matrix), one.hits, atol=1e-9)
+            np.testing.assert_allclose(matrix.sum(axis=0), one.predicted, atol=1e-9)
 
 
 @pytest.mark.parametrize("kappa", [None, 0.0, 32.0, 2048.0, np.inf])
@@ -122,7 +162,8 @@ def test_what_is_planted_is_noticed(posterior, plant, monkeypatch):
         return own._replace(**plant(own))
 
     monkeypatch.setattr(slices, "own_part", planted)
-    assert errors(under(posterior, 32.0)).max() > 5
+    # Without a fault the mean of 30 squares is 1, with an error of 0.26.
+    assert (errors(under(posterior, 32.0)) ** 2).mean() > 1 + 5 * 0.26
 
 
 def test_a_slice_that_is_much_of_a_row_draws_it_in_full(posterior):

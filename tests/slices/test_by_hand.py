@@ -131,7 +131,7 @@ def test_rows_hold_what_the_draws_of_their_slice_say(metric):
 
 OWN = {  # pooled at 0: what the slice says on its own, the decision, and whether they disagree
     "alike": (0.0, Decision.EQUIVALENT, False),
-    "apart, but not beyond the ROPE": (0.03, Decision.UNDECIDED, False),
+    "apart, but not beyond the ROPE": (0.03, Decision.UNDECIDED, True),
     "beyond the ROPE": (-0.4, Decision.UNDECIDED, True),
 }
 
@@ -148,6 +148,25 @@ def test_no_equivalence_where_the_own_interval_leaves_out_the_pooled_mean(case):
     # A call that both make is no disagreement.
     (row,) = concluded(own, own=own)
     assert not row.disagrees
+
+
+def test_a_call_whose_size_the_own_items_contradict_is_named():
+    generator = np.random.default_rng(4)
+    draws = generator.normal(-0.1, 0.005, size=(1, 1_000))
+    (row,) = concluded(draws, own=draws - 0.06)
+    assert row.decision is row.own_decision is Decision.WORSE
+    assert row.disagrees
+
+
+@pytest.mark.parametrize(
+    ("own", "decision"),
+    [(0.0, Decision.LEANING_WORSE), (-0.08, Decision.WORSE), (-0.4, Decision.WORSE)],
+)
+def test_a_firm_decision_needs_the_own_items_to_lean_the_same_way(own, decision):
+    generator = np.random.default_rng(4)
+    draws = generator.normal(-0.09, 0.005, size=(1, 1_000))
+    (row,) = concluded(draws, own=generator.normal(own, 0.03, size=(1, 1_000)))
+    assert row.decision is decision
 
 
 def test_how_probably_a_call_is_wrong_is_what_the_others_teach():

@@ -196,6 +196,19 @@ def test_pooling_pulls_tasks_that_are_alike_together():
     assert all(one.sd < found.tasks[name].sd for name, one in found.pooled.items())
 
 
+def test_pooled_decisions_are_firm_only_where_the_own_items_lean_the_same_way():
+    tasks = {}
+    for place in range(30):
+        lost, gained = (5, 3) if place == 0 else (8, 0)
+        right = np.repeat([[1, 1], [0, 1], [1, 0], [0, 0]], [80, lost, gained, 20 - lost], axis=0)
+        tasks[f"task{place}"] = op.Outcomes.from_correct({"a": right[:, 0], "b": right[:, 1]})
+    found = op.compare(op.Suite(tasks, metrics="accuracy", ropes=0.01), "a", "b", random_state=1)
+    assert found.tasks["task0"].decision is op.Decision.UNDECIDED
+    assert found.pooled["task0"].hdi.high < -0.01
+    assert found.pooled["task0"].decision is op.Decision.LEANING_WORSE
+    assert found.pooled["task1"].decision is op.Decision.WORSE
+
+
 def test_a_task_that_stands_apart_keeps_its_own_decision():
     tasks = {f"t{seed}": task(1_000, (0.7, 0.7), seed) for seed in range(9)}
     tasks["apart"] = task(1_000, (0.8, 0.5), 9)

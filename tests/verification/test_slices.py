@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verification import slices
+from verification import slice_classes, slices
 from verification.slice_tables import failures, table, trades
 from verification.slices import EQUAL, FEW, PLANTED, SCATTERED, WORLDS
 
@@ -86,6 +86,49 @@ def test_doubt_trades_equivalence_for_bad_slices():
     text = trades({FEW[1]: traded}, 200)
     assert text.count("\n| ") == len(traded) + 2
     assert "no rule finds more" in text
+
+
+def test_slices_of_many_classes_are_what_they_say():
+    generator = np.random.default_rng(1)
+    world = replace(slice_classes.WORLDS[2], items=4_000)
+    found = slice_classes.simulate(world, generator)
+    values = slices.observe(
+        slices.make_label_spec(
+            found,
+            metric="accuracy",
+            prior=None,
+            defaults=("uniform", "unit"),
+            paired=True,
+            labels=None,
+            pos_label=None,
+        ),
+        found.slices,
+    )
+    assert values.shape == (2, 20)
+    # Of 4,000 items a difference has an error of 0.007 at most.
+    assert values[0, 0] - values[1, 0] == pytest.approx(slice_classes.truth(world), abs=0.035)
+    assert np.abs(values[0, 1:] - values[1, 1:]).max() < 0.035
+    assert slice_classes.truth(replace(world, metric="matthews_corrcoef")) == pytest.approx(-0.1275 * 20 / 19)
+
+
+def test_hidden_bad_slices_false_calls_and_missing_findings_are_said():
+    world = slice_classes.WORLDS[2]
+    good = slice_classes.Noted(
+        held=True,
+        own_held=True,
+        called=True,
+        equivalent=False,
+        named=False,
+        mean=-0.11,
+        observed=-0.13,
+        false=0,
+        unnamed=0,
+    )
+    assert slice_classes.failures({world: [good] * 100}) == []
+    hidden = good._replace(held=False, false=1, unnamed=1)
+    assert len(slice_classes.failures({world: [good] * 50 + [hidden] * 50})) == 3
+    text = slice_classes.table({world: [good] * 99 + [hidden]})
+    assert "| 20 | accuracy | 20 | 200 | −0.128 | −0.110 | −0.130 | 99.0 ± 1.0 |" in text
 
 
 @pytest.mark.slow

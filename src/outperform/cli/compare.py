@@ -347,7 +347,7 @@ def slices(
     pos_label: o.PosLabel = None,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    draws: o.Draws = 4_000,
+    draws: o.SliceDraws = None,
     seed: o.Seed = 0,
     top: Top = None,
     style: StyleOption = Style.TEXT,
@@ -377,7 +377,6 @@ def slices(
         pos_label=pos_label,
         prior=prior,
         hdi_prob=hdi_prob,
-        draws=draws,
         seed=seed,
     )
     with shown("drawing slices"):
@@ -386,7 +385,7 @@ def slices(
             *seen.models,
             metric=metric,
             rope=rope_of(rope),
-            **asking.arguments(seen),
+            **{**asking.arguments(seen), "n_draws": draws},
         )
     write_page(found, report)
     if style is Style.TEXT:

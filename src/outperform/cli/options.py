@@ -459,6 +459,17 @@ Draws = Annotated[
         metavar="NUMBER",
     ),
 ]
+SliceDraws = Annotated[
+    int | None,
+    typer.Option(
+        "--draws",
+        help="How many draws, of each slice and of the whole; by default 4,000 and 20,000.",
+        rich_help_panel=_ANSWER,
+        parser=whole,
+        metavar="NUMBER",
+        show_default=False,
+    ),
+]
 ThetaPos = Annotated[
     str | None,
     typer.Option(

@@ -354,6 +354,30 @@ def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
     return Decision.WORSE if hdi.high < rope.low else None
 
 
+def supported(decision: Decision, own: Decision) -> Decision:
+    """Return a decision that was made with the help of other data, as far as the own bear it out.
+
+    A firm decision stays firm where the own data alone decide or lean the same way; elsewhere the
+    others' data carry it, and it only leans.
+
+    Examples
+    --------
+    >>> supported(Decision.WORSE, Decision.LEANING_WORSE).symbol
+    '≪'
+    >>> supported(Decision.EQUIVALENT, Decision.UNDECIDED).symbol
+    '~'
+    """
+    weaker = _LEANING.get(decision, decision)
+    return decision if own in (decision, weaker) else weaker
+
+
+_LEANING = {
+    Decision.BETTER: Decision.LEANING_BETTER,
+    Decision.EQUIVALENT: Decision.LEANING_EQUIVALENT,
+    Decision.WORSE: Decision.LEANING_WORSE,
+}
+
+
 def leaning(masses: Masses) -> Decision:
     """Return the side of the ROPE that has two thirds of the posterior mass, or ?.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.pool import SlicedRows, add_up, sum_by
-from outperform.posterior.sums import PairSums
+from outperform.posterior.sums import PairSums, PatternSums
 
 # Each four times the one before: rates scatter half as much.
 KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
@@ -94,6 +94,138 @@ def posterior_shapes(rows: SlicedRows, centre: Centre, places: slice) -> FloatAr
 
 LIKE_WHOLE = len(KAPPAS) - 1
 
+# κ of what a slice has in all classes alike: neither the slice alone nor the whole.
+TILT_KAPPAS = KAPPAS[1:-1]
+N_PATTERNS = 4  # neither is right, only B, only A, both
+
+
+class Tilt(NamedTuple):
+    """What slices show of both models in all true classes together: who is right.
+
+    A slice that stands out mostly does so in all its classes. With few items of each, no class
+    shows it for itself, and rows that scatter independently would pull the slice toward the whole
+    the more, the more classes there are. So besides the rows' own κ there is one of the whole
+    slice, whose pull depends on the slice's items only: of the items a share φ has each
+    pattern of who is right, ``φ ~ Dir(κq)``, and given the pattern all is as in the whole.
+
+    Parameters
+    ----------
+    patterns
+        The pattern of each cell, ``(n_cells,)``: 2 if A is right, and 1 if B is.
+    counts
+        How many items of each slice have each pattern, ``(n_slices, 4)``.
+    expected
+        The shares q that the other slices expect, given the slice's classes, ``(n_slices, 4)``.
+    known
+        How many items of the others these shares rest on, ``(n_slices,)``.
+    """
+
+    patterns: IntArray
+    counts: FloatArray
+    expected: FloatArray
+    known: FloatArray
+
+    @classmethod
+    def of(cls, rows: SlicedRows, centre: Centre, patterns: IntArray) -> Tilt:
+        """Add up the patterns, and what the others expect of them."""
+        worth, pooled = centre
+        size, n_occurred = N_PATTERNS, len(rows.row_place)
+        of_entry = patterns[rows.cell]
+        counts = sum_by(rows.place * size + of_entry, rows.count, size=rows.n_slices * size)
+        own = sum_by(rows.entry_row * size + of_entry, rows.count, size=n_occurred * size)
+        all_of = sum_by(rows.row * size + patterns, rows.prior + pooled, size=rows.n_rows * size)
+        others = all_of.reshape(-1, size)[rows.row_row] - worth[:, None] * own.reshape(-1, size)
+        np.maximum(others, 0.0, out=others)
+        totals = np.maximum(others.sum(axis=1), np.finfo(np.float64).tiny)
+        n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
+        share = rows.row_count / n[rows.row_place]
+        parts = (share / totals)[:, None] * others
+        expected = np.stack(
+            [sum_by(rows.row_place, part, size=rows.n_slices) for part in parts.T], axis=1
+        )
+        errors = sum_by(rows.row_place, share**2 / totals, size=rows.n_slices)
+        known = np.divide(1.0, errors, out=np.ones_like(errors), where=errors > 0)
+        return cls(patterns, counts.reshape(-1, size), expected, known)
+
+    def shapes(self, places: slice | IntArray) -> FloatArray:
+        """Return the prior shapes of the patterns in some slices, ``(n_slices, n_kappas, 4)``."""
+        kept = share_kept(TILT_KAPPAS, self.known[places, None]) * self.known[places, None]
+        shapes: FloatArray = kept[:, :, None] * self.expected[places, None, :]
+        return np.maximum(shapes, _SMALLEST_SHAPE)
+
+    def draw_shares(
+        self, generator: np.random.Generator, place: int, lengths: IntArray
+    ) -> FloatArray:
+        """Draw the shares of the patterns in a slice for each κ, ``(4, n_draws)``."""
+        shapes = self.shapes(slice(place, place + 1))[0] + self.counts[place]
+        shares = generator.standard_gamma(np.repeat(shapes, lengths, axis=0).T)
+        np.maximum(shares, np.finfo(np.float64).tiny, out=shares)
+        shares /= shares.sum(axis=0)
+        return shares
+
+    def log_ratios(self) -> FloatArray:
+        """Return how much likelier each κ is than being like the whole, ``(n_slices, n_kappas)``.
+
+        Given who is right, the items are as likely in both cases; what is left is the likelihood
+        of four counts.
+        """
+        whole = np.maximum(self.known[:, None] * self.expected, _SMALLEST_SHAPE)
+        shapes = np.concatenate([self.shapes(slice(None)), whole[:, None]], axis=1)
+        counts = self.counts[:, None]
+        logs = _log_rising(shapes, counts).sum(axis=2)
+        logs -= _log_rising(shapes.sum(axis=2), counts.sum(axis=2))
+        ratios: FloatArray = logs[:, :-1] - logs[:, -1:]
+        return ratios
+
+
+_SMALLEST_SHAPE = 1e-6
+
+_FIT = 1e-4  # of the items of a slice
+_FIT_STEPS = 50
+
+
+def tilt_factors(rates: FloatArray, classes: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return what to multiply each pattern by, in all classes alike, to give it such a share.
+
+    Parameters
+    ----------
+    rates
+        The rates of the whole, ``(4, n_classes, n_draws)``, which add up to 1 in each class.
+    classes
+        The shares of the classes, ``(n_classes, n_draws)``.
+    shares
+        The shares wanted of the patterns, ``(4, n_draws)``.
+
+    Examples
+    --------
+    >>> rates = np.array([[0.2, 0.1], [0.1, 0.2], [0.1, 0.2], [0.6, 0.5]])[:, :, None]
+    >>> classes, shares = np.array([[0.5], [0.5]]), np.array([[0.25], [0.25], [0.1], [0.4]])
+    >>> tilted = tilt_factors(rates, classes, shares)[:, None] * rates
+    >>> (tilted / tilted.sum(axis=0) * classes).sum(axis=1).ravel().round(3).tolist()
+    [0.25, 0.25, 0.1, 0.4]
+    """
+    factors: FloatArray = shares / np.einsum("prd,rd->pd", rates, classes)
+    for _ in range(_FIT_STEPS):
+        totals = np.einsum("prd,pd->rd", rates, factors)
+        now = factors * np.einsum("prd,rd->pd", rates, classes / totals)
+        if np.abs(now - shares).max(initial=0.0) < _FIT:
+            break
+        factors *= shares / np.maximum(now, np.finfo(np.float64).tiny)
+    return factors
+
+
+def who_is_right(cells: IntArray) -> IntArray:
+    """Return the pattern of each cell ``(truth, a, b)``: 2 if A is right, and 1 if B is.
+
+    Examples
+    --------
+    >>> who_is_right(np.array([[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 0, 0]])).tolist()
+    [3, 2, 1, 0]
+    """
+    right: IntArray = (cells[:, 1:] == cells[:, :1]) @ np.array([2, 1])
+    return right
+
+
 # What is believed of the grid before any slice was seen, in slices: as much on "like the
 # whole" as on everything else, so that two slices are neither one nor strangers.
 _PRIOR_SLICES = 2.0
@@ -140,12 +272,14 @@ _MOST_ALIKE = 128.0  # κ at the second centre: what stands out is never quite t
 # 200 cannot be learned, so this is chosen: more of it and more than one in a thousand equal
 # slices is called, less and the interval of a bad slice leaves out its own difference.
 DOUBT = 0.75
-_ALIKE = KAPPAS > _MOST_ALIKE
 _SEEN = 0.05  # a slice that the others hold for like the whole less than that is not hidden
-_STANDS_OUT = np.isin(KAPPAS, (8.0, 32.0))  # rates of 5% scatter by 8 and 4 points
+_STAND_OUT = (8.0, 32.0)  # rates of 5% scatter by 8 and 4 points
+_ROWS_STAND_OUT = (2.0, 8.0)  # as strongly, if a class has but a part of a slice's items
 
 
-def doubt_weights(logs: FloatArray, weights: FloatArray, doubt: float = DOUBT) -> FloatArray:
+def doubt_weights(
+    logs: FloatArray, weights: FloatArray, doubt: float = DOUBT, *, tilted: bool = False
+) -> FloatArray:
     """Return each slice's posterior over the grid if it believes the others in part only.
 
     Of the share of the grid that the others teach to be like the whole, ``doubt`` goes to scales
@@ -161,15 +295,25 @@ def doubt_weights(logs: FloatArray, weights: FloatArray, doubt: float = DOUBT) -
         What was learned of them by :func:`learn_weights`.
     doubt
         The share that is moved.
+    tilted
+        Whether the last columns are κ of all classes alike; these get their part too.
     """
-    expected = _grid_prior(logs.shape[1]) + weights.sum(axis=0) - weights
-    whole = expected[:, : len(KAPPAS)]  # the second centre keeps what it has
-    moved = doubt * whole[:, _ALIKE].sum(axis=1, keepdims=True)
-    whole[:, _ALIKE] *= 1 - doubt
-    whole[:, _STANDS_OUT] += moved / np.count_nonzero(_STANDS_OUT)
+    size = logs.shape[1]
+    alike, stands_out = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+    first = slice(0, len(KAPPAS))  # the second centre keeps what it has
+    alike[first] = KAPPAS > _MOST_ALIKE
+    stands_out[first] = np.isin(KAPPAS, _ROWS_STAND_OUT if tilted else _STAND_OUT)
+    if tilted:
+        last = slice(size - len(TILT_KAPPAS), size)
+        alike[last] = TILT_KAPPAS > _MOST_ALIKE
+        stands_out[last] = np.isin(TILT_KAPPAS, _STAND_OUT)
+    expected = _grid_prior(size) + weights.sum(axis=0) - weights
+    moved = doubt * expected[:, alike].sum(axis=1, keepdims=True)
+    expected[:, alike] *= 1 - doubt
+    expected[:, stands_out] += moved / np.count_nonzero(stands_out)
     doubted: FloatArray = expected * _likelihoods(logs)
     doubted /= doubted.sum(axis=1, keepdims=True)
-    seen = weights[:, : len(KAPPAS)][:, _ALIKE].sum(axis=1) < _SEEN
+    seen = weights[:, alike].sum(axis=1) < _SEEN
     doubted[seen] = weights[seen]
     return doubted
 
@@ -214,15 +358,24 @@ class Shrinkage:
     centres
         The whole and, if slices stand out alike, what these are like.
     weights
-        The posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``.
+        The posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``; with a
+        tilt, the κ of that come after these.
     logs
         Their log likelihoods, of the same shape.
+    tilt
+        What slices show in all rows alike; None where there is one row, or one slice.
     """
 
     rows: SlicedRows
     centres: tuple[Centre, ...]
     weights: FloatArray
     logs: FloatArray
+    tilt: Tilt | None = None
+
+    @property
+    def n_grid(self) -> int:
+        """How many centres and κ rows of their own have."""
+        return len(self.centres) * len(KAPPAS)
 
     @cached_property
     def evidence(self) -> float:
@@ -231,7 +384,8 @@ class Shrinkage:
 
     def doubted(self, doubt: float = DOUBT) -> Shrinkage:
         """Return the same with slices that believe the others in part only."""
-        return replace(self, weights=doubt_weights(self.logs, self.weights, doubt))
+        weights = doubt_weights(self.logs, self.weights, doubt, tilted=self.tilt is not None)
+        return replace(self, weights=weights)
 
     def alone(self) -> Shrinkage:
         """Return the same with every slice on its own: κ = 0 throughout."""
@@ -278,7 +432,8 @@ class SharedDraws(NamedTuple):
     """What slices share: gammas of the prior, and of each centre at each κ.
 
     At κ = ∞ the prior is in the centre. ``pooled`` are no draws but the counts of each centre,
-    and ``kept`` is what they are worth, ``(n_grid, n_rows)``.
+    and ``kept`` is what they are worth, ``(n_grid, n_rows)``. ``tilted`` are more draws of the
+    whole, for slices that differ from it in all classes alike.
     """
 
     classes: FloatArray
@@ -286,6 +441,7 @@ class SharedDraws(NamedTuple):
     grid: list[PairSums]
     pooled: list[PairSums]
     kept: FloatArray
+    tilted: PatternSums
 
     def take(
         self, on_grid: int, inside: slice, growth: FloatArray
@@ -316,7 +472,7 @@ class OwnPart(NamedTuple):
     apart: BoolArray  # (n_rows,) where nothing is shared
 
 
-def own_part(learned: Shrinkage, place: int, used: Sequence[int], kept: FloatArray) -> OwnPart:
+def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: FloatArray) -> OwnPart:
     """Return how the shapes of a slice differ from those that are shared.
 
     They are ``α + k'(m − wc) + c``, the shared ones ``α + km``. Since ``k' ≥ k``, m grows by
@@ -329,29 +485,35 @@ def own_part(learned: Shrinkage, place: int, used: Sequence[int], kept: FloatArr
     worth = np.zeros((len(pooled), rows.n_rows))
     worth[:, rows.row_row[inside]] = [centre.worth[inside] for centre in learned.centres]
     left = worth[:, rows.row] * counts
+    used = np.asarray(on_grid, dtype=np.int64)  # none, if all is tilt
     here, there = learned.kept(pooled - left)[used], kept[used]
     growth = np.divide(here, there, out=np.ones_like(here), where=there > 0)
     apart: BoolArray = np.asarray((growth > _MOST_GROWTH).any(axis=0))
     full = apart[rows.row]
     cells = np.flatnonzero(full | (counts > 0))
-    centre = np.floor_divide(used, len(KAPPAS))
+    centre = used // len(KAPPAS)
     others = (full * pooled - left)[:, cells][centre]
     shapes = (counts + full * rows.prior)[cells] + here[:, rows.row[cells]] * others
     np.maximum(shapes, 0.0, out=shapes)
-    own = np.stack([sum_by(rows.row[cells], one, size=rows.n_rows) for one in shapes])
+    own = np.empty((len(used), rows.n_rows))
+    for place_on_grid, of_cells in enumerate(shapes):
+        own[place_on_grid] = sum_by(rows.row[cells], of_cells, size=rows.n_rows)
     totals = np.add.reduceat(pooled, rows.row_starts, axis=1)[centre]
     known = ~apart & (own <= SMALL_ADDITION * (rows.row_prior + there * totals))
     return OwnPart(cells, shapes, known, growth, apart)
 
 
-def shrink(rows: SlicedRows) -> Shrinkage:
+def shrink(rows: SlicedRows, patterns: IntArray | None = None) -> Shrinkage:
     """Learn how much the slices are like the whole, from all of them.
+
+    With the pattern of each cell they may differ in all rows alike.
 
     Where many slices stand out, the whole that all of them make is like none of them, and
     nobody would leave it. So the search then starts again from the half that agrees best. What
     predicts the slices best is kept.
     """
-    best = _learn(rows, [np.ones(len(rows.row_place))])
+    learn = partial(_learn, rows, patterns if rows.n_slices > 1 else None)
+    best = learn([np.ones(len(rows.row_place))])
     starts = []
     apart = _apart(best)
     if apart.sum() >= _FEWEST_APART:
@@ -360,8 +522,8 @@ def shrink(rows: SlicedRows) -> Shrinkage:
         half = _agreeing_half(rows)
         starts += [[half], [half, 1 - half]]
     for worths in starts:
-        best = _better(best, _learn(rows, worths))
-    return best if _is_larger_first(best) else _learn(rows, [c.worth for c in best.centres[::-1]])
+        best = _better(best, learn(worths))
+    return best if _is_larger_first(best) else learn([c.worth for c in best.centres[::-1]])
 
 
 def _is_larger_first(learned: Shrinkage) -> bool:
@@ -373,7 +535,7 @@ def _is_larger_first(learned: Shrinkage) -> bool:
 def _scatter(learned: Shrinkage) -> float:
     """Return what share of an item the others do not predict, over all that occurred."""
     rows = learned.rows
-    (worth,) = _worths(rows, learned.weights)
+    (worth,) = _worths(rows, learned.weights, len(learned.centres))
     return float(1 - np.average(worth, weights=rows.row_count))
 
 
@@ -381,7 +543,8 @@ def _apart(learned: Shrinkage) -> FloatArray:
     """Return the probability that a slice's own items say more than the others do."""
     rows = learned.rows
     n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
-    apart: FloatArray = (learned.weights * (n[:, None] / 2 > KAPPAS)).sum(axis=1)
+    kappas = KAPPAS if learned.tilt is None else np.concatenate([KAPPAS, TILT_KAPPAS])
+    apart: FloatArray = (learned.weights * (n[:, None] / 2 > kappas)).sum(axis=1)
     return apart
 
 
@@ -390,29 +553,43 @@ def _better(one: Shrinkage, other: Shrinkage) -> Shrinkage:
     return other if other.evidence > one.evidence + _CLEARLY else one
 
 
-def _learn(rows: SlicedRows, worths: list[FloatArray]) -> Shrinkage:
+def _learn(rows: SlicedRows, patterns: IntArray | None, worths: list[FloatArray]) -> Shrinkage:
     """Learn weights and centres in turn until the centres stay."""
     centres = [Centre.of(rows, worth) for worth in worths]
     for _ in range(_ROUNDS):
         logs = np.concatenate([log_likelihoods(rows, centre) for centre in centres], axis=1)
         logs[:, len(KAPPAS) :][:, np.tile(KAPPAS > _MOST_ALIKE, len(centres) - 1)] = -np.inf
+        tilt = None if patterns is None else Tilt.of(rows, centres[0], patterns)
+        if tilt is not None:
+            tilted = logs[:, LIKE_WHOLE, None] + tilt.log_ratios()
+            logs = np.concatenate([logs, tilted], axis=1)
         weights = learn_weights(logs)
         used = tuple(centres)
-        centres = [Centre.of(rows, worth) for worth in _worths(rows, weights)]
+        worths = _worths(rows, weights, len(used))
+        centres = [Centre.of(rows, worth) for worth in worths]
         if all(map(_is_close, used, centres)):
             break
-    return Shrinkage(rows=rows, centres=used, weights=weights, logs=logs)
+    return Shrinkage(rows=rows, centres=used, weights=weights, logs=logs, tilt=tilt)
 
 
 def _is_close(one: Centre, other: Centre) -> bool:
     return np.allclose(one.pooled, other.pooled, rtol=_CHANGE, atol=_CHANGE)
 
 
-def _worths(rows: SlicedRows, weights: FloatArray) -> list[FloatArray]:
-    """Return ``E[κ/(κ + n)]`` for each centre and each row that occurred."""
+def _worths(rows: SlicedRows, weights: FloatArray, n_centres: int) -> list[FloatArray]:
+    """Return ``E[κ/(κ + n)]`` for each centre and each row that occurred.
+
+    The n of a κ of all rows alike is that of the slice, and its centre is the first.
+    """
     kept = share_kept(KAPPAS[:, None], rows.row_count)  # (n_kappas, n_rows that occurred)
-    grids = weights.reshape(len(weights), -1, len(KAPPAS)).swapaxes(0, 1)
-    return [np.einsum("ng,gn->n", grid[rows.row_place], kept) for grid in grids]
+    n_grid = n_centres * len(KAPPAS)
+    grids = weights[:, :n_grid].reshape(len(weights), -1, len(KAPPAS)).swapaxes(0, 1)
+    worths = [np.einsum("ng,gn->n", grid[rows.row_place], kept) for grid in grids]
+    if weights.shape[1] > n_grid:
+        n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
+        alike = (weights[:, n_grid:] * share_kept(TILT_KAPPAS, n[:, None])).sum(axis=1)
+        worths[0] += alike[rows.row_place]
+    return worths
 
 
 def _agreeing_half(rows: SlicedRows) -> FloatArray:
@@ -430,21 +607,27 @@ _RARE = 30.0  # items in all slices together
 
 def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
     """Learn from the lumped cells how much slices are alike, and apply it to all cells."""
-    learned = shrink(lump(rows, cells))
+    lumped, patterns = lump(rows, cells)
+    learned = shrink(lumped, patterns)
     centres = tuple(Centre.of(rows, centre.worth) for centre in learned.centres)
-    return replace(learned, rows=rows, centres=centres)
+    tilt = learned.tilt
+    if tilt is not None:
+        tilt = tilt._replace(patterns=who_is_right(cells))
+    return replace(learned, rows=rows, centres=centres, tilt=tilt)
 
 
-def lump(rows: SlicedRows, cells: IntArray) -> SlicedRows:
-    """Add up the rare cells of each true class by who is right."""
+def lump(rows: SlicedRows, cells: IntArray) -> tuple[SlicedRows, IntArray]:
+    """Add up the rare cells of each true class by who is right, and return that of each lump."""
     truth: IntArray = cells[:, 0]
     common: BoolArray = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
-    right: IntArray = (cells[:, 1:] == truth[:, None]) @ np.array([2, 1])
+    right = who_is_right(cells)
     keys = np.stack([truth, common, np.where(common, np.arange(len(cells)), right)], axis=1)
     kept, lumps = np.unique(keys, axis=0, return_inverse=True)
     lumps = lumps.ravel()
+    patterns = np.zeros(len(kept), dtype=np.int64)
+    patterns[lumps] = right
     place, cell, count = add_up(rows.place, lumps[rows.cell], rows.count, n_cells=len(kept))
-    return SlicedRows(
+    lumped = SlicedRows(
         n_slices=rows.n_slices,
         row=kept[:, 0],
         prior=sum_by(lumps, rows.prior, size=len(kept)),
@@ -452,3 +635,4 @@ def lump(rows: SlicedRows, cells: IntArray) -> SlicedRows:
         cell=cell,
         count=count,
     )
+    return lumped, patterns

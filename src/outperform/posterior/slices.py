@@ -18,16 +18,18 @@ from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pooling import (
     KAPPAS,
     LIKE_WHOLE,
+    N_PATTERNS,
     SMALL_ADDITION,
     SharedDraws,
     Shrinkage,
     own_part,
     shrink,
     shrink_answers,
+    tilt_factors,
 )
 from outperform.posterior.registry import get_prior
 from outperform.posterior.rng import Blocks, child, spread_blocks
-from outperform.posterior.sums import PairSums
+from outperform.posterior.sums import PairSums, PatternSums
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]
 """Draw neighbouring slices so many times: one :class:`Drawn` per model."""
@@ -51,7 +53,8 @@ class SlicesPosterior:
 
     ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in their classes without
     the models behaving any differently, so the proportions have a shrinkage of their own;
-    what the models answer has one for all true classes together.
+    what the models answer has one for all true classes together. A slice may differ from the whole
+    in every class for itself, or in all of them alike, which is its tilt.
 
     Parameters
     ----------
@@ -113,7 +116,9 @@ class SlicesPosterior:
         confusions = 2 * self.n_classes**2
         most = _LONGEST // (self.n_gammas + (confusions if needs == "confusion" else 0))
         if self.shares:
-            n_shared = 1 + self.answers.weights.max(axis=0).sum()
+            most_of = self.answers.weights.max(axis=0)
+            n_shared = 1 + most_of[: self.answers.n_grid].sum()
+            n_shared += 2 * min(1.0, most_of[self.answers.n_grid :].sum())
             most = min(_LONGEST // self._longest_row, int(_MOST_SHARED / (n_shared * confusions)))
         n_pieces = -(-n_draws // max(100, most))
         return [(place + 1) * n_draws // n_pieces - place * n_draws // n_pieces
@@ -165,17 +170,30 @@ class SlicesPosterior:
         kept = learned.kept(learned.pooled)
         shapes = kept[:, rows.row] * np.repeat(learned.pooled, len(KAPPAS), axis=0)
         shapes[LIKE_WHOLE :: len(KAPPAS)] += rows.prior
-        most = learned.weights[places].max(axis=0)
+        most = learned.weights[places, : learned.n_grid].max(axis=0)
         lengths = np.where(most > 0, np.minimum(most * n_draws + 2, n_draws), 0).astype(np.int64)
         answers = [np.empty((n, size, 2 * size)) for n in (n_draws, *lengths.tolist())]
+        tilts = float(learned.weights[places, learned.n_grid :].sum(axis=1).max(initial=0.0))
+        n_tilted = min(int(tilts * n_draws) + 2, n_draws) if tilts > 0 else 0
+        tilted = PatternSums.empty(n_tilted, size)
         tasks = [
             (row, of_cells, out)
             for of_cells, out in zip([rows.prior, *shapes], answers, strict=True)
             for row in range(size if len(out) else 0)
         ]
+        n_plain = len(tasks)
 
         def work(blocks: Blocks) -> None:
             for generator, block in blocks:
+                if block >= n_plain:
+                    row = block - n_plain
+                    inside = self.cells[:, 0] == row
+                    tilted.fill_row(
+                        row,
+                        self.cells[inside, 1:],
+                        (generator.standard_gamma(one, n_tilted) for one in learned.whole[inside]),
+                    )
+                    continue
                 row, of_cells, out = tasks[block]
                 inside = self.cells[:, 0] == row
                 sums, gammas = np.zeros((2 * size, len(out))), np.empty(len(out))
@@ -189,23 +207,24 @@ class SlicesPosterior:
 
         spread_blocks(
             work,
-            n_blocks=len(tasks),
-            n_gammas=len(self.cells) * (n_draws + int(lengths.sum())),
+            n_blocks=n_plain + (size if n_tilted else 0),
+            n_gammas=len(self.cells) * (n_draws + int(lengths.sum()) + n_tilted),
             seed=child(seed, _SHARED_STREAM),
             n_jobs=n_jobs,
         )
         prior, *grid = map(PairSums.of, answers)
         pooled = [PairSums.of_cells(self.cells, one, n_classes=size) for one in learned.pooled]
         classes = _draw_whole(self.prevalence, seed, n_draws)
-        return SharedDraws(classes, prior, grid, pooled, kept)
+        return SharedDraws(classes, prior, grid, pooled, kept, tilted)
 
     def adding_worker(self, needs: Needs, shared: SharedDraws) -> Worker:
         """Return a function like that of :meth:`worker`, which adds one slice to what is shared."""
-        read, add = (
-            (_margins, PairSums.add_margins)
+        read, add, add_tilted = (
+            (_margins, PairSums.add_margins, PatternSums.add_margins)
             if needs == "margins"
-            else (_confusion, PairSums.add_confusion)
+            else (_confusion, PairSums.add_confusion, PatternSums.add_confusion)
         )
+        n_grid = self.answers.n_grid
         buffers: dict[int, _Buffers] = {}
 
         def draw(generator: np.random.Generator, places: slice, n_draws: int) -> list[Drawn]:
@@ -218,9 +237,10 @@ class SlicesPosterior:
             stops: list[int] = _allot(generator, self.answers.weights[places], n_draws)[0].tolist()
             parts = [
                 (on_grid, slice(*ends))
-                for on_grid, ends in enumerate(pairwise([0, *stops]))
+                for on_grid, ends in enumerate(pairwise([0, *stops[:n_grid]]))
                 if ends[0] < ends[1]
             ]
+            tilted = slice(stops[n_grid - 1], n_draws)
             own = own_part(self.answers, places.start, [one for one, _ in parts], shared.kept)
             taken = [
                 (inside, factors[:, None], gammas)
@@ -229,6 +249,9 @@ class SlicesPosterior:
             ]
             for inside, factors, gammas in taken:
                 scale[:, 0, inside] += factors * gammas.rows
+            whole = shared.tilted.cut(slice(0, tilted.stop - tilted.start))
+            tilts = self._tilts(generator, places.start, stops, whole.rows, classes[:, 0, tilted])
+            scale[:, 0, tilted] += np.einsum("prd,pd->rd", whole.rows, tilts)
             adds = [
                 inside.stop
                 for (_, inside), shapes in zip(parts, own.shapes, strict=True)
@@ -257,6 +280,9 @@ class SlicesPosterior:
                     )
             for inside, factors, gammas in taken:
                 add(gammas, factors * scale[:, 0, inside], sums[:, :, :, 0, inside])
+            if tilts.size:
+                of_rows = tilts[:, None] * scale[:, 0, tilted]
+                add_tilted(whole, of_rows, sums[:, :, :, 0, tilted])
             return [read(self.cells[:0], weights[:0], classes, sums[model]) for model in range(2)]
 
         return draw
@@ -277,8 +303,18 @@ class SlicesPosterior:
                 buffers.clear()
                 buffers[size] = _Buffers.of(len(truth), self.n_classes, size, needs)
             weights, classes, scale, sums = buffers[size]
-            _fill_gammas(generator, self.answers, places, weights, whole)
+            stops = _fill_gammas(generator, self.answers, places, weights, whole)
             _fill_classes(generator, self.prevalence, places, classes, scale)
+            for place, ends in enumerate(stops.tolist()):
+                inside = slice(ends[self.answers.n_grid - 1], n_draws)
+                if inside.start < n_draws:
+                    self._tilt(
+                        generator,
+                        places.start + place,
+                        ends,
+                        weights[:, place, inside],
+                        classes[:, place, inside],
+                    )
             scale[...] = 0.0
             for row, gammas in zip(truth, weights, strict=True):
                 scale[row] += gammas
@@ -292,6 +328,45 @@ class SlicesPosterior:
             ]
 
         return draw
+
+    def _tilt(
+        self,
+        generator: np.random.Generator,
+        place: int,
+        stops: list[int],
+        weights: FloatArray,
+        classes: FloatArray,
+    ) -> None:
+        """Tilt gammas of the whole ``(n_cells, n_draws)`` as this slice does, in place."""
+        tilt = self.answers.tilt
+        assert tilt is not None
+        patterns: list[int] = tilt.patterns.tolist()
+        rows = np.zeros((N_PATTERNS, self.n_classes, weights.shape[1]))
+        for pattern, row, gammas in zip(patterns, self.cells[:, 0].tolist(), weights, strict=True):
+            rows[pattern, row] += gammas
+        tilts = self._tilts(generator, place, stops, rows, classes)
+        for pattern, gammas in zip(patterns, weights, strict=True):
+            gammas *= tilts[pattern]
+
+    def _tilts(
+        self,
+        generator: np.random.Generator,
+        place: int,
+        stops: list[int],
+        rows: FloatArray,
+        classes: FloatArray,
+    ) -> FloatArray:
+        """Draw who is right in this slice, and return what that multiplies each pattern by.
+
+        ``rows`` are gammas of the whole by who is right, ``(4, n_classes, n_draws)``.
+        """
+        tilt, n_draws = self.answers.tilt, classes.shape[1]
+        if tilt is None or not n_draws:
+            return np.ones((N_PATTERNS, n_draws))
+        lengths = np.diff(stops[self.answers.n_grid - 1 :])
+        # Draws come in the order of κ, and so do draws that slices share.
+        shares = tilt.draw_shares(generator, place, lengths)
+        return tilt_factors(rows / rows.sum(axis=0), classes, shares)
 
 
 class _Buffers(NamedTuple):
@@ -332,15 +407,21 @@ def _fill_gammas(
     places: slice,
     out: FloatArray,
     whole: FloatArray | None = None,
-) -> None:
-    """Fill ``(n_cells, n_slices, n_draws)`` with gammas, a slice's draws in the order of κ."""
+) -> IntArray:
+    """Fill ``(n_cells, n_slices, n_draws)`` with gammas, a slice's draws in the order of κ.
+
+    Returns where the draws of each κ end. Those of a tilt, the last, are gammas of the whole.
+    """
     shapes = learned.shapes(places)
     stops = _allot(generator, learned.weights[places], out.shape[2])
     added, shares = _additions(learned, shapes)
     draw = generator.standard_gamma
     for place, (ends, of_kappas) in enumerate(zip(stops.tolist(), shapes, strict=True)):
         start = 0
-        for kappa, (stop, of_cells) in enumerate(zip(ends, of_kappas, strict=True)):
+        last = ends[learned.n_grid - 1]
+        wholes = [(LIKE_WHOLE, out.shape[2])] if last < out.shape[2] else []
+        for kappa, stop in [*enumerate(ends[: learned.n_grid]), *wholes]:
+            of_cells = of_kappas[kappa]
             if stop <= start:
                 continue
             if whole is not None and kappa == LIKE_WHOLE and shares[place]:
@@ -349,6 +430,7 @@ def _fill_gammas(
                 for cell, shape in enumerate(of_cells.tolist()):
                     draw(shape, out=out[cell, place, start:stop])
             start = stop
+    return stops
 
 
 def _fill_classes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -464,3 +464,55 @@ class PairSums(NamedTuple):
         """Add rows times factors ``(n_classes, n_draws)`` to both models' confusion arrays."""
         size = len(factors)
         out += factors[:, None] * self.answers.reshape(-1, size, 2, size).transpose(2, 1, 3, 0)
+
+
+class PatternSums(NamedTuple):
+    """Weights of the cells of two models, added up by truth, answer and who is right.
+
+    Patterns are 0 where neither is right, 1 where only B is, 2 where only A is, 3 where both are.
+    """
+
+    wrong: FloatArray  # (2, n_draws, 2 · n_classes, n_classes): A's where B is right, else; B's
+    rows: FloatArray  # (4, n_classes, n_draws)
+
+    @classmethod
+    def empty(cls, n_draws: int, n_classes: int) -> PatternSums:
+        """Return sums of nothing."""
+        wrong = np.zeros((2, n_draws, 2 * n_classes, n_classes))
+        return cls(wrong, np.zeros((4, n_classes, n_draws)))
+
+    def fill_row(self, row: int, answers: IntArray, gammas: Iterable[FloatArray]) -> None:
+        """Add gammas of a true class up, one after the other, with A's and B's answer of each."""
+        size = self.rows.shape[1]
+        sums = np.zeros((2, 2, size, self.rows.shape[2]))  # model, whether the other is wrong
+        pairs: list[list[int]] = answers.tolist()
+        for (a, b), values in zip(pairs, gammas, strict=True):
+            self.rows[2 * (a == row) + (b == row), row] += values
+            if a != row:
+                sums[0, int(b != row), a] += values
+            if b != row:
+                sums[1, int(a != row), b] += values
+        self.wrong[:, :, [row, size + row]] = sums.transpose(0, 3, 1, 2)
+
+    def cut(self, draws: slice) -> PatternSums:
+        """Return some of the draws."""
+        return PatternSums(self.wrong[:, draws], self.rows[..., draws])
+
+    def add_margins(self, factors: FloatArray, out: FloatArray) -> None:
+        """Add rows times factors ``(4, n_classes, n_draws)`` to both models' hits and predicted."""
+        for model, (only, other) in enumerate(((2, 1), (1, 2))):
+            hits = factors[3] * self.rows[3] + factors[only] * self.rows[only]
+            out[model, 0] += hits
+            out[model, 1] += hits
+            weights = np.ascontiguousarray(factors[[other, 0]].reshape(-1, factors.shape[2]).T)
+            out[model, 1] += (weights[:, None] @ self.wrong[model])[:, 0].T
+
+    def add_confusion(self, factors: FloatArray, out: FloatArray) -> None:
+        """Add rows times factors ``(4, n_classes, n_draws)`` to both models' confusion arrays."""
+        size = factors.shape[1]
+        diagonal = np.arange(size)
+        for model, (only, other) in enumerate(((2, 1), (1, 2))):
+            hits = factors[3] * self.rows[3] + factors[only] * self.rows[only]
+            out[model, diagonal, diagonal] += hits
+            apart = self.wrong[model].reshape(-1, 2, size, size)
+            out[model] += np.einsum("ptd,dpta->tad", factors[[other, 0]], apart)

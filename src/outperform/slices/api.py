@@ -77,7 +77,7 @@ def slice_findings(
         yield finding("monte_carlo_too_coarse/slices", found=coarse, n=len(rows), n_draws=n_draws)
 
 
-_WHOLE_DRAWS = 20_000
+_DRAWS = 4_000
 _MOST_OF_SCORES = 300  # the covariance of all slices is inverted for every spread
 
 
@@ -92,7 +92,7 @@ def compare_slices(
     rope: RopeLike | None = None,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
-    n_draws: int = 4_000,
+    n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
@@ -127,7 +127,7 @@ def compare_slices(
         ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, on top of which
         comes what the other slices show; by default uniform for two classes and unit for more.
     n_draws
-        How many draws of each slice.
+        How many draws of each slice and of the whole; by default 4,000 and 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
@@ -151,7 +151,9 @@ def compare_slices(
     >>> [(row.key, row.decision.symbol) for row in slices.called]
     [(('Wed',), '≪')]
     """
-    prob, n_draws, seed = check_prob(hdi_prob), check_draws(n_draws), seed_sequence(random_state)
+    prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
+    whole_draws = check_draws(n_draws)
+    n_draws = _DRAWS if n_draws is None else whole_draws
     if isinstance(source, Scores) or (
         metrics.is_of_scores(metric) and not isinstance(source, Outcomes)
     ):
@@ -166,6 +168,7 @@ def compare_slices(
             rope=rope_for(asked, rope),
             prob=prob,
             n_draws=n_draws,
+            whole_draws=whole_draws,
             seed=seed,
             n_jobs=n_jobs,
         )
@@ -189,6 +192,7 @@ def compare_slices(
         rope=rope_for(spec, rope),
         prob=prob,
         n_draws=n_draws,
+        whole_draws=whole_draws,
         seed=seed,
         n_jobs=n_jobs,
     )
@@ -345,6 +349,7 @@ def _answer_scores(
     rope: Rope,
     prob: float,
     n_draws: int,
+    whole_draws: int,
     seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceComparison:
@@ -373,7 +378,15 @@ def _answer_scores(
         n_draws=n_draws,
     )
     return _concluded(
-        spec, parts.by, rows_of, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+        spec,
+        parts.by,
+        rows_of,
+        rope=rope,
+        prob=prob,
+        n_draws=n_draws,
+        whole_draws=whole_draws,
+        seed=seed,
+        n_jobs=n_jobs,
     )
 
 
@@ -391,14 +404,15 @@ def _answer(
     rope: Rope,
     prob: float,
     n_draws: int,
+    whole_draws: int,
     seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceComparison:
     slices = _slices_of(spec)
     asked: dict[str, Any] = {"rope": rope, "prob": prob, "n_draws": n_draws}
-    rows = _rows(spec, seed=seed, n_jobs=n_jobs, **asked)
-    rows, spelled = _withheld(spec, rows, seed=seed, n_jobs=n_jobs, **asked)
-    return _concluded(spec, slices.by, rows, seed=seed, n_jobs=n_jobs, spelled=spelled, **asked)
+    asked |= {"seed": seed, "n_jobs": n_jobs}
+    rows, spelled = _withheld(spec, _rows(spec, **asked), **asked)
+    return _concluded(spec, slices.by, rows, whole_draws=whole_draws, spelled=spelled, **asked)
 
 
 def _rows(
@@ -466,13 +480,14 @@ def _concluded(
     rope: Rope,
     prob: float,
     n_draws: int,
+    whole_draws: int,
     seed: SeedSequence,
     n_jobs: int | None,
     spelled: tuple[Finding, ...] = (),
 ) -> SliceComparison:
     """Put the whole beside the slices."""
     whole = answer_spec(
-        spec, rope=rope, prob=prob, n_draws=_WHOLE_DRAWS, seed=child(seed, 0), n_jobs=n_jobs
+        spec, rope=rope, prob=prob, n_draws=whole_draws, seed=child(seed, 0), n_jobs=n_jobs
     )
     signed = sign(
         "compare_slices",

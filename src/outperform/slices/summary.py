@@ -15,7 +15,15 @@ from outperform.data.pool import Slices
 from outperform.decision.hdi import Ends, narrowest_rows
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
-from outperform.decision.rope import Decision, Rope, decide, margin, mean_error, probability_error
+from outperform.decision.rope import (
+    Decision,
+    Rope,
+    decide,
+    margin,
+    mean_error,
+    probability_error,
+    supported,
+)
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import never_match
@@ -53,7 +61,8 @@ class SliceRow:
     p_greater
         The probability that A − B is above zero.
     decision
-        The decision; never ≈ where the slice's own interval leaves out the pooled mean.
+        The decision; firm only where the slice's own items decide or lean the same way, and
+        never ≈ where its own interval leaves out the pooled mean.
     own_hdi
         The narrowest interval of the slice on its own, without the others.
     own_decision
@@ -113,8 +122,13 @@ class SliceRow:
 
     @property
     def disagrees(self) -> bool:
-        """Whether the slice on its own would be called better or worse, and here is not."""
-        return self.own_decision in _CALLS and self.own_decision is not self.decision
+        """Whether the slice's own items say otherwise than the pooled numbers.
+
+        They do where they alone would be called better or worse and the slice is not, and where
+        their own interval leaves out the pooled mean.
+        """
+        hidden = self.own_decision in _CALLS and self.own_decision is not self.decision
+        return hidden or self.mean not in self.own_hdi
 
 
 _CALLS = (Decision.BETTER, Decision.WORSE)
@@ -349,6 +363,7 @@ def summarize_rows(
         alone = decide(own_hdi, rope, own.masses.row(place), greater_is_better=better)
         if decision is Decision.EQUIVALENT and mean not in own_hdi:
             decision = Decision.UNDECIDED
+        decision = Decision.UNDECIDED if unmatched else supported(decision, alone)
         rows.append(
             SliceRow(
                 key=key,
@@ -365,10 +380,10 @@ def summarize_rows(
                 p_equivalent=inside[place],
                 p_better=good[place],
                 p_greater=greater[place],
-                decision=Decision.UNDECIDED if unmatched else decision,
+                decision=decision,
                 own_hdi=own_hdi,
                 own_decision=Decision.UNDECIDED if unmatched else alone,
-                p_wrong=0.0 if unmatched else float(p_wrong[place]),
+                p_wrong=float(p_wrong[place]) if decision in _CALLS else 0.0,
                 like_whole=float(like_whole[place]),
                 coarse=bool(near[place]) and _is_coarse(hdi, rope),
             )

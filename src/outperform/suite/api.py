@@ -38,6 +38,7 @@ from outperform.decision.rope import (
     mean_error,
     probability_error,
     sd_error,
+    supported,
 )
 from outperform.errors import UsageError
 from outperform.findings import Finding, clauses, counted, finding, is_serious, listed
@@ -403,8 +404,8 @@ def _pooled(
     """Return each task's difference pulled toward the others, as far as they are alike.
 
     The true differences are normal around a centre with a spread that is learned, on the suite's
-    scale; a few tasks may stand apart. A task's decision is its own where its own interval leaves
-    out the pooled mean.
+    scale; a few tasks may stand apart. A task's decision is firm only where its own items decide
+    or lean the same way, and it is its own where its own interval leaves out the pooled mean.
     """
     units = how.units[:, None]
     own = np.stack([task.draws for task in tasks.values()]) / units
@@ -421,8 +422,9 @@ def _pooled(
     found = {}
     for (name, task), values in zip(tasks.items(), own * units, strict=True):
         one = _difference(values, task.rope, task.spec.metric.greater_is_better, prob)
-        apart = not task.hdi.low <= one.mean <= task.hdi.high
-        found[name] = replace(one, decision=task.decision) if apart else one
+        apart = one.mean not in task.hdi
+        decision = task.decision if apart else supported(one.decision, task.decision)
+        found[name] = replace(one, decision=decision)
     return found
 
 
