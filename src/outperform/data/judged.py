@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
@@ -99,26 +99,33 @@ class Judged(Pool):
         """Keep some models, in this order; strata that only others told apart become one."""
         places = [0, *(1 + place for place in kept)]
         width = 1 + self.cells.shape[1]
-        kept_of_both = [*places, *(width + place for place in places)]
-        both = list(self.both.cells[:, kept_of_both].T)
-        chances = self.chances
-        if chances is not None:
-            chances = chances._replace(cells=chances.cells[:, kept_of_both])
-        said = list(self.strata[:, places].T)
-        people = self.both.counts
-        return _judged(
-            said, both, self.counts, people, n_labels=n_labels, drawn=self.drawn, chances=chances
+        return self._moved(
+            self.strata[:, places],
+            lambda cells: cells[:, [*places, *(width + p for p in places)]],
+            n_labels=n_labels,
         )
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Judged:
         """Give every label a new code."""
-        said, both = list(codes[self.strata].T), list(codes[self.both.cells].T)
-        chances = self.chances
+        return self._moved(codes[self.strata], lambda cells: codes[cells], n_labels=n_labels)
+
+    def _moved(
+        self, said: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
+    ) -> Judged:
+        """Return the same with other cells; strata that become one keep their own probabilities."""
+        drawn, chances = self.drawn, self.chances
+        if drawn == "by_ratings" and len(np.unique(said, axis=0)) < len(said):
+            drawn, chances = "probabilities", self._chances()
         if chances is not None:
-            chances = chances._replace(cells=codes[chances.cells])
-        people = self.both.counts
+            chances = chances._replace(cells=move(chances.cells))
         return _judged(
-            said, both, self.counts, people, n_labels=n_labels, drawn=self.drawn, chances=chances
+            list(said.T),
+            list(move(self.both.cells).T),
+            self.counts,
+            self.both.counts,
+            n_labels=n_labels,
+            drawn=drawn,
+            chances=chances,
         )
 
     def plus(self, other: Pool, *, n_labels: int) -> Judged:
@@ -151,12 +158,14 @@ class Judged(Pool):
         return counts
 
     def _chances(self) -> Chances:
-        """Return the known probabilities; of a random sample it is the same for all items."""
+        """Return the probabilities: of a random sample one for all items, else one per stratum."""
         if self.chances is not None:
             return self.chances
-        share = n_labelled(self) / self.n
-        rows, expected = len(self.both.cells), self.counts.astype(np.float64) * share
-        return Chances(self.both.cells, self.both.counts, np.full(rows, share), expected)
+        sizes = self.counts.astype(np.float64)
+        share = self.n_labelled / sizes
+        if self.drawn == "random":
+            share = np.full(len(sizes), n_labelled(self) / self.n)
+        return Chances(self.both.cells, self.both.counts, share[self.stratum], sizes * share)
 
     @property
     def n_labelled(self) -> FloatArray:

@@ -77,6 +77,14 @@ def _fractions(value: object, at: str) -> AnyArray:
     return array
 
 
+def _amounts(value: object, at: str) -> AnyArray:
+    """Take a list of finite numbers from zero on as an array of float64."""
+    for place, one in enumerate(read.as_list(value, at)):
+        if type(one) not in (float, int) or not 0 <= one <= read.INT64:
+            raise read.refuse(f"element {place} of {at}", "a number from zero on", one)
+    return np.array(value, dtype=np.float64)
+
+
 def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
     whole = set(map(type, values)) <= {int}
     if whole and (not values or (low <= min(values) and max(values) <= high)):
@@ -150,7 +158,7 @@ _OUTCOMES = read.record(
                 "people": read.record(_CELLS),
                 "drawn": read.one_of(*DRAWN),
                 "chances": read.record(
-                    {**_CELLS, "probabilities": _fractions}, {"expected": _fractions}
+                    {**_CELLS, "probabilities": _fractions}, {"expected": _amounts}
                 ),
             },
         ),
