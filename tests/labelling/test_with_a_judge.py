@@ -260,7 +260,10 @@ def test_outcomes_are_those_of_from_judged_by_hand():
     truth, found = of_classes()
     looked = np.isin(np.arange(2_000), found.items)
     by_hand = op.Outcomes.from_judged(
-        found.predictions, human=np.where(looked, truth, None), judge=found.judge
+        found.predictions,
+        human=np.where(looked, truth, None),
+        judge=found.judge,
+        drawn="by_ratings",
     )
     assert found.outcomes(truth[found.items]) == by_hand
     assert found.outcomes(pd.Series(truth).iloc[found.items]) == by_hand
