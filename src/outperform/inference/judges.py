@@ -166,8 +166,10 @@ def contradicts(spec: Spec) -> bool:
 
 def drawing_findings(spec: Spec) -> Iterator[Finding]:
     """Yield what is wrong with how people's items were drawn, as far as the ratings show it."""
-    drawn = drawn_of(spec)
+    drawn, needed = drawn_of(spec), _FEW_EFFECTIVE
     if isinstance(spec, LabelSpec):
+        # Of more than two classes each has to show the spread of its own labels.
+        needed *= spec.view.n_classes if spec.view.n_classes > 2 else 1
         assert isinstance(spec.view.pool, Judged)
         p, how = _uneven_strata(spec.view.pool), _HOW_UNEVEN
         chances = spec.view.pool.chances
@@ -185,12 +187,12 @@ def drawing_findings(spec: Spec) -> Iterator[Finding]:
     elif drawn == "probabilities":
         if p < _CHANCE:
             yield finding("not_drawn_as_declared/probabilities", p=least)
-        if n_effective < min(_FEW_EFFECTIVE, _EVEN * _counts(spec)[1]):
+        if n_effective < min(needed, _EVEN * _counts(spec)[1]):
             yield finding(
                 "few_effective_labels",
                 labelled=_counts(spec)[1],
                 n_effective=n_effective,
-                least=_FEW_EFFECTIVE,
+                least=needed,
             )
 
 
