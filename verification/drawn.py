@@ -67,21 +67,21 @@ class World:
         return self.kind != "near random" and self.looks == "complaints" and not self.few
 
 
+_WORLDS: tuple[tuple[Looks, Kind, Task, int], ...] = (
+    ("complaints", "fair", "accuracy", 200),
+    ("complaints", "near random", "accuracy", 200),
+    ("complaints", "fair", "f1", 500),
+    ("complaints", "fair", "f1_macro", 200),
+    ("complaints", "fair", "mean grade", 200),
+    ("complaints", "fair", "accuracy", 40),
+    ("disagreements", "fair", "accuracy", 200),
+    ("disagreements", "fair", "mean grade", 200),
+    ("long answers", "fair", "accuracy", 200),
+    ("long answers", "fair", "f1_macro", 200),
+    ("the judge's disagreements", "fair", "accuracy", 200),
+)
 WORLDS = tuple(
-    World(kind=kind, task=task, n_labels=n, looks=looks)
-    for looks, kind, task, n in (
-        ("complaints", "fair", "accuracy", 200),
-        ("complaints", "near random", "accuracy", 200),
-        ("complaints", "fair", "f1", 500),
-        ("complaints", "fair", "f1_macro", 200),
-        ("complaints", "fair", "mean grade", 200),
-        ("complaints", "fair", "accuracy", 40),
-        ("disagreements", "fair", "accuracy", 200),
-        ("disagreements", "fair", "mean grade", 200),
-        ("long answers", "fair", "accuracy", 200),
-        ("long answers", "fair", "f1_macro", 200),
-        ("the judge's disagreements", "fair", "accuracy", 200),
-    )
+    World(kind=kind, task=task, n_labels=n, looks=looks) for looks, kind, task, n in _WORLDS
 )
 
 
@@ -120,8 +120,8 @@ def truth_of(kind: Kind, task: Task) -> tuple[float, float]:
     if items.truth is None:
         return float(items.models[0].mean()), float(items.models[1].mean())
     seen = op.Outcomes.from_labels(items.truth, {"a": items.models[0], "b": items.models[1]})
-    asked = {"pos_label": 1} if task == "f1" else {}
-    a, b = (op.estimate(seen, name, metric=task, **asked).observed for name in "ab")
+    positive = 1 if task == "f1" else None
+    a, b = (op.estimate(seen, name, metric=task, pos_label=positive).observed for name in "ab")
     return a, b
 
 
@@ -197,10 +197,17 @@ def _repeat(world: World, number: int) -> Held:
     wrong = unnoticed = through = None
     if number < _BESIDE:
         rope = _ROPE.get(world.task, 0.02)
-        asked = {"metric": spec.metric.name, "rope": rope, "n_draws": N_DRAWS, "n_jobs": 1}
-        if world.task == "f1":
-            asked["pos_label"] = 1
-        c = op.compare(bare.data, "a", "b", random_state=number, **asked)
+        c = op.compare(
+            bare.data,
+            "a",
+            "b",
+            metric=spec.metric.name,
+            pos_label=1 if world.task == "f1" else None,
+            rope=rope,
+            n_draws=N_DRAWS,
+            random_state=number,
+            n_jobs=1,
+        )
         wrong = _is_false(c.decision.symbol, true_a - true_b, rope)
         unnoticed = wrong and all(one.level == "note" for one in c.findings)
         through = judge(c) is not Judgement.UNDECIDED

@@ -23,7 +23,7 @@ from outperform.data.drawn import (
 )
 from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
 from outperform.data.missing import label_findings_of
-from outperform.data.pool import Pool
+from outperform.data.pool import Pool, sum_by
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.data.views import check_labels, named, same_length
 from outperform.errors import DataError, UsageError, param
@@ -187,8 +187,9 @@ class Judged(Pool):
         rows, labelled = self.both.counts.astype(np.float64), self.n_labelled
         if self.chances is not None:
             weights = self.chances.counts.astype(np.float64) * self.chances.weights
-            rows = np.bincount(place_rows(self.chances.cells, self.both.cells), weights)
-            labelled = np.bincount(self.stratum, rows, minlength=len(sizes))
+            place = place_rows(self.chances.cells, self.both.cells)
+            rows = sum_by(place, weights, size=len(self.both.cells))
+            labelled = sum_by(self.stratum, rows, size=len(sizes))
         share = np.divide(sizes * more, labelled, out=np.zeros_like(sizes), where=labelled > 0)
         worth: FloatArray = rows * share[self.stratum]
         return worth
@@ -303,12 +304,12 @@ def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | N
     same = one.drawn == "random" and n_labelled(one) * two.n == n_labelled(two) * one.n
     if one.drawn in (None, "by_ratings") or same:
         return one.drawn, None
-    expected = [part.expected for part in parts]
+    expected = [part.expected for part in parts if part.expected is not None]
     return "probabilities", Chances(
         np.concatenate([part.cells for part in parts]),
         as_counts(np.concatenate([part.counts.astype(object) for part in parts])),
         np.concatenate([part.chance for part in parts]),
-        None if any(part is None for part in expected) else np.concatenate(expected),
+        np.concatenate(expected) if len(expected) == len(parts) else None,
     )
 
 
@@ -328,7 +329,7 @@ def _judged(
         expected = chances.expected
         if expected is not None:
             place = place_rows(np.column_stack(said), strata)
-            expected = np.bincount(place, expected, minlength=len(strata))
+            expected = sum_by(place, expected, size=len(strata))
         chances = Chances(
             *count_chances(
                 list(chances.cells.T), chances.counts, chances.chance, n_labels=n_labels

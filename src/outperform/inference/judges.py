@@ -13,6 +13,7 @@ from outperform import metrics
 from outperform._typing import BoolArray, FloatArray
 from outperform.data.drawn import Drawn
 from outperform.data.judged import Judged, n_labelled
+from outperform.data.pool import sum_by
 from outperform.errors import param
 from outperform.findings import Finding, finding
 from outperform.inference import engine
@@ -212,8 +213,9 @@ def _uneven_strata(pool: Judged) -> float:
     parts = [np.arange(len(sizes)), *right.astype(np.int64).T, pool.apart.astype(np.int64)]
     found = []
     for part in parts:
-        totals = [np.bincount(part, one) for one in (sizes, labelled)]
-        wanted = None if expected is None else np.bincount(part, expected)
+        n_parts = int(part.max()) + 1
+        totals = [sum_by(part, one, size=n_parts) for one in (sizes, labelled)]
+        wanted = None if expected is None else sum_by(part, expected, size=n_parts)
         found.append(chosen_at_random(*totals, expected=wanted))
     return min(1.0, len(found) * min(found))
 

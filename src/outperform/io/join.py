@@ -425,4 +425,6 @@ def join_people(
         except ValueError as error:
             raise DataError(f"{human}, column {name!r}: {error}") from None
     asked = of_items(seen, rows[key], said, chances=rows[chance[0]] if chance else None)
-    return Outcomes.from_judged(**({"drawn": drawn} if declared else {}), **asked)
+    if declared:
+        asked["drawn"] = drawn
+    return Outcomes.from_judged(**asked)
