@@ -26,9 +26,9 @@ SHOWN = {
         with_labels with_never_true
     """,
     op.Scores: """
-        columns counts findings from_arrays from_judged from_statistics from_targets from_values
-        from_votes group ids kind labels models n n_classes n_groups n_rows select sources truth
-        values voted_on weights
+        columns counts drawn findings from_arrays from_judged from_statistics from_targets
+        from_values from_votes group ids kind labels models n n_classes n_groups n_rows select
+        sources truth values voted_on weights
     """,
     op.Comparison: TABLE
     + """

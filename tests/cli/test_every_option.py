@@ -112,6 +112,7 @@ TRIED = {
     "--policy": ["plain: --policy policy.toml --by country"],
     "--pool": ["chosen: --pool pool.csv"],
     "--human": ["right: --human people.csv --id id"],
+    "--drawn": ["right: --human people.csv --id id --drawn by_ratings"],
     "--judge": ["binary: --judge label"],
     "--pos-label": [
         "plain: --pos-label spam --metric f1",

@@ -18,6 +18,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -214,6 +215,7 @@ VALUES = {
     "--report": ["", ".", "none/page.html", "/dev/null/x"],
     "--pool": ["", "none.csv"],
     "--human": ["", "none.csv"],
+    "--drawn": ["", "random", "by_ratings", "none"],
     "--unit": ["EUR", ""],
     "--nonsense": ["", "x"],
     "--candidate": ["", "old", "nwe", "label", "0", "New", "new "],
@@ -872,7 +874,64 @@ def levels():
         yield f"{kind} at 0.5", Row(gate(kind, "--hdi-prob", "0.5"), {RIGHT[kind]})
 
 
+# People who look where an answer is wrong, and what is declared of it
+
+
+def write_judged(name, *, shares, judge, often, chance=None):
+    """Write a judge's verdicts on 1,000 items, and people's on those that they looked at."""
+    rng = np.random.default_rng(5)
+    right = {model: rng.random(1_000) < share for model, share in shares.items()}
+    said = {model: rng.random(1_000) < np.where(bits, *judge) for model, bits in right.items()}
+    weights = np.where(right["old"], 1.0, often)
+    chances = weights * 300 / weights.sum()
+    looked = np.flatnonzero(rng.random(1_000) < chances)
+    rows = [(f"q{k}", int(said["new"][k]), int(said["old"][k])) for k in range(1_000)]
+    Path(f"{name}.csv").write_bytes(as_csv(rows, ("id", "new", "old")))
+    people = [
+        (
+            f"q{k}",
+            int(right["new"][k]),
+            int(right["old"][k]),
+            chances[k] if chance is None else chance,
+        )
+        for k in looked.tolist()
+    ]
+    Path(f"{name}-people.csv").write_bytes(as_csv(people, ("id", "new", "old", "p")))
+
+
+def drawn():
+    equal, worse = {"new": 0.8, "old": 0.8}, {"new": 0.5, "old": 0.9}
+    write_judged("seen", shares=equal, judge=(0.9, 0.2), often=4.0)
+    write_judged("unseen", shares=equal, judge=(0.5, 0.5), often=4.0)
+    write_judged("fair", shares=worse, judge=(0.9, 0.2), often=1.0)
+    for text in ("0", "1.5", "x", "nan"):
+        write_judged(f"odd-{text}", shares=equal, judge=(0.9, 0.2), often=4.0, chance=text)
+
+    def asked(name, *more):
+        correct = ["--correct", "new", "--correct", "old", "--id", "id"]
+        people = ["--human", f"{name}-people.csv"]
+        return ["gate", f"{name}.csv", *correct, *people, *MODELS, *ASKED, *more]
+
+    for require in ("not_worse", "better"):
+        more = ["--require", require]
+        for name in ("seen", "unseen"):
+            yield f"complaints, {name}, {require}", Row(asked(name, *more), {4})
+        random = Row(asked("seen", *more, "--drawn", "random"), {4})
+        yield f"complaints, declared as random, {require}", random
+        known = Row(asked("unseen", *more, "--drawn", "p"), {1, 4})
+        yield f"complaints, with probabilities, {require}", known
+        yield f"worse, undeclared, {require}", Row(asked("fair", *more), {4})
+        for design in ("random", "by_ratings", "p"):
+            row = Row(asked("fair", *more, "--drawn", design), {1})
+            yield f"worse, {design}, {require}", row
+    yield "a column that is not there", Row(asked("seen", "--drawn", "chances"), REFUSED)
+    yield "a column of ids", Row(asked("seen", "--drawn", "id"), REFUSED)
+    for text in ("0", "1.5", "x", "nan"):
+        yield f"probability {text}", Row(asked(f"odd-{text}", "--drawn", "p"), REFUSED)
+
+
 CATEGORIES = (
+    drawn,
     policies,
     levels,
     formats,

@@ -105,6 +105,24 @@ def test_read_takes_the_same_file(judged, people):
     assert found == op.Outcomes.from_judged(JUDGED, human=human)
 
 
+def test_design_is_read_from_name_or_column(tmp_path, judged):
+    chances = np.where(RIGHT["new"], 0.2, 0.6)
+    looked = np.flatnonzero(RANDOM.random(N) < chances)
+    columns = {"id": [IDS[one] for one in looked], "p": chances[looked]}
+    columns |= {name: bits[looked].astype(int) for name, bits in RIGHT.items()}
+    file = write(tmp_path / "drawn.csv", columns)
+    asked = {"correct": ["new", "old"], "id": "id", "human": file}
+    seen = np.isin(np.arange(N), looked)
+    human = {name: np.where(seen, bits, np.nan) for name, bits in RIGHT.items()}
+    known = np.where(seen, chances, np.nan)
+    found = op.read(judged, **asked, drawn="p")
+    assert found == op.Outcomes.from_judged(JUDGED, human=human, drawn=known)
+    for drawn in ("random", "by_ratings"):
+        assert op.read(judged, **asked, drawn=drawn).pool.drawn == drawn
+    with pytest.raises(op.errors.UsageError, match="human="):
+        op.read(judged, correct=["new", "old"], id="id", drawn="random")
+
+
 def test_a_class_called_0_is_a_label(tmp_path):
     """In Parquet classes are numbers, and 0 is one of them."""
     truth, judge, new, old = RANDOM.integers(0, 2, size=(4, N))

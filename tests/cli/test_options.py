@@ -39,6 +39,7 @@ TABLE = {
         "--once": None,
         "--pool": "FILE",
         "--human": "FILE",
+        "--drawn": "DESIGN",
         "--score": "NAME",
         "--skip-failed": None,
         "--truth": "COLUMN",

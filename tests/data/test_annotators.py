@@ -291,3 +291,26 @@ def test_shares_that_do_not_fit_are_refused(shares, words):
         op.Outcomes.from_annotators(shares, PREDICTED, truth="shares")
     with pytest.raises(UsageError, match="ids must be left out"):
         op.Outcomes.from_annotators({0: [1], 1: [2]}, PREDICTED, truth="shares", ids=IDS)
+
+
+def test_weak_annotators_are_warned_of_and_good_ones_are_not():
+    """At 65% alpha is about 0.09, three standard errors above 0; at 85% about 0.49."""
+    rng = np.random.default_rng(4)
+    warned = {0.65: 0, 0.85: 0}
+    for _ in range(6):
+        true = rng.random(500) < 0.4
+
+        def labels(share, true=true):
+            return np.where(rng.random(500) < share, true, ~true).astype(int)
+
+        for right in warned:
+            given = np.stack([labels(right) for _ in range(3)], axis=1)
+            models = {"a": labels(0.85), "b": labels(0.8)}
+            try:
+                seen = op.Outcomes.from_annotators(given, models, truth="latent")
+            except op.errors.DataError:
+                continue  # no better than chance
+            found = [one.level for one in seen.findings if one.name == "annotators_agree_little"]
+            warned[right] += found == ["warning"]
+    assert warned[0.65] >= 3
+    assert warned[0.85] == 0

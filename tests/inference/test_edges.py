@@ -61,20 +61,23 @@ def test_groups_without_weights_are_not_called_importance_weights(names):
 def test_items_chosen_by_their_grades_are_found_by_a_test_of_two_sides(low, high, raised, names):
     # One side alone would be below a thousandth from 3.09 standard errors on, two from 3.29.
     rng = np.random.default_rng(5)
-    judge = {name: rng.normal(size=200) for name in "ab"}
-    both = (judge["a"] + judge["b"]) / 2
-    error = np.sqrt(both.var() * (1 - 60 / 200) / 60)
+    judge = rng.normal(size=200)
+
+    def errors(some):
+        return (judge[some].mean() - judge.mean()) / np.sqrt(
+            judge[some].var() * (1 - 60 / 200) / 60
+        )
+
     looked = next(
         some
-        for some in (rng.permutation(np.argsort(both)[-150:])[:60] for _ in range(10_000))
-        if low < (both[some].mean() - both.mean()) / error < high
+        for some in (rng.permutation(np.argsort(judge)[-150:])[:60] for _ in range(10_000))
+        if low < errors(some) < high
     )
-    human = {name: np.full(200, np.nan) for name in "ab"}
-    for name in "ab":
-        human[name][looked] = judge[name][looked] + 0.1 * rng.normal(size=60)
-    seen = op.Scores.from_judged(judge, human=human)
-    found = op.compare(seen, "a", "b", rope=0.1, n_draws=200, random_state=0)
-    assert ("chosen_by_ratings" in names(found)) == raised
+    human = np.full(200, np.nan)
+    human[looked] = judge[looked] + 0.1 * rng.normal(size=60)
+    seen = op.Scores.from_judged({"a": judge}, human={"a": human}, drawn="random")
+    found = op.estimate(seen, "a", n_draws=200, random_state=0)
+    assert ("not_drawn_as_declared" in names(found)) == raised
 
 
 @pytest.mark.parametrize(

@@ -254,12 +254,16 @@ def test_outcomes_are_those_of_from_judged_by_hand():
     people = {"A": right[0][found.items], "B": right[1][found.items]}
     looked = np.isin(np.arange(2_000), found.items)
     human = {name: np.where(looked, bits, None) for name, bits in zip("AB", right, strict=True)}
-    assert found.outcomes(people) == op.Outcomes.from_judged(found.predictions, human=human)
+    by_hand = op.Outcomes.from_judged(found.predictions, human=human, drawn="by_ratings")
+    assert found.outcomes(people) == by_hand
     assert found.outcomes(pd.DataFrame(people)) == found.outcomes(people)
     truth, found = of_classes()
     looked = np.isin(np.arange(2_000), found.items)
     by_hand = op.Outcomes.from_judged(
-        found.predictions, human=np.where(looked, truth, None), judge=found.judge
+        found.predictions,
+        human=np.where(looked, truth, None),
+        judge=found.judge,
+        drawn="by_ratings",
     )
     assert found.outcomes(truth[found.items]) == by_hand
     assert found.outcomes(pd.Series(truth).iloc[found.items]) == by_hand

@@ -119,7 +119,7 @@ def test_that_items_were_chosen_is_said():
     people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}
     found = op.compare(outcomes(SIZES, people), "A", "B", **ASKED).findings
     (said,) = [one for one in found if one.name == "chosen_by_ratings"]
-    assert said.level == "note"
+    assert said.level == "warning"
 
 
 def test_items_drawn_at_random_are_rarely_said_to_be_chosen():

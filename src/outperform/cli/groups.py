@@ -167,6 +167,15 @@ class ReadingTwo(Reading):
             rich_help_panel="Data",
         ),
     ] = None
+    drawn: Annotated[
+        str | None,
+        typer.Option(
+            help="How the items of --human were drawn: random, by_ratings (the judge's and the "
+            "models' answers alone), or its column of probabilities of being labelled.",
+            metavar="DESIGN",
+            rich_help_panel="Data",
+        ),
+    ] = None
 
     def with_people(self, seen: Outcomes) -> Outcomes:
         """Return what a judge says of all items together with what people say of some."""
@@ -174,9 +183,21 @@ class ReadingTwo(Reading):
         from outperform.io.join import join_people
 
         if self.human is None:
+            if self.drawn is not None:
+                raise UsageError(
+                    "--drawn is about what people labelled; name their file with --human, or "
+                    "remove it"
+                )
             return seen
         missing = MissingTexts.from_param(**self.declared())
-        return join_people(seen, self.human, id=self.id, truth=self.truth, missing=missing)
+        return join_people(
+            seen,
+            self.human,
+            id=self.id,
+            truth=self.truth,
+            drawn=self.drawn,
+            missing=missing,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -39,6 +39,8 @@ Truth: TypeAlias = Literal["random", "majority", "latent", "shares"]
 _TRUTHS = ("random", "majority", "latent", "shares")
 _LONG = ("item", "annotator", "label")
 _TWICE = 1.959964
+# So many standard errors above chance an agreement must be for levels to hold.
+_CLEAR = 5.0
 # Added to every count of a confusion, so that no probability is 0; half an item in a row.
 _MASS = 0.5
 _STEPS, _NEAR, _MOST_PARAMETERS = 2_000, 1e-9, 400
@@ -161,6 +163,8 @@ def of_annotators(
         labels=labels,
     )
     told = (*aligned.findings, _told(truth, read, rows, agreed))
+    if truth == "latent" and agreed is not None:
+        told = (*told, *_agree_little(agreed))
     return {**fields, "findings": (*fields["findings"], *told)}
 
 
@@ -293,6 +297,17 @@ def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -
         return finding("annotators/latent", n=n, annotators=annotators, agree=agree)
     tied = int((np.bincount(rows) > 1).sum())
     return finding("annotators/majority", n=n, annotators=annotators, agree=agree, tied=tied)
+
+
+def _agree_little(agreed: Agreement) -> Iterator[Finding]:
+    """Yield the finding about an agreement that is hardly known to be better than chance.
+
+    Error rates then come out too near to each other, and levels too low by more than half a
+    standard deviation.
+    """
+    error = (agreed.alpha - agreed.low) / _TWICE
+    if agreed.alpha < _CLEAR * error:
+        yield finding("annotators_agree_little", alpha=agreed.alpha, errors=agreed.alpha / error)
 
 
 def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:

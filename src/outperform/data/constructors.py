@@ -18,6 +18,7 @@ from outperform._typing import (
 )
 from outperform.data import build, serialization
 from outperform.data.annotators import FromAnnotators
+from outperform.data.drawn import DrawnLike
 from outperform.data.judged import of_judged
 from outperform.data.missing import MissingTexts
 from outperform.data.scores import Scores
@@ -190,13 +191,15 @@ class Constructors(FromAnnotators):
         human: ColumnLike | ModelsLike,
         judge: ColumnLike | None = None,
         labels: Sequence[Label] | None = None,
+        drawn: DrawnLike | None = None,
     ) -> Self:
         """Count items that a judge looked at, all of them, and people at some.
 
         The judge may be a language model, a cheap annotator or an older system. Its errors are
         learned from the items that people labelled, for each combination of its verdicts on the
-        models apart, so it may be lenient, or favour a model. People's items must be drawn at
-        random, or by the judge's verdicts and nothing else.
+        models apart, so it may be lenient, or favour a model. How people's items were drawn must
+        be declared: labels that follow complaints or a model's errors mislead, and a gate stays
+        undecided without a declaration.
 
         Parameters
         ----------
@@ -210,6 +213,10 @@ class Constructors(FromAnnotators):
             Of classes, what the judge takes for the true class of each item.
         labels
             Of classes, those that must be in the table even if they never occur.
+        drawn
+            How people's items were drawn: ``"random"``; ``"by_ratings"``, by what the judge and,
+            of classes, the models say of an item and nothing else; or the probability that each
+            item had of being labelled, NaN if it is unknown for an item that nobody labelled.
 
         Examples
         --------
@@ -217,10 +224,10 @@ class Constructors(FromAnnotators):
         >>> nan = float("nan")
         >>> judged = {"new": [1, 1, 0, 1, 1, 0], "old": [1, 0, 0, 1, 0, 1]}
         >>> human = {"new": [1, nan, 0, 1, nan, nan], "old": [1, nan, 1, 1, nan, nan]}
-        >>> op.Outcomes.from_judged(judged, human=human).pool.n
+        >>> op.Outcomes.from_judged(judged, human=human, drawn="random").pool.n
         6
         """
-        return cls(**of_judged(judged, human=human, judge=judge, labels=labels))
+        return cls(**of_judged(judged, human=human, judge=judge, labels=labels, drawn=drawn))
 
     @classmethod
     def from_confusion(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
@@ -12,9 +12,18 @@ import numpy as np
 
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from outperform.data.drawn import (
+    Chances,
+    Drawn,
+    DrawnLike,
+    column_of,
+    count_chances,
+    name_of,
+    read_chances,
+)
 from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
 from outperform.data.missing import label_findings_of
-from outperform.data.pool import Pool
+from outperform.data.pool import Pool, sum_by
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.data.views import check_labels, named, same_length
 from outperform.errors import DataError, UsageError, param
@@ -34,7 +43,7 @@ class Judged(Pool):
 
     A stratum is a cell of the judge's table: its verdict on every model, or the class that it
     takes for the truth and every model's prediction. Which items people labelled must not depend
-    on anything else.
+    on anything else, unless the probability is known with which each was drawn.
 
     Parameters
     ----------
@@ -47,10 +56,16 @@ class Judged(Pool):
         By the judge: the class of each stratum; of right and wrong always 1.
     both
         The labelled items: the judge's cell, then the people's.
+    drawn
+        How the labelled items were drawn, as far as it is declared.
+    chances
+        The labelled items by their probability of being drawn, if that is known.
     """
 
     truth: IntArray
     both: Table
+    drawn: Drawn | None = None
+    chances: Chances | None = None
     CHOSEN: ClassVar[str] = "were judged, and people labelled some of them"
 
     @property
@@ -84,29 +99,56 @@ class Judged(Pool):
         """Keep some models, in this order; strata that only others told apart become one."""
         places = [0, *(1 + place for place in kept)]
         width = 1 + self.cells.shape[1]
-        both = [self.both.cells[:, place] for place in (*places, *(width + p for p in places))]
-        said = list(self.strata[:, places].T)
-        return _judged(said, both, self.counts, self.both.counts, n_labels=n_labels)
+        return self._moved(
+            self.strata[:, places],
+            lambda cells: cells[:, [*places, *(width + p for p in places)]],
+            n_labels=n_labels,
+        )
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Judged:
         """Give every label a new code."""
-        said, both = list(codes[self.strata].T), list(codes[self.both.cells].T)
-        return _judged(said, both, self.counts, self.both.counts, n_labels=n_labels)
+        return self._moved(codes[self.strata], lambda cells: codes[cells], n_labels=n_labels)
+
+    def _moved(
+        self, said: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
+    ) -> Judged:
+        """Return the same with other cells; strata that become one keep their own probabilities."""
+        drawn, chances = self.drawn, self.chances
+        if drawn == "by_ratings" and len(np.unique(said, axis=0)) < len(said):
+            drawn, chances = "probabilities", self._chances()
+        if chances is not None:
+            chances = chances._replace(cells=move(chances.cells))
+        return _judged(
+            list(said.T),
+            list(move(self.both.cells).T),
+            self.counts,
+            self.both.counts,
+            n_labels=n_labels,
+            drawn=drawn,
+            chances=chances,
+        )
 
     def plus(self, other: Pool, *, n_labels: int) -> Judged:
         """Put two judged sets of items with the same models and codes together."""
         if not isinstance(other, Judged):
             raise UsageError("items with and without a judge do not add up")
+        drawn, chances = _drawn_together(self, other)
         said = np.concatenate([self.strata, other.strata])
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
         both = self.both.plus(other.both, n_labels=n_labels)
         return _judged(
-            list(said.T), list(both.cells.T), as_counts(counts), both.counts, n_labels=n_labels
+            list(said.T),
+            list(both.cells.T),
+            as_counts(counts),
+            both.counts,
+            n_labels=n_labels,
+            drawn=drawn,
+            chances=chances,
         )
 
     def emptied(self) -> Judged:
         """Return the same before people labelled any."""
-        return replace(self, both=self.both.emptied())
+        return replace(self, both=self.both.emptied(), drawn=None, chances=None)
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
         """Return how many labelled items of each stratum are of each class by people."""
@@ -114,6 +156,16 @@ class Judged(Pool):
         counts = np.zeros((len(self.cells), n_labels))
         np.add.at(counts, (self.stratum, self.human[:, 0]), self.both.counts.astype(np.float64))
         return counts
+
+    def _chances(self) -> Chances:
+        """Return the probabilities: of a random sample one for all items, else one per stratum."""
+        if self.chances is not None:
+            return self.chances
+        sizes = self.counts.astype(np.float64)
+        share = self.n_labelled / sizes
+        if self.drawn == "random":
+            share = np.full(len(sizes), n_labelled(self) / self.n)
+        return Chances(self.both.cells, self.both.counts, share[self.stratum], sizes * share)
 
     @property
     def n_labelled(self) -> FloatArray:
@@ -132,8 +184,15 @@ class Judged(Pool):
         pattern = agreement_patterns(self.strata)
         whole, seen = np.bincount(pattern, sizes), np.bincount(pattern, sizes * known)
         more = np.divide(whole, seen, out=np.ones_like(whole), where=seen > 0)[pattern]
-        rows: FloatArray = self.both.counts.astype(np.float64)
-        return rows * (sizes * more / np.maximum(self.n_labelled, 1.0))[self.stratum]
+        rows, labelled = self.both.counts.astype(np.float64), self.n_labelled
+        if self.chances is not None:
+            weights = self.chances.counts.astype(np.float64) * self.chances.weights
+            place = place_rows(self.chances.cells, self.both.cells)
+            rows = sum_by(place, weights, size=len(self.both.cells))
+            labelled = sum_by(self.stratum, rows, size=len(sizes))
+        share = np.divide(sizes * more, labelled, out=np.zeros_like(sizes), where=labelled > 0)
+        worth: FloatArray = rows * share[self.stratum]
+        return worth
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
         """Let the labelled items of every stratum stand for all of it."""
@@ -148,11 +207,22 @@ class Judged(Pool):
 
     def to_dict(self) -> PoolFacts:
         """Return both tables as JSON-able values."""
-        return {
+        facts: PoolFacts = {
             "cells": self.strata.tolist(),
             "counts": self.counts.tolist(),
             "people": {"cells": self.both.cells.tolist(), "counts": self.both.counts.tolist()},
         }
+        if self.drawn is not None:
+            facts["drawn"] = self.drawn
+        if self.chances is not None:
+            facts["chances"] = {
+                "cells": self.chances.cells.tolist(),
+                "counts": self.chances.counts.tolist(),
+                "probabilities": self.chances.chance.tolist(),
+            }
+            if self.chances.expected is not None:
+                facts["chances"]["expected"] = self.chances.expected.tolist()
+        return facts
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
@@ -167,7 +237,15 @@ class Judged(Pool):
             raise DataError("every cell of the judge and of people needs a count and its codes")
         if any(part.size and (part.min() < 0 or part.max() >= n_labels) for part in (said, both)):
             raise DataError("a cell of the judge names a class that is not in labels")
-        found = _judged(list(said.T), list(both.T), counts, people, n_labels=n_labels)
+        found = _judged(
+            list(said.T),
+            list(both.T),
+            counts,
+            people,
+            n_labels=n_labels,
+            drawn=data.get("drawn"),
+            chances=_stored_chances(data, width=width, n_labels=n_labels),
+        )
         if len(found.cells) != len(said) or len(found.both.cells) != len(both):
             raise DataError("a cell of the judge occurs twice, or its count is zero")
         found.check(table, n_labels=n_labels)
@@ -185,6 +263,54 @@ class Judged(Pool):
         same = np.array_equal(cells, table.cells) and np.array_equal(counts, table.counts)
         if over.any() or not same:
             raise DataError("the table does not hold what people labelled of the judged items")
+        if self.chances is not None:
+            columns = list(self.chances.cells.T)
+            cells, counts = count_rows(columns, n_labels=n_labels, weights=self.chances.counts)
+            same = np.array_equal(cells, self.both.cells)
+            if not same or not np.array_equal(counts, self.both.counts):
+                raise DataError("the probabilities are not those of what people labelled")
+
+
+def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Chances | None:
+    """Return the stored probabilities, checked; None if there are none."""
+    kept, declared = data.get("chances"), data.get("drawn")
+    if (kept is not None) != (declared == "probabilities"):
+        raise DataError(f"drawn is {declared!r}, which does not fit the probabilities")
+    if kept is None:
+        return None
+    cells: IntArray = kept["cells"]
+    chance: FloatArray = kept["probabilities"]
+    counts, expected = as_counts(kept["counts"]), kept.get("expected")
+    if cells.shape != (len(counts), 2 * width) or len(chance) != len(counts):
+        raise DataError("every row of the probabilities needs a cell, a count and a probability")
+    if cells.size and (cells.min() < 0 or cells.max() >= n_labels):
+        raise DataError("a cell of the probabilities names a class that is not in labels")
+    if (chance > 1).any():
+        raise DataError("a probability of being labelled is above 1")
+    if expected is not None and len(expected) != len(data["counts"]):
+        raise DataError("every stratum needs the number of labels that was expected of it")
+    return Chances(cells, counts, chance, expected)
+
+
+def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | None]:
+    """Return how the items of two judged sets were drawn, if both are declared alike."""
+    if one.drawn != two.drawn:
+        raise UsageError(
+            f"people's items of the two sets were drawn in different ways, {one.drawn!r} and "
+            f"{two.drawn!r}; declare both alike, or pass the probabilities of both as "
+            f"{param('drawn=')}"
+        )
+    parts = [pool._chances() for pool in (one, two)]
+    same = one.drawn == "random" and n_labelled(one) * two.n == n_labelled(two) * one.n
+    if one.drawn in (None, "by_ratings") or same:
+        return one.drawn, None
+    expected = [part.expected for part in parts if part.expected is not None]
+    return "probabilities", Chances(
+        np.concatenate([part.cells for part in parts]),
+        as_counts(np.concatenate([part.counts.astype(object) for part in parts])),
+        np.concatenate([part.chance for part in parts]),
+        np.concatenate(expected) if len(expected) == len(parts) else None,
+    )
 
 
 def _judged(
@@ -194,13 +320,29 @@ def _judged(
     people: AnyArray,
     *,
     n_labels: int,
+    drawn: Drawn | None,
+    chances: Chances | None,
 ) -> Judged:
+    """Count equal cells; ``chances`` has rows like ``both``, and what is expected of ``said``."""
     strata, sizes = count_rows(said, n_labels=n_labels, weights=counts)
+    if chances is not None:
+        expected = chances.expected
+        if expected is not None:
+            place = place_rows(np.column_stack(said), strata)
+            expected = sum_by(place, expected, size=len(strata))
+        chances = Chances(
+            *count_chances(
+                list(chances.cells.T), chances.counts, chances.chance, n_labels=n_labels
+            ),
+            expected,
+        )
     return Judged(
         cells=strata[:, 1:].copy(),
         truth=strata[:, 0].copy(),
         counts=sizes,
         both=Table(*count_rows(both, n_labels=n_labels, weights=people)),
+        drawn=drawn,
+        chances=chances,
     )
 
 
@@ -224,17 +366,23 @@ def agreement_patterns(said: IntArray) -> IntArray:
 
 
 def of_judged(
-    judged: object, *, human: object, judge: object, labels: Sequence[Label] | None
+    judged: object,
+    *,
+    human: object,
+    judge: object,
+    labels: Sequence[Label] | None,
+    drawn: DrawnLike | None,
 ) -> dict[str, Any]:
     """Count what a judge says of all items and people of some."""
+    name_of(drawn)  # refuses other names before anything is read
     if judge is None:
         if labels is not None:
             raise UsageError("right and wrong have no classes; leave labels out")
-        return _of_verdicts(judged, human)
-    return _of_classes(judged, human, judge, labels)
+        return _of_verdicts(judged, human, drawn)
+    return _of_classes(judged, human, judge, labels, drawn)
 
 
-def _of_verdicts(judged: object, human: object) -> dict[str, object]:
+def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict[str, object]:
     """Count verdicts, right or wrong, by the judge and by people."""
     verdicts: Mapping[str, object] = named(judged)
     if not isinstance(human, Mapping) and not hasattr(human, "columns"):
@@ -249,13 +397,13 @@ def _of_verdicts(judged: object, human: object) -> dict[str, object]:
             f"{list(people)}"
         )
     beside = {f"human[{model!r}]": people[model] for model in verdicts}
-    rows = align(verdicts, what="judged", beside=beside)
+    rows = align(verdicts, what="judged", beside={**beside, "drawn": column_of(drawn)})
     columns = [_bits(values, f"judged of {model!r}") for model, values in rows.models.items()]
     same_length(columns)
     said = [column.codes for column in columns]
     known = []
-    for name, values in rows.beside.items():
-        there, places = _there(values, len(said[0]), name=name)
+    for name in beside:
+        there, places = _there(rows.beside[name], len(said[0]), name=name)
         bits = np.full(len(said[0]), -1, dtype=np.int64)
         if places.size:
             bits[places] = _bits(there, name).codes
@@ -268,7 +416,13 @@ def _of_verdicts(judged: object, human: object) -> dict[str, object]:
             f"{int(torn[0])}); an item needs a label for every model, or NaN for all of them"
         )
     ones = np.ones_like(said[0])
-    fields = _counted([ones, *said], [ones, *known], np.flatnonzero(seen.all(axis=0)), n_labels=2)
+    fields = _counted(
+        [ones, *said],
+        [ones, *known],
+        np.flatnonzero(seen.all(axis=0)),
+        n_labels=2,
+        drawn=drawn if isinstance(drawn, str) else rows.beside["drawn"],
+    )
     return {
         **fields,
         "models": tuple(rows.models),
@@ -303,10 +457,15 @@ def _bits(values: object, name: str) -> Column:
 
 
 def _of_classes(
-    predictions: object, human: object, judge: object, labels: Sequence[Label] | None
+    predictions: object,
+    human: object,
+    judge: object,
+    labels: Sequence[Label] | None,
+    drawn: DrawnLike | None,
 ) -> dict[str, object]:
     """Count predictions against the classes that the judge gives all items and people some."""
-    rows = align(named(predictions), truth=judge, first="judge", beside={"human": human})
+    beside = {"human": human, "drawn": column_of(drawn)}
+    rows = align(named(predictions), truth=judge, first="judge", beside=beside)
     asked = [read_column(rows.truth, name="judge")]
     asked += [read_column(one, name=f"predictions of {m!r}") for m, one in rows.models.items()]
     same_length(asked)
@@ -323,7 +482,13 @@ def _of_classes(
     ]
     truth = np.full(len(said[0]), -1, dtype=np.int64)
     truth[places] = told
-    fields = _counted(said, [truth, *said[1:]], places, n_labels=len(ordered))
+    fields = _counted(
+        said,
+        [truth, *said[1:]],
+        places,
+        n_labels=len(ordered),
+        drawn=drawn if isinstance(drawn, str) else rows.beside["drawn"],
+    )
     return {
         **fields,
         "models": tuple(rows.models),
@@ -336,7 +501,11 @@ def _of_classes(
 
 
 def of_items(
-    seen: Outcomes, ids: Sequence[object], people: Mapping[str, Sequence[object]]
+    seen: Outcomes,
+    ids: Sequence[object],
+    people: Mapping[str, Sequence[object]],
+    *,
+    chances: Sequence[object] | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of ``Outcomes.from_judged``, where ``seen`` is what the judge says.
 
@@ -348,6 +517,8 @@ def of_items(
         The items that people looked at.
     people
         What people said of them: right or wrong for each model, or one column of true classes.
+    chances
+        The probability that each of these items had of being labelled, if it is known.
     """
     items = seen._items
     if items is None or items.ids is None:
@@ -379,9 +550,18 @@ def of_items(
 
     judged = {model: said(1 + items.models.index(model)) for model in seen.models}
     human = {name: placed(values) for name, values in people.items()}
+    drawn = {} if chances is None else {"drawn": _as_numbers(placed(chances))}
     if seen.kind == "correct":
-        return {"judged": judged, "human": human}
-    return {"judged": judged, "human": next(iter(human.values())), "judge": said(0)}
+        return {"judged": judged, "human": human, **drawn}
+    return {"judged": judged, "human": next(iter(human.values())), "judge": said(0), **drawn}
+
+
+def _as_numbers(values: Sequence[object]) -> FloatArray:
+    """Return probabilities as they were read from a file, NaN where there is none."""
+    try:
+        return np.array([np.nan if is_missing(one) else float(str(one)) for one in values])
+    except ValueError as error:
+        raise DataError(f"the probabilities of being labelled must be numbers: {error}") from None
 
 
 class _Counts(TypedDict):
@@ -390,7 +570,12 @@ class _Counts(TypedDict):
 
 
 def _counted(
-    said: Sequence[IntArray], human: Sequence[IntArray], which: IntArray, *, n_labels: int
+    said: Sequence[IntArray],
+    human: Sequence[IntArray],
+    which: IntArray,
+    *,
+    n_labels: int,
+    drawn: DrawnLike | None,
 ) -> _Counts:
     if not which.size:
         raise DataError(
@@ -399,10 +584,19 @@ def _counted(
     people = [one[which] for one in human]
     both = [*(one[which] for one in said), *people]
     ones = np.ones(len(said[0]), dtype=np.int64)
-    return {
-        "tables": (Table(*count_rows(people, n_labels=n_labels)),),
-        "pool": _judged(said, both, ones, ones[: len(which)], n_labels=n_labels),
-    }
+    declared: Drawn | None = name_of(drawn)
+    chances = None
+    if drawn is not None and declared is None:
+        labelled = np.zeros(len(ones), dtype=bool)
+        labelled[which] = True
+        chance = read_chances(drawn, labelled)
+        declared = "probabilities"
+        expected = None if np.isnan(chance).any() else chance
+        chances = Chances(np.column_stack(both), ones[: len(which)], chance[which], expected)
+    pool = _judged(
+        said, both, ones, ones[: len(which)], n_labels=n_labels, drawn=declared, chances=chances
+    )
+    return {"tables": (Table(*count_rows(people, n_labels=n_labels)),), "pool": pool}
 
 
 def refuse_many(pool: Judged) -> None:

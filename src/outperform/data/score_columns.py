@@ -9,6 +9,7 @@ import numpy as np
 
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
+from outperform.data.drawn import read_chances
 from outperform.data.labels import (
     Column,
     Rows,
@@ -265,8 +266,13 @@ GRADES = ("judge", "judge of all models", "human", "looked")
 _FEWEST = 5  # for a plane
 
 
-def read_grades(judged: Mapping[str, object], human: Mapping[str, object]) -> dict[str, FloatArray]:
-    """Return the grades of each model: by the judge, by people or 0, and whether they looked."""
+def read_grades(
+    judged: Mapping[str, object], human: Mapping[str, object], *, chances: object = None
+) -> dict[str, FloatArray]:
+    """Return the grades of each model: by the judge, by people or 0, and whether they looked.
+
+    Where the probabilities of being graded are known, the last is an item's weight: their inverse.
+    """
     if set(human) != set(judged):
         raise DataError(
             f"judge and people must grade the same models; got {list(judged)} and {list(human)}"
@@ -294,11 +300,14 @@ def read_grades(judged: Mapping[str, object], human: Mapping[str, object]) -> di
             f"people graded {n_seen} items, and what the judge is worth needs {_FEWEST} at least, "
             "drawn at random"
         )
+    looked = seen[0].astype(np.float64)
+    if chances is not None:
+        looked[seen[0]] = 1.0 / read_chances(chances, seen[0])[seen[0]]
     found, overall = {}, np.mean([*grades.values()], axis=0)
     for model, own in people.items():
         read_scores({f"human {model}": own[seen[0]]})  # refuses what is infinite
         known = np.where(seen[0], own, 0.0)
-        found[model] = np.column_stack([grades[model], overall, known, seen[0]])
+        found[model] = np.column_stack([grades[model], overall, known, looked])
     return found
 
 

@@ -17,6 +17,7 @@ from outperform._typing import (
     ModelsLike,
     StatisticsLike,
 )
+from outperform.data.drawn import Drawn, DrawnLike, column_of, name_of, refuse_ratings
 from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
@@ -75,6 +76,8 @@ class Scores:
         scores.
     voted_on
         Of votes, the names of all models that were voted on, selected or not; else empty.
+    drawn
+        Of a judge's grades, how the items that people graded were drawn, as far as it is declared.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Scores:
     ids: AnyArray | None = None  # (n_rows,)
     columns: tuple[str, ...] | None = None
     voted_on: tuple[str, ...] = ()
+    drawn: Drawn | None = None
 
     @classmethod
     def from_arrays(
@@ -350,6 +354,7 @@ class Scores:
         judged: ModelsLike,
         *,
         human: ModelsLike,
+        drawn: DrawnLike | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
@@ -361,8 +366,11 @@ class Scores:
         judged
             For each model, by name or as a frame, the judge's grade of every item.
         human
-            For each model people's grade, NaN where nobody looked. People must look at items
-            drawn at random, and at all models of an item.
+            For each model people's grade, NaN where nobody looked. People must look at all models
+            of an item.
+        drawn
+            How people's items were drawn: ``"random"``, or the probability that each item had of
+            being graded, NaN if it is unknown for an item that nobody graded.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -372,15 +380,23 @@ class Scores:
         >>> nan = float("nan")
         >>> judged = {"new": [8, 9, 6, 7, 9, 8], "old": [7, 9, 5, 6, 8, 8]}
         >>> human = {"new": [6, 7, 5, 5, 8, nan], "old": [6, 8, 3, 4, 7, nan]}
-        >>> round(op.estimate(op.Scores.from_judged(judged, human=human), "new").observed, 4)
+        >>> seen = op.Scores.from_judged(judged, human=human, drawn="random")
+        >>> round(op.estimate(seen, "new").observed, 4)
         6.1667
         """
+        declared: Drawn | None = name_of(drawn)
+        refuse_ratings(declared)
         people = named(human)
         beside = {"groups": groups, "sample_weight": sample_weight, "ids": ids}
         by_people = {f"human {model!r}": values for model, values in people.items()}
-        rows = align(named(judged), what="judged", beside={**beside, **by_people})
+        columns = {**beside, **by_people, "drawn": column_of(drawn)}
+        rows = align(named(judged), what="judged", beside=columns)
         told = dict(zip(people, (rows.beside.pop(one) for one in by_people), strict=True))
-        return cls._of_rows(read_grades(rows.models, told), rows, columns=GRADES)
+        chances = rows.beside.pop("drawn")
+        if chances is not None:
+            declared = "probabilities"
+        grades = read_grades(rows.models, told, chances=chances)
+        return replace(cls._of_rows(grades, rows, columns=GRADES), drawn=declared)
 
     @classmethod
     def _of_rows(
@@ -455,6 +471,11 @@ class Scores:
         if not isinstance(other, Scores):
             return NotImplemented
         own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
+        if self.drawn != other.drawn:
+            raise DataError(
+                f"people's items of the two parts were drawn in different ways, {self.drawn!r} and "
+                f"{other.drawn!r}; declare both alike"
+            )
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
         if own != others or shapes[0] != shapes[1]:
             raise DataError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from outperform import _files as read
 from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.drawn import DRAWN
 from outperform.data.groups import Groups
 from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets
@@ -74,6 +75,14 @@ def _fractions(value: object, at: str) -> AnyArray:
         if not np.isfinite(array.sum()):
             raise DataError(f"{at} must add up to a finite number")
     return array
+
+
+def _amounts(value: object, at: str) -> AnyArray:
+    """Take a list of finite numbers from zero on as an array of float64."""
+    for place, one in enumerate(read.as_list(value, at)):
+        if type(one) not in (float, int) or not 0 <= one <= read.INT64:
+            raise read.refuse(f"element {place} of {at}", "a number from zero on", one)
+    return np.array(value, dtype=np.float64)
 
 
 def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
@@ -143,7 +152,16 @@ _OUTCOMES = read.record(
     {
         "sets": read.list_of(_wholes()),
         "never_true": read.list_of(_label),
-        "pool": read.record(_CELLS, {"people": read.record(_CELLS)}),
+        "pool": read.record(
+            _CELLS,
+            {
+                "people": read.record(_CELLS),
+                "drawn": read.one_of(*DRAWN),
+                "chances": read.record(
+                    {**_CELLS, "probabilities": _fractions}, {"expected": _amounts}
+                ),
+            },
+        ),
         "prevalence": read.record(
             {"labels": read.list_of(_label), "shares": _fractions},
             {"shapes": _fractions},
@@ -188,6 +206,7 @@ _SCORES = read.record(
         "ids": read.list_of(_label),
         "columns": read.list_of(read.text),
         "voted_on": read.list_of(read.text),
+        "drawn": read.one_of("random", "probabilities"),
     },
 )
 
@@ -215,6 +234,8 @@ def scores_to_json(scores: Scores) -> str:
         plain["columns"] = list(scores.columns)
     if scores.voted_on:
         plain["voted_on"] = list(scores.voted_on)
+    if scores.drawn is not None:
+        plain["drawn"] = scores.drawn
     return read.signed_text(plain)[0]
 
 
@@ -245,6 +266,7 @@ def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
         "ids": None if ids is None else np.array(ids),
         "columns": tuple(found["columns"]) if "columns" in found else None,
         "voted_on": tuple(found.get("voted_on", ())),
+        "drawn": found.get("drawn"),
     }
 
 

@@ -14,6 +14,7 @@ from outperform.decision.intervals import check_prob
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import SAFE_ERRORS, unseen_finding
+from outperform.inference.judges import drawn_of, is_judged
 from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
 from outperform.planning.goals import judged_goal
@@ -121,7 +122,8 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     undefined = tuple(_unobserved(comparison))
     unseen = () if undefined else tuple(unseen_finding(comparison.spec))
     votes = tuple(_votes_do_not_fit(comparison))
-    replaced = {one.name for one in (*coarse, *spelled, *unseen, *votes)}
+    drawn = tuple(_drawn_unknown(comparison))
+    replaced = {one.name for one in (*coarse, *spelled, *unseen, *votes, *drawn)}
     told = [one for one in comparison.findings if one.name not in replaced]
     return (
         *told,
@@ -129,6 +131,7 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
         *spelled,
         *unseen,
         *votes,
+        *drawn,
         *undefined,
         *_against_data(comparison, require),
         *coarse,
@@ -205,6 +208,23 @@ def _votes_do_not_fit(comparison: Comparison) -> Iterator[Finding]:
     for one in comparison.findings:
         if one.name == "votes_do_not_fit":
             yield replace(one, level="serious")
+
+
+def _drawn_unknown(comparison: Comparison) -> Iterator[Finding]:
+    """Yield why no gate opens by a judge: nobody declared which items people labelled, or too few.
+
+    Labels that follow complaints need not show in the judge's ratings, so that these being even
+    proves nothing.
+    """
+    named = {one.name: one for one in comparison.findings}
+    if few := named.get("few_effective_labels"):
+        yield replace(few, level="serious")
+    if not is_judged(comparison.spec) or drawn_of(comparison.spec) is not None:
+        return
+    if uneven := named.get("chosen_by_ratings"):
+        yield replace(uneven, level="serious")
+    else:
+        yield finding("sampling_undeclared", mend=param("drawn="))
 
 
 def _spelled(comparison: Comparison, require: Require) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import engine
 from outperform.inference.items import item_values, spreads
-from outperform.inference.judges import judge_findings
+from outperform.inference.judges import contradicts, judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.posterior.tails import Tail
@@ -320,7 +320,7 @@ def allow(
 ) -> tuple[Decision, Finding | None]:
     """Return the decision as far as the data allow it, and the finding if few items differ."""
     few = disagreement_finding(spec, decision, hdi, pair)
-    if any(never_match(spec, place) for place in pair):
+    if any(never_match(spec, place) for place in pair) or contradicts(spec):
         return Decision.UNDECIDED, few
     return unless_serious(decision, few), few
 

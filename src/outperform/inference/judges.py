@@ -11,7 +11,10 @@ from scipy import special
 
 from outperform import metrics
 from outperform._typing import BoolArray, FloatArray
+from outperform.data.drawn import Drawn
 from outperform.data.judged import Judged, n_labelled
+from outperform.data.pool import sum_by
+from outperform.errors import param
 from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
@@ -58,7 +61,28 @@ def _counts(spec: Spec) -> tuple[int, int]:
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.n, n_labelled(spec.view.pool)
-    return spec.n, int(np.sum(spec.data.values[0][:, GRADES.index("looked")]))
+    return spec.n, int(np.sum(_looked(spec)))
+
+
+def _looked(spec: ScoreSpec) -> BoolArray:
+    """Return which items people graded."""
+    looked: BoolArray = spec.data.values[0][:, GRADES.index("looked")] > 0
+    return looked
+
+
+def drawn_of(spec: Spec) -> Drawn | None:
+    """Return how people's items were drawn, as far as it is declared."""
+    if isinstance(spec, LabelSpec):
+        assert isinstance(spec.view.pool, Judged)
+        return spec.view.pool.drawn
+    return spec.data.drawn
+
+
+def is_judged(spec: Spec) -> bool:
+    """Return whether a judge rated all items and people some."""
+    if isinstance(spec, LabelSpec):
+        return isinstance(spec.view.pool, Judged)
+    return spec.metric.name == "judged_mean"
 
 
 def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -101,10 +125,10 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
         "judged/helps" if helps else "judged/little",
         n=n_items,
         labelled=n,
-        how="at random or by its ratings" if isinstance(spec, LabelSpec) else "at random",
+        how=_HOW[drawn_of(spec)] if isinstance(spec, LabelSpec) or drawn_of(spec) else "at random",
         worth="an unknown number of" if np.isnan(worth.labels) else f"{worth.labels:,.0f}",
     )
-    yield from _choice_findings(spec)
+    yield from drawing_findings(spec)
     models, what, (_, off, low, high) = spec.data.models, spec.metric.label, worth
     if len(models) > 2 or np.isnan(off):
         return
@@ -119,35 +143,119 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
         yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
 
 
-# By chance one test set in a thousand is told that its items were chosen.
-_CHANCE = 1e-3
+_HOW_UNEVEN = "some of the judge's ratings more often than others"
+_HOW = {
+    None: "at random or by its ratings",
+    "random": "at random, as declared",
+    "by_ratings": "by its ratings alone, as declared",
+    "probabilities": "with the given probabilities",
+}
+# By chance one test set in a thousand contradicts its declaration, and one in a hundred without
+# a declaration gets a warning.
+_CHANCE, _UNDECLARED = 1e-3, 1e-2
 _EXPECTED, _LEAST_P = 5.0, 1e-9
+# Labels of unequal weight that are worth fewer than this do not show their own spread.
+_FEW_EFFECTIVE, _EVEN = 100.0, 0.9
 
 
-def _choice_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield ``chosen_by_ratings`` where people did not look at items as chance would."""
+def contradicts(spec: Spec) -> bool:
+    """Return whether the ratings of people's items contradict how they were drawn, as declared."""
+    if not is_judged(spec) or drawn_of(spec) not in ("random", "probabilities"):
+        return False
+    return any(one.name == "not_drawn_as_declared" for one in drawing_findings(spec))
+
+
+def drawing_findings(spec: Spec) -> Iterator[Finding]:
+    """Yield what is wrong with how people's items were drawn, as far as the ratings show it."""
+    drawn, needed = drawn_of(spec), _FEW_EFFECTIVE
     if isinstance(spec, LabelSpec):
+        # Of more than two classes each has to show the spread of its own labels.
+        needed *= spec.view.n_classes if spec.view.n_classes > 2 else 1
         assert isinstance(spec.view.pool, Judged)
-        p = chosen_at_random(spec.view.pool.counts.astype(np.float64), spec.view.pool.n_labelled)
+        p, how = _uneven_strata(spec.view.pool), _HOW_UNEVEN
+        chances = spec.view.pool.chances
+        n_effective = np.inf if chances is None else chances.n_effective
+    else:
+        p, how = _uneven_grades(spec)
+        weights = spec.data.values[0][_looked(spec), GRADES.index("looked")]
+        n_effective = float(np.sum(weights) ** 2 / np.sum(np.square(weights)))
+    least = max(p, _LEAST_P)
+    if drawn is None and p < _UNDECLARED:
+        mend = param("drawn=")
+        yield finding("chosen_by_ratings", how=how, p=least, mend=mend)
+    elif drawn == "random" and p < _CHANCE:
+        yield finding("not_drawn_as_declared/random", how=how, p=least)
+    elif drawn == "probabilities":
         if p < _CHANCE:
-            yield finding("chosen_by_ratings/strata", p=max(p, _LEAST_P))
-        return
-    grades: FloatArray = spec.data.values[0][:, GRADES.index("judge of all models")]
+            yield finding("not_drawn_as_declared/probabilities", p=least)
+        if n_effective < min(needed, _EVEN * _counts(spec)[1]):
+            yield finding(
+                "few_effective_labels",
+                labelled=_counts(spec)[1],
+                n_effective=n_effective,
+                least=needed,
+            )
+
+
+def _uneven_strata(pool: Judged) -> float:
+    """Return how probable it is that labels drawn as declared are as uneven over the ratings.
+
+    Strata are tested jointly, and by the judge's verdict on each model and its disagreements,
+    which show complaints about one model with few labels.
+    """
+    sizes, labelled = pool.counts.astype(np.float64), pool.n_labelled
+    expected = None
+    if pool.chances is not None:
+        expected = pool.chances.expected
+        if expected is None:
+            return 1.0
+    right: BoolArray = pool.cells == pool.truth[:, None]
+    parts = [np.arange(len(sizes)), *right.astype(np.int64).T, pool.apart.astype(np.int64)]
+    found = []
+    for part in parts:
+        n_parts = int(part.max()) + 1
+        totals = [sum_by(part, one, size=n_parts) for one in (sizes, labelled)]
+        wanted = None if expected is None else sum_by(part, expected, size=n_parts)
+        found.append(chosen_at_random(*totals, expected=wanted))
+    return min(1.0, len(found) * min(found))
+
+
+def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
+    """Return how probable it is that items drawn at random have such grades, and the worst."""
+    looked = _looked(spec)
+    weights = spec.data.values[0][:, GRADES.index("looked")]
     n, n_seen = _counts(spec)
-    of_seen = grades[spec.data.values[0][:, GRADES.index("looked")] > 0]
-    ahead = float(np.mean(of_seen) - np.mean(grades))
-    spread = float(np.var(grades)) * (1 - n_seen / n) / n_seen
-    if spread > 0:
+    places = {"on average": GRADES.index("judge of all models")}
+    columns = {name: spec.data.values[0][:, place] for name, place in places.items()}
+    if len(spec.data.models) > 1:
+        own = GRADES.index("judge")
+        columns |= {
+            f"for {model}": values[:, own]
+            for model, values in zip(spec.data.models, spec.data.values, strict=True)
+        }
+    worst, how = 1.0, ""
+    for name, grades in columns.items():
+        of_seen = grades[looked]
+        share = weights[looked] / np.sum(weights[looked])
+        ahead = float(np.sum(share * of_seen) - np.mean(grades))
+        about: FloatArray = of_seen - float(np.sum(share * of_seen))
+        spread = (1 - n_seen / n) * float(np.sum(np.square(share * about)))
+        if spread <= 0:
+            continue
         p = 2 * float(special.ndtr(-abs(ahead) / spread**0.5))
-        if p < _CHANCE:
+        if p < worst:
             way = "higher" if ahead > 0 else "lower"
-            yield finding("chosen_by_ratings/grades", way=way, p=max(p, _LEAST_P))
+            worst, how = p, f"items that the judge graded {way} {name}"
+    return min(1.0, len(columns) * worst), how
 
 
-def chosen_at_random(sizes: FloatArray, labelled: FloatArray) -> float:
+def chosen_at_random(
+    sizes: FloatArray, labelled: FloatArray, *, expected: FloatArray | None = None
+) -> float:
     """Return how probable it is that labels drawn at random are as uneven over strata.
 
-    A χ² of what strata have more or less than their part; small ones go together.
+    A χ² of what strata have more or less than their part; small ones go together. ``expected``
+    is their part where labels were drawn with known probabilities.
 
     Examples
     --------
@@ -157,13 +265,17 @@ def chosen_at_random(sizes: FloatArray, labelled: FloatArray) -> float:
     True
     """
     n, n_all = float(np.sum(labelled)), float(np.sum(sizes))
-    large: BoolArray = sizes * n / n_all >= _EXPECTED
+    wanted: FloatArray = sizes * n / n_all
+    if expected is not None:
+        wanted = expected * n / float(np.sum(expected))
+    large: BoolArray = wanted >= _EXPECTED
     place = np.where(large, np.cumsum(large), 0)
-    expected, seen = (np.bincount(place, one) for one in (sizes * n / n_all, labelled))
-    kept: BoolArray = expected > 0
+    part, seen = (np.bincount(place, one) for one in (wanted, labelled))
+    kept: BoolArray = part > 0
     df = int(np.sum(kept)) - 1
     if df < 1 or n >= n_all:
         return 1.0
-    apart: FloatArray = np.square(seen - expected)[kept] / expected[kept]
-    # Without replacement counts vary less.
-    return float(special.chdtrc(df, float(np.sum(apart)) / (1 - n / n_all)))
+    apart: FloatArray = np.square(seen - part)[kept] / part[kept]
+    # Without replacement counts vary less; by how much is unknown where probabilities differ.
+    left = 1 - n / n_all if expected is None else 1.0
+    return float(special.chdtrc(df, float(np.sum(apart)) / left))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from outperform._typing import Source
+from outperform.data.drawn import Declared
 from outperform.data.items import MOST_ITEMS
 from outperform.data.judged import of_items
 from outperform.data.missing import UNDECLARED, MissingTexts
@@ -384,6 +385,7 @@ def join_people(
     *,
     id: str | None,
     truth: str | None,
+    drawn: str | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Outcomes:
     """Return what a judge says of all items together with what people say of some.
@@ -398,6 +400,9 @@ def join_people(
         The column that names the items; ``"id"`` by default.
     truth
         The column of the classes.
+    drawn
+        How people's items were drawn: ``"random"``, ``"by_ratings"``, or the column of their file
+        that holds each item's probability of being labelled.
     missing
         Which texts of their file are missing values.
     """
@@ -407,13 +412,19 @@ def join_people(
             f"name the column of the classes, by the judge and by people, with {param('truth=')}"
         )
     columns = seen.models if bits else (str(truth),)
-    dialect = Dialect(columns=(key, *columns), missing=missing)
-    with opened({"": human}, [key, *columns], dialect) as tables:
-        rows = tables.ask(lambda found, own: fetch_rows(found[""], [key, *columns], None, own))
+    declared = drawn in get_args(Declared)
+    chance = [] if drawn is None or declared else [drawn]
+    needed = [key, *columns, *chance]
+    dialect = Dialect(columns=tuple(needed), missing=missing)
+    with opened({"": human}, needed, dialect) as tables:
+        rows = tables.ask(lambda found, own: fetch_rows(found[""], needed, None, own))
     said: dict[str, list[object]] = {}
     for name in columns:
         try:
             said[name] = [is_right(one) for one in rows[name]] if bits else rows[name]
         except ValueError as error:
             raise DataError(f"{human}, column {name!r}: {error}") from None
-    return Outcomes.from_judged(**of_items(seen, rows[key], said))
+    asked = of_items(seen, rows[key], said, chances=rows[chance[0]] if chance else None)
+    if declared:
+        asked["drawn"] = drawn
+    return Outcomes.from_judged(**asked)

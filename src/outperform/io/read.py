@@ -407,6 +407,7 @@ def read(
     weight: str | None = None,
     groups: str | None = None,
     human: Source | None = None,
+    drawn: str | None = None,
     never_true: Sequence[Label] | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -486,6 +487,9 @@ def read(
     human
         If a judge gave the labels, or said right or wrong, a file in which people did so for some
         of the items: the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
+    drawn
+        How people's items were drawn: ``"random"``, ``"by_ratings"``, or the column of ``human``
+        that holds the probability that each item had of being labelled.
     never_true
         Classes that models may predict and that are meant never to be true, such as
         ``["refusal"]``; see :meth:`Outcomes.with_never_true`.
@@ -568,5 +572,10 @@ def read(
     seen = read_by_door(source, request)
     log_time(start, lambda: _told(source, seen))
     if human is not None:
-        seen = join_people(seen, human, id=id, truth=truth, missing=request.missing)
+        seen = join_people(seen, human, id=id, truth=truth, drawn=drawn, missing=request.missing)
+    elif drawn is not None:
+        raise UsageError(
+            f"{param('drawn=')} is about what people labelled; name their file with "
+            f"{param('human=')}, or remove it"
+        )
     return seen if never_true is None else seen.with_never_true(never_true)

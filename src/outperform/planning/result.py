@@ -432,14 +432,18 @@ class Proposal(Tabular):
         """
         if self.verdicts:
             human = {name: self._in_pool(values) for name, values in named(y_true).items()}
-            seen = Outcomes.from_judged(self.predictions, human=human)
+            seen = Outcomes.from_judged(self.predictions, human=human, drawn="by_ratings")
         else:
             column = self._in_pool(y_true)
             seen = (
                 Outcomes.from_pool(column, self.predictions, labels=self.labels)
                 if self.judge is None
                 else Outcomes.from_judged(
-                    self.predictions, human=column, judge=self.judge, labels=self.labels
+                    self.predictions,
+                    human=column,
+                    judge=self.judge,
+                    labels=self.labels,
+                    drawn="by_ratings",
                 )
             )
         return replace(seen, findings=self.findings + seen.findings)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from outperform._typing import FloatArray, IntArray
 from outperform.data.judged import Judged, agreement_patterns, refuse_many
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import place_rows
 from outperform.errors import ResourceError, UsageError, unknown_name
 from outperform.posterior.base import (
     Drawn,
@@ -46,6 +47,43 @@ _AGREE, _MOST_MASS = 0.75, 4.0
 _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
 
 
+class WeighedRows(NamedTuple):
+    """Labels that were drawn with known probabilities, in strata and outcomes.
+
+    A label that had half the probability of another represents twice as many items, so its gamma
+    has twice the weight.
+    """
+
+    stratum: IntArray
+    outcome: IntArray
+    counts: FloatArray
+    weights: FloatArray  # inverse probabilities, 1 on average
+
+    def effective(self, n_strata: int, n_outcomes: int) -> FloatArray:
+        """Return counts that are worth as much as labels of equal weight, by Kish's formula."""
+        sums, squares = (
+            np.bincount(self.stratum, self.counts * self.weights**power, minlength=n_strata)
+            for power in (1, 2)
+        )
+        worth = np.divide(sums, squares, out=np.zeros_like(sums), where=squares > 0)
+        counts: FloatArray = np.zeros((n_strata, n_outcomes))
+        np.add.at(counts, (self.stratum, self.outcome), self.counts * self.weights)
+        counts *= worth[:, None]
+        return counts
+
+    def draw(
+        self, generator: np.random.Generator, places: IntArray, shapes: FloatArray, size: int
+    ) -> FloatArray:
+        """Draw the gamma of every row, weigh it and add it up by place, ``(size, length)``."""
+        gammas = generator.standard_gamma(shapes) * self.weights[:, None]
+        sums: FloatArray = np.zeros((size, shapes.shape[1]))
+        if len(places):
+            order = np.argsort(places, kind="stable")
+            known, starts = np.unique(places[order], return_index=True)
+            sums[known] = np.add.reduceat(gammas[order], starts, axis=0)
+        return sums
+
+
 class Shares:
     """Shares of outcomes that strata have in common, and how near to them each stratum is.
 
@@ -57,6 +95,8 @@ class Shares:
         The prior mass κ with which every stratum has the common shares; learned if None.
     shapes
         The prior of the common shares, one shape for each outcome.
+    rows
+        The labels with their weights, if they were drawn with known probabilities.
     """
 
     def __init__(
@@ -65,8 +105,10 @@ class Shares:
         *,
         mass: float | None = None,
         shapes: FloatArray | float = _JEFFREYS,
+        rows: WeighedRows | None = None,
     ) -> None:
         self.counts, self.mass, self.shapes = counts, mass, np.asarray(shapes)
+        self.rows = rows
 
     def draw(self, generator: np.random.Generator, length: int) -> FloatArray:
         """Draw the prior mass κρ of each outcome, ``(n_outcomes, length)``."""
@@ -78,9 +120,15 @@ class Shares:
         n = np.maximum(self.counts.sum(axis=1), 1.0)
         # (n_strata, length): how many labels of ρ one label of the stratum is worth
         worth = (1.0 + mass) / (n[:, None] + mass)
-        shares: FloatArray = generator.standard_gamma(
-            self.shapes.reshape(-1, 1) + self.counts.T @ worth
-        )
+        own = self.shapes.reshape(-1, 1)
+        shares: FloatArray
+        if self.rows is None:
+            shares = generator.standard_gamma(own + self.counts.T @ worth)
+        else:
+            rows, n_outcomes = self.rows, self.counts.shape[1]
+            shapes = rows.counts[:, None] * worth[rows.stratum]
+            shares = generator.standard_gamma(own, size=(n_outcomes, length))
+            shares += rows.draw(generator, rows.outcome, shapes, n_outcomes)
         masses: FloatArray = mass * shares / shares.sum(axis=0)
         return masses
 
@@ -246,7 +294,40 @@ class JudgedWeights(NoClosedForms):
         self.cells: IntArray = cells
         self.labelled = self._counts()
         many = not right and n_classes > 2
-        self.patterns = learned_patterns(strata, self.sizes, self.labelled) if many else ()
+        self.rows = self._rows(by_pattern=False)
+        self.patterns: tuple[Pattern, ...] = ()
+        if many:
+            common = self._rows(by_pattern=True)
+            self.patterns = learned_patterns(strata, self.sizes, self.labelled, common)
+            if judged.chances is not None and judged.chances.expected is None:
+                # Strata of one or two labels cannot show what a label of theirs weighs on average.
+                self.rows = common
+
+    def _rows(self, *, by_pattern: bool) -> WeighedRows | None:
+        """Return the labels with their weights; None unless their probabilities are known.
+
+        Weights are 1 on average over a stratum, or over those of the same pattern: of the design if
+        it is known, else of the labels.
+        """
+        chances = self.judged.chances
+        if chances is None or not len(chances.cells):
+            return None
+        strata = self.judged.strata
+        width = strata.shape[1]
+        stratum = place_rows(chances.cells[:, :width], strata)
+        told = (self.cells[stratum] == chances.cells[:, None, width:]).all(axis=2)
+        counts = chances.counts.astype(np.float64)
+        group = agreement_patterns(strata) if by_pattern else np.arange(len(strata))
+        if chances.expected is None:
+            top = np.bincount(group[stratum], counts * chances.weights, minlength=len(strata))
+            bottom = np.bincount(group[stratum], counts, minlength=len(strata))
+        else:
+            top = np.bincount(group, self.sizes, minlength=len(strata))
+            bottom = np.bincount(group, chances.expected, minlength=len(strata))
+        mean = np.divide(top, bottom, out=np.ones_like(top), where=bottom > 0)
+        return WeighedRows(
+            stratum, told.argmax(axis=1), counts, chances.weights / mean[group[stratum]]
+        )
 
     def _counts(self) -> FloatArray:
         """Count the labels of every stratum, ``(n_strata, n_outcomes)``."""
@@ -261,12 +342,14 @@ class JudgedWeights(NoClosedForms):
     @property
     def n_gammas(self) -> int:
         """How many gammas one draw takes."""
-        return int(self.labelled.size + self.sizes.size)
+        n_rows = 0 if self.rows is None else len(self.rows.counts)
+        return int(self.labelled.size + self.sizes.size + n_rows)
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
         pieces = runs(self.sizes)
         n_strata, n_outcomes = self.labelled.shape
+        rows = self.rows
         told, said = self.cells.reshape(n_strata * n_outcomes, -1), self.judged.strata
         of_people = [self._adder(told[:, [0, model]]) for model in range(1, told.shape[1])]
         of_judge = [self._adder(said[:, [0, model]]) for model in range(1, said.shape[1])]
@@ -276,6 +359,11 @@ class JudgedWeights(NoClosedForms):
             fill_proportions(generator, self.sizes, pieces, sizes)
             shapes = self._shapes(generator, length)
             weights = generator.standard_gamma(shapes, size=(n_strata, n_outcomes, length))
+            if rows is not None:
+                places = rows.stratum * n_outcomes + rows.outcome
+                repeated = np.repeat(rows.counts[:, None], length, axis=1)
+                sums = rows.draw(generator, places, repeated, n_strata * n_outcomes)
+                weights += sums.reshape(weights.shape)
             weights *= (sizes / weights.sum(axis=1))[:, None]
             flat = weights.reshape(n_strata * n_outcomes, length)
             confusions = [add(flat) for add in of_people]
@@ -285,10 +373,14 @@ class JudgedWeights(NoClosedForms):
         return draw
 
     def _shapes(self, generator: np.random.Generator, length: int) -> FloatArray:
-        """Return or draw the shapes of what people say in each stratum."""
+        """Return or draw the shapes of what people say in each stratum.
+
+        Labels that are weighed are drawn apart, so that only the prior's shapes are left.
+        """
+        labelled = self.labelled if self.rows is None else np.zeros_like(self.labelled)
         if not self.patterns:
-            return (self.labelled + self.prior)[:, :, None]
-        shapes = np.repeat(self.labelled[:, :, None], length, axis=2)
+            return (labelled + self.prior)[:, :, None]
+        shapes = np.repeat(labelled[:, :, None], length, axis=2)
         for strata, spread, shares in self.patterns:
             shapes[strata] += np.tensordot(spread, shares.draw(generator, length), axes=(1, 0))
         return shapes
@@ -320,7 +412,7 @@ class Pattern(NamedTuple):
 
 
 def learned_patterns(
-    said: IntArray, sizes: FloatArray, labelled: FloatArray
+    said: IntArray, sizes: FloatArray, labelled: FloatArray, rows: WeighedRows | None = None
 ) -> tuple[Pattern, ...]:
     """Put strata together by who agrees with whom, whatever the class.
 
@@ -336,6 +428,8 @@ def learned_patterns(
         How many items each stratum holds.
     labelled
         How many labelled items of each stratum are of each class, ``(n_strata, n_classes)``.
+    rows
+        The same labels with their weights, if they were drawn with known probabilities.
     """
     n_classes = labelled.shape[1]
     overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
@@ -349,11 +443,18 @@ def learned_patterns(
         if named.shape[1] < n_classes:
             left /= left.sum(axis=1, keepdims=True)
             spread = np.concatenate([spread, left[:, None]], axis=1)
-        counts = np.einsum("sk,sok->so", labelled[strata], spread > 0)
+        counts: FloatArray = np.einsum("sk,sok->so", labelled[strata], spread > 0)
+        own = None
+        if rows is not None:
+            here = np.isin(rows.stratum, strata)
+            place = np.searchsorted(strata, rows.stratum[here])
+            outcome = (spread[place, :, rows.outcome[here]] > 0).argmax(axis=1)
+            own = WeighedRows(place, outcome, rows.counts[here], rows.weights[here])
+            counts = own.effective(*counts.shape)
         # As of two classes: the mass of one item, and with the judge three times out of four.
         shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
         shapes[0] = _AGREE
-        found.append(Pattern(strata, spread, Shares(counts, shapes=shapes)))
+        found.append(Pattern(strata, spread, Shares(counts, shapes=shapes, rows=own)))
     return tuple(found)
 
 

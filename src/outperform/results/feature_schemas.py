@@ -392,10 +392,19 @@ class CellFacts(TypedDict):
     counts: list[int | float]
 
 
+class ChanceFacts(CellFacts):
+    """What people labelled, by the probability of being labelled, and what was expected."""
+
+    probabilities: list[float]
+    expected: NotRequired[list[float]]
+
+
 class PoolFacts(CellFacts):
     """The strata of a pool; of a judge's, its cells, and beside them what people labelled."""
 
     people: NotRequired[CellFacts]
+    drawn: NotRequired[Literal["random", "by_ratings", "probabilities"]]
+    chances: NotRequired[ChanceFacts]
 
 
 class GroupFacts(TypedDict):

@@ -1,0 +1,134 @@
+"""How the items that people labelled were drawn from those that a judge rated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias, cast, get_args
+
+import numpy as np
+
+from outperform._missing import unmasked
+from outperform._typing import AnyArray, BoolArray, ColumnLike, FloatArray, IntArray
+from outperform.data.labels import only_column
+from outperform.data.table import count_rows
+from outperform.errors import DataError, UsageError, param, unknown_name
+
+Declared: TypeAlias = Literal["random", "by_ratings"]
+DrawnLike: TypeAlias = Declared | ColumnLike
+"""How people's items were drawn: a name, or every item's probability of being labelled."""
+
+Drawn: TypeAlias = Literal["random", "by_ratings", "probabilities"]
+DRAWN: tuple[Drawn, ...] = get_args(Drawn)
+# So many standard deviations of a count are beyond chance.
+_BEYOND = 6.0
+
+
+def name_of(drawn: DrawnLike | None) -> Declared | None:
+    """Return a design that is declared by its name; None for probabilities and for no declaration.
+
+    Examples
+    --------
+    >>> name_of("random"), name_of([0.1, 0.2]), name_of(None)
+    ('random', None, None)
+    """
+    if not isinstance(drawn, str):
+        return None
+    if drawn not in get_args(Declared):
+        raise UsageError(
+            f"{unknown_name('drawn', drawn, get_args(Declared))}; or pass the probability that "
+            "each item had of being labelled"
+        )
+    return cast(Declared, drawn)
+
+
+def column_of(drawn: DrawnLike | None) -> ColumnLike | None:
+    """Return the probabilities, to be aligned with the other columns; None if there are none."""
+    return None if isinstance(drawn, str) else drawn
+
+
+def read_chances(values: object, labelled: BoolArray) -> FloatArray:
+    """Return every item's probability of being labelled, NaN where it is unknown, checked.
+
+    Parameters
+    ----------
+    values
+        The probabilities; they may be missing for items that nobody labelled.
+    labelled
+        Which items people labelled.
+    """
+    column = unmasked(only_column(values, name="drawn"))
+    try:
+        chances: FloatArray = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"drawn must hold numbers, the probability that each item had of being labelled, or be "
+            f"{' or '.join(map(repr, get_args(Declared)))}"
+        ) from None
+    if chances.shape != labelled.shape:
+        raise DataError(
+            f"drawn has shape {chances.shape} and the judge rated {len(labelled):,} items; pass "
+            "one probability for each item"
+        )
+    known: BoolArray = ~np.isnan(chances)
+    wrong = np.flatnonzero(np.where(known, (chances <= 0) | (chances > 1), labelled))
+    if wrong.size:
+        raise DataError(
+            f"drawn must be a probability above 0 and up to 1 for every labelled item; got "
+            f"{chances[wrong[0]]:g} in row {wrong[0]} (counted from 0)"
+        )
+    if known.all():
+        n, expected = int(labelled.sum()), float(chances.sum())
+        spread = float(np.sqrt(np.sum(chances * (1 - chances))))
+        if abs(n - expected) > _BEYOND * spread + 1:
+            raise DataError(
+                f"drawn adds up to {expected:,.4g}, and {n:,} items are labelled; pass the "
+                "probability that each item had of being labelled, not its share of the draws"
+            )
+    return chances
+
+
+class Chances(NamedTuple):
+    """People's rows with the probability that each had of being labelled.
+
+    ``cells`` are the judge's cell, then the people's, ``(n_rows, 2 · width)``; ``expected`` is how
+    many labels each stratum of the judge was to get, None if only the probabilities of labelled
+    items are known.
+    """
+
+    cells: IntArray
+    counts: AnyArray
+    chance: FloatArray
+    expected: FloatArray | None
+
+    @property
+    def weights(self) -> FloatArray:
+        """How many items each row of ``cells`` represents, up to a factor."""
+        found: FloatArray = 1.0 / self.chance
+        return found
+
+    @property
+    def n_effective(self) -> float:
+        """How many labels drawn at random would be worth as much: Kish's (Σw)² / Σw²."""
+        counts, weights = self.counts.astype(np.float64), self.weights
+        return float(np.sum(counts * weights) ** 2 / np.sum(counts * np.square(weights)))
+
+
+def count_chances(
+    columns: Sequence[IntArray], counts: AnyArray, chance: FloatArray, *, n_labels: int
+) -> tuple[IntArray, AnyArray, FloatArray]:
+    """Count equal rows of cells and probabilities."""
+    values, codes = np.unique(chance, return_inverse=True)
+    cells, totals = count_rows(
+        [*columns, codes.ravel()], n_labels=max(n_labels, len(values)), weights=counts
+    )
+    return cells[:, :-1].copy(), totals, values[cells[:, -1]]
+
+
+def refuse_ratings(drawn: Drawn | None) -> None:
+    """Refuse grades of items that were chosen by the judge's ratings."""
+    if drawn == "by_ratings":
+        raise UsageError(
+            f"grades are regressed on the judge's, which does not account for "
+            f"{param('drawn=', 'by_ratings')}; pass the probability that each item had of being "
+            f"graded, or grade items drawn at random and pass {param('drawn=', 'random')}"
+        )
