@@ -473,6 +473,17 @@ ThetaNeg = Annotated[
     typer.Option(help="The same in negative items.", metavar="NUMBERS", rich_help_panel=_WORLD),
 ]
 GOAL = "decided, or a decision such as ≫ or better."
+PlanSimulations = Annotated[
+    int | None,
+    typer.Option(
+        "--simulations",
+        help="How many test sets to simulate at most: by default 4,000, and 400 with a pilot.",
+        rich_help_panel=_ANSWER,
+        parser=whole,
+        metavar="NUMBER",
+    ),
+]
+
 Simulations = Annotated[
     int,
     typer.Option(

@@ -39,7 +39,14 @@ from outperform.planning.goals import (
     prior_worth,
 )
 from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Curve, Search, check_most, check_target
+from outperform.planning.sample_size import (
+    LITTLE_DOUBT,
+    PRECISION_OF_RANGE,
+    Curve,
+    Search,
+    check_most,
+    check_target,
+)
 from outperform.planning.text import plot_power
 from outperform.planning.worlds import ScoreWorld, TableWorld, posterior_world
 from outperform.posterior.registry import PriorLike
@@ -196,8 +203,8 @@ def power(
         The mass of the interval.
     prior, labels, pos_label
         As for :func:`compare`: how the pilot is read, and how the new items will be. Of outcome
-        probabilities the prior is ``"uniform"``, the default, ``"jeffreys"``, an array or a
-        :class:`Prior`.
+        probabilities the prior is ``"unit"``, the default, ``"uniform"``, ``"jeffreys"``, an
+        array or a :class:`Prior`.
     n_simulations
         Data sets a size.
     n_draws
@@ -290,29 +297,38 @@ TARGET = 0.8
 # So many times the items that there are is the most that is worth naming.
 _MOST_TIMES = 100
 _DRAWS = 1_000
-_PRECISION = 0.05
 
 
 class Needed(NamedTuple):
-    """How many more items, and how probably they reach a goal.
+    """About how many more items reach a goal: from the data at face value to the safe number.
 
     Parameters
     ----------
     n
-        How many more; None where even ``most`` are not enough.
+        How many more are enough however little such models differ; None where even ``most``
+        may not be.
+    least
+        How many more are enough if the data are taken at face value; None where even ``most``
+        are not.
     probability
-        How probably n reach the goal, or the most.
+        How probably n reach the goal at least, or the most.
     most
         No larger number was considered.
     """
 
     n: int | None
+    least: int | None
     probability: float
     most: int
 
     def to_dict(self) -> NeededFacts:
         """Return it as plain values."""
-        return {"n": self.n, "probability": self.probability, "most": self.most}
+        return {
+            "n": self.n,
+            "least": self.least,
+            "probability": self.probability,
+            "most": self.most,
+        }
 
 
 def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
@@ -360,9 +376,10 @@ def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) 
             return None
         most, stays = left
     outlook = outlook_of(comparison, stays=stays)
-    n = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
-    probability = outlook.probability(goal, most if n is None else n)
-    return Needed(n=n, probability=float(probability), most=most)
+    least = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
+    n = first_size(lambda sizes: outlook.least_probability(goal, sizes), target, most=most)
+    probability = outlook.least_probability(goal, most if n is None else n)
+    return Needed(n=n, least=least, probability=float(probability), most=most)
 
 
 def needed_to_decide(comparison: Comparison) -> Needed | None:
@@ -421,14 +438,16 @@ def more_data(
         target=check_target(target),
         most=_MOST_TIMES * max(comparison.n, 1) if most is None else check_most(most),
         n_simulations=check_draws(n_simulations, name="n_simulations"),
-        precision=_PRECISION,
+        precision=PRECISION_OF_RANGE,
+        doubt=LITTLE_DOUBT,
         n_jobs=n_jobs,
     )
     world = _world(comparison, _DRAWS if n_draws is None else check_draws(n_draws))
     seed = seed_sequence(random_state)
     if _is_reached(comparison, goals):
         return _decided(comparison, search, world, seed)
-    curve, points = search.run(world, seed)
+    with in_steps() as progress:
+        curve, points = search.run(world, seed, progress)
     return summarize_plan(
         search,
         curve,

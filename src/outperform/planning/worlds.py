@@ -25,10 +25,10 @@ from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
-from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
+from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
-from outperform.posterior.registry import get_prior
+from outperform.posterior.registry import PriorLike, dirichlet_shapes, get_prior
 from outperform.posterior.rng import child, run_blocks
 
 # Simulated test sets that share a random stream; threads take whole bundles.
@@ -403,7 +403,7 @@ class RatesWorld:
 
     theta: FloatArray  # (2, 4): negative and positive items, outcomes 11, 10, 01, 00
     prevalence: float
-    prior: Prior
+    prior: PriorLike
     paired: bool
     metric: metrics.Metric
     n_draws: int
@@ -467,10 +467,11 @@ class RatesWorld:
         return counts
 
     def _posterior(self, counts: FloatArray) -> Posterior:
-        prevalence = self.prior.prevalence_shapes(2)
+        prior = dirichlet_shapes(self.prior)
+        prevalence = prior.prevalence_shapes(2)
         if self.paired:
-            return DenseRows(counts, rows=self.prior.row_shapes(2, 2), prevalence=prevalence)
-        rows = self.prior.row_shapes(2, 1)
+            return DenseRows(counts, rows=prior.row_shapes(2, 2), prevalence=prevalence)
+        rows = prior.row_shapes(2, 1)
         return Independent(
             [
                 DenseRows(counts.sum(axis=other), rows=rows, prevalence=prevalence)
