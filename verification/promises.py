@@ -3,7 +3,8 @@
 Pairs of models are drawn whose true differences in accuracy scatter about 0 with a given sd, the
 models agreeing as real ones do (they disagree on about 8% of the items). A pilot of each pair is
 compared with the default prior. Where it is undecided, the comparison promises that between so
-many and so many more items would probably decide it; both numbers are drawn and added. Plans
+many and so many more items would probably decide it; both numbers are drawn and added.
+Intervals are those of draws, as ``more_data`` simulates them. Plans
 are made from pilots, and carried out. Pilots are taken as they come, or ten are drawn, of ten
 pairs, and only that which looks best is continued, as people do.
 
@@ -29,6 +30,11 @@ from typing import Literal
 import numpy as np
 
 import outperform as op
+from outperform.decision.rope import Rope
+from outperform.inference.spec import make_label_spec
+from outperform.planning.goals import Goal, firm_goal
+from outperform.planning.power import needed_by
+from outperform.planning.worlds import TableWorld, posterior_world
 from verification import markdown
 from verification.chance import share_error, share_is_off
 
@@ -42,8 +48,7 @@ PROMISED = 0.75
 _BEST_OF = 10
 _ACCURACY, _SAME = 0.85, 0.7
 _N_DRAWS = 2_000
-# More items than that are not drawn; nothing is left to chance then.
-_MOST = 10_000_000
+_N_SIMULATIONS = 100
 
 Pilots = Literal["as they come", "best of ten"]
 
@@ -152,36 +157,51 @@ def _lead(pilot: op.Outcomes) -> int:
     return sum(only_a - only_b for _, only_a, only_b, _ in rows)
 
 
-def _compared(world: Setting, seen: op.Outcomes, generator: np.random.Generator) -> op.Comparison:
-    found: op.Comparison = op.compare(
+def _asked(world: Setting, seen: op.Outcomes) -> TableWorld:
+    """Return the question as ``more_data`` simulates it: draws, no closed forms, in a millisecond."""
+    spec = make_label_spec(
         seen,
-        "A",
-        "B",
         metric=world.metric,
-        rope=world.rope,
-        n_draws=_N_DRAWS,
-        random_state=generator,
-        n_jobs=1,
-        **({"pos_label": 1} if world.metric == "f1" else {}),
+        prior=None,
+        paired=True,
+        labels=None,
+        pos_label=1 if world.metric == "f1" else None,
     )
-    return found
+    rope = Rope.from_param(world.rope)
+    return posterior_world(
+        spec, rope=rope, items="more", prob=0.95, n_draws=_N_DRAWS, origin="promises"
+    )
+
+
+def _reached(world: Setting, goal: Goal, seen: op.Outcomes, generator: np.random.Generator) -> bool:
+    asked = _asked(world, seen)
+    low, high = asked.ends(asked.spec.view, generator)
+    return bool(goal.reached(np.array([[low], [high]]))[0])
+
+
+def _goal(world: Setting) -> Goal:
+    return firm_goal(world.goal, Rope.from_param(world.rope), greater_is_better=True)
 
 
 def _more(
     world: Setting, pair: Pair, pilot: op.Outcomes, generator: np.random.Generator
 ) -> Promise:
-    now = _compared(world, pilot, generator)
-    needed = now.to_dict().get("needed")
-    if needed is None:
-        return Promise(not now.decision.decided, None, None)
+    goal, asked = _goal(world), _asked(world, pilot)
+    low, high = asked.ends(asked.spec.view, generator)
+    if np.isnan(low):  # a decision is withheld, and nothing promised
+        return Promise(True, None, None)
+    if goal.reached(np.array([[low], [high]]))[0]:
+        return Promise(False, None, None)
+    outlook = asked.outlook(np.random.SeedSequence(int(generator.integers(2**63))))
+    needed = needed_by(outlook, goal, most=100 * world.pilot)
 
     def kept(n: int | None) -> bool | None:
         if n is None:
             return None
-        more = pair.items(min(n, _MOST), generator)
-        return _compared(world, pilot + more, generator).decision.decided
+        return _reached(world, goal, pilot + pair.items(n, generator), generator)
 
-    return Promise(True, kept(needed["least"]), kept(needed["n"]))
+    least = kept(needed.least)
+    return Promise(True, least, least if needed.n == needed.least else kept(needed.n))
 
 
 def _planned(
@@ -192,17 +212,21 @@ def _planned(
         goal=world.goal,
         metric=world.metric,
         rope=world.rope,
+        n_simulations=_N_SIMULATIONS,
+        n_draws=_N_DRAWS // 4,
         random_state=generator,
         n_jobs=1,
     )
 
     def kept(n: int | None) -> bool | None:
-        if n is None:
-            return None
-        decision = _compared(world, pair.items(n, generator), generator).decision
-        return decision.decided if world.goal == "decided" else decision.symbol == world.goal
+        return (
+            None
+            if n is None
+            else _reached(world, _goal(world), pair.items(n, generator), generator)
+        )
 
-    return Promise(True, kept(plan.least), kept(plan.n))
+    least = kept(plan.least)
+    return Promise(True, least, least if plan.n == plan.least else kept(plan.n))
 
 
 Found = Mapping[Setting, Sequence[Promise]]

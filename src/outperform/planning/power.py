@@ -376,6 +376,32 @@ def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) 
             return None
         most, stays = left
     outlook = outlook_of(comparison, stays=stays)
+    return needed_by(outlook, goal, target=target, most=most)
+
+
+def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int) -> Needed:
+    """Return about how many more items reach a goal, at face value and safely.
+
+    Parameters
+    ----------
+    outlook
+        What is known now.
+    goal
+        What is hoped for.
+    target
+        The wanted probability.
+    most
+        No larger number is considered.
+
+    Examples
+    --------
+    >>> from outperform.decision.rope import Rope
+    >>> now = Outlook(n=1_000, mean=0.012, sd=0.004, below=0.0078, above=0.0078, items="more")
+    >>> goal = firm_goal("decided", Rope.from_param(0.01), greater_is_better=True)
+    >>> found = needed_by(now, goal, most=1_000_000)
+    >>> print(found.least, found.n)
+    60602 60602
+    """
     least = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
     n = first_size(lambda sizes: outlook.least_probability(goal, sizes), target, most=most)
     probability = outlook.least_probability(goal, most if n is None else n)

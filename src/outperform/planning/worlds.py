@@ -130,7 +130,7 @@ class TableWorld:
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
                 for place in range(out.shape[1]):
                     view = self.analysed(predict(generator, size))
-                    out[:, place] = self._ends(view, generator)
+                    out[:, place] = self.ends(view, generator)
 
             return fill
 
@@ -180,7 +180,8 @@ class TableWorld:
         difference: FloatArray = values[0] - values[1]
         return difference
 
-    def _ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+    def ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+        """Return the interval of a test set; NaN where its decision is withheld."""
         difference = np.sort(self.draws(view, generator))
         if np.isnan(difference[-1]):
             return np.nan, np.nan
