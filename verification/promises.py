@@ -158,7 +158,7 @@ def _lead(pilot: op.Outcomes) -> int:
 
 
 def _asked(world: Setting, seen: op.Outcomes) -> TableWorld:
-    """Return the question as ``more_data`` simulates it: draws, no closed forms, in a millisecond."""
+    """Return the question as ``more_data`` simulates it: with draws, without closed forms."""
     spec = make_label_spec(
         seen,
         metric=world.metric,
