@@ -42,6 +42,8 @@ from outperform.planning.goals import (
 )
 from outperform.planning.result import Plan, summarize_plan
 from outperform.planning.sample_size import (
+    DOUBT,
+    LITTLE_DOUBT,
     PRECISION,
     PRECISION_OF_RANGE,
     Search,
@@ -324,7 +326,7 @@ def rates_world(
 
 
 MOST = 1_000_000
-_SIMULATIONS, _OF_PILOT = 4_000, 400
+_SIMULATIONS, _OF_PILOT, _OF_LEARNED = 4_000, 400, 40
 
 
 class Accuracies(TypedDict):
@@ -405,7 +407,8 @@ def plan(
         As for :func:`compare`: how the pilot is read, and how the new items will be.
     n_simulations
         The most test sets that are simulated; fewer where the answer is precise before. Default:
-        4,000, and 400 with a pilot, whose range is wider than their error.
+        4,000, and 400 with a pilot, whose range is wider than their error; 40 with a pilot of
+        three classes or more, whose prior is learned again from each.
     n_draws
         Draws a test set.
     random_state
@@ -435,15 +438,17 @@ def plan(
     said = _given(world)
     accuracies, rates = ({name: said.get(name) for name in part} for part in (_ACCURACIES, _RATES))
     there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
-    of_pilot = pilot is not None
+    of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
+    default = _OF_LEARNED if learned else _OF_PILOT if of_pilot else _SIMULATIONS
+    most_simulated = check_draws(
+        default if n_simulations is None else n_simulations, name="n_simulations"
+    )
     search = Search(
         goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
         target=check_target(target),
         most=check_most(most),
-        n_simulations=check_draws(
-            (_OF_PILOT if of_pilot else _SIMULATIONS) if n_simulations is None else n_simulations,
-            name="n_simulations",
-        ),
+        n_simulations=most_simulated,
+        doubt=LITTLE_DOUBT if of_pilot and most_simulated < _OF_PILOT else DOUBT,
         precision=PRECISION_OF_RANGE if of_pilot else PRECISION,
         n_jobs=n_jobs,
     )

@@ -267,7 +267,7 @@ class Search:
         curve, spent, turn = theory, 0, 0
         while spent < self.n_simulations:
             share = _SHARE_OF_FINE if points else _SHARE_OF_COARSE
-            each = max(20, round(share * self.n_simulations))
+            each = max(min(20, self.n_simulations // 5), round(share * self.n_simulations), 1)
             for size in self._next(curve, points):
                 turn += 1
                 each = min(each, self.n_simulations - spent)
@@ -316,7 +316,10 @@ class Search:
         if size is None:
             return False
         near = sum(point.simulated for point in points if size / 2 <= point.n <= 2 * size)
-        return near >= 200 and curve.relative_error(size) <= self.precision
+        return (
+            near >= min(200, self.n_simulations // 2)
+            and curve.relative_error(size) <= self.precision
+        )
 
     def _point(self, size: int, ends: FloatArray) -> Point:
         known = ends[:, ~np.isnan(ends[0])]
