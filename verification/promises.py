@@ -234,8 +234,8 @@ Found = Mapping[Setting, Sequence[Promise]]
 
 def table(found: Found) -> str:
     """Return how often each number was enough, over all scatters and in the worst one."""
-    header = ("", "pilots", "ROPE", "undecided", "has a second number")
-    header += ("first number enough, %", "second enough, %", "in the worst sd, %")
+    counted = ("", "pilots", "ROPE", "undecided", "has a second number")
+    header = (*counted, "first number enough, %", "second enough, %", "in the worst sd, %")
     rows = []
     for key in dict.fromkeys(_row(one) for one in found):
         group = {world: some for world, some in found.items() if _row(world) == key}

@@ -199,7 +199,8 @@ def test_a_pilot_costs_more_than_its_rates_taken_for_the_truth():
         },
         **shared,
     )
-    assert careful.n > 1.2 * bold.n
+    assert careful.least > 1.2 * bold.n
+    assert careful.n is None or careful.n > careful.least
 
 
 def test_what_is_not_reachable_says_how_far_it_goes():
@@ -297,9 +298,7 @@ def test_a_curve_can_be_drawn():
 
 
 def test_few_simulations_raise_a_finding():
-    coarse = op.plan(
-        pilot=PILOT, goal="decided", rope=0.05, n_simulations=20, n_draws=100, random_state=0
-    )
+    coarse = op.plan(**ACCURACIES, goal="≫", n_simulations=100, n_draws=100, random_state=0)
     assert "plan_too_coarse" in [one.name for one in coarse.findings]
 
 
@@ -355,7 +354,7 @@ def test_sizes_are_positive_whole_numbers():
             ask(0)
 
 
-@pytest.mark.parametrize("n_simulations", [30, 300])
+@pytest.mark.parametrize("n_simulations", [130, 300])
 def test_as_many_test_sets_as_asked_for_are_simulated(n_simulations):
     found = op.plan(pilot=PILOT, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
     assert found.n_simulations <= n_simulations
@@ -390,7 +389,7 @@ def test_a_pilot_of_three_classes_is_planned_with_the_prior_of_compare():
     models = {name: np.where(generator.random(200) < 0.8, truth, 0) for name in "ab"}
     pilot = op.Outcomes.from_labels(truth, models)
     asked = {"metric": "f1_macro", "rope": 0.05}
-    found = op.plan(pilot=pilot, **asked, n_simulations=20, n_draws=100, random_state=0, n_jobs=1)
+    found = op.plan(pilot=pilot, **asked, n_simulations=100, n_draws=100, random_state=0, n_jobs=1)
     compared = op.compare(pilot, "a", "b", **asked, n_draws=1_000, random_state=0)
     assert f"prior={compared.spec.prior.name} " in found.signature
 

@@ -477,7 +477,7 @@ PlanSimulations = Annotated[
     int | None,
     typer.Option(
         "--simulations",
-        help="How many test sets to simulate at most. Default: 4,000, with a pilot 400 or 40.",
+        help="How many test sets to simulate at most. Default: 4,000, with a pilot 400 or 100.",
         rich_help_panel=_ANSWER,
         parser=whole,
         metavar="NUMBER",

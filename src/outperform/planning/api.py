@@ -326,7 +326,7 @@ def rates_world(
 
 
 MOST = 1_000_000
-_SIMULATIONS, _OF_PILOT, _OF_LEARNED = 4_000, 400, 40
+_SIMULATIONS, _OF_PILOT, _OF_LEARNED = 4_000, 400, 100
 
 
 class Accuracies(TypedDict):
@@ -407,7 +407,7 @@ def plan(
         As for :func:`compare`: how the pilot is read, and how the new items will be.
     n_simulations
         The most test sets that are simulated; fewer where the answer is precise before. Default:
-        4,000, and 400 with a pilot, whose range is wider than their error; 40 with a pilot of
+        4,000, and 400 with a pilot, whose range is wider than their error; 100 with a pilot of
         three classes or more, whose prior is learned again from each.
     n_draws
         Draws a test set.

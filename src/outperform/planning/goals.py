@@ -241,7 +241,8 @@ class Outlook:
         sizes
             Numbers of items.
         """
-        return self._probabilities(goal, sizes, np.array([np.inf]))[0]
+        at_face_value: FloatArray = self._probabilities(goal, sizes, np.array([np.inf]))[0]
+        return at_face_value
 
     def least_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
         """Return how probably a goal is reached at least, however little such models differ.
