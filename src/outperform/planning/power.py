@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -296,7 +296,7 @@ def _size(size: int) -> int:
 TARGET = 0.8
 # So many times the items that there are is the most that is worth naming.
 _MOST_TIMES = 100
-_DRAWS = 1_000
+_DRAWS = 400
 
 
 class Needed(NamedTuple):
@@ -493,9 +493,10 @@ def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
         return ScoreWorld(
             spec=spec, items="more", prob=prob, origin=origin, difference=np.sort(comparison.draws)
         )
-    return posterior_world(
+    drawn = posterior_world(
         spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
     )
+    return replace(drawn, known=outlook_of(comparison))  # as it is printed
 
 
 def _is_reached(comparison: Comparison, goal: Goal) -> bool:

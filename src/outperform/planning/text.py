@@ -42,7 +42,7 @@ def plan_headline(facts: PlanFacts) -> str:
     >>> print(plan_headline(told | {"n": 5210, "n_error": 120}))
     1,834 ± 31 to 5,210 ± 120 items: probably ≫.
     >>> print(plan_headline(told | {"n": None, "reached": 0.34, "highest": 0.91}))
-    1,834 ± 31 items or more: even 1,000,000 reach ≫ with a probability of 34% to 91%.
+    At least 1,834 ± 31 items: even 1,000,000 reach ≫ with a probability of 34% to 91%.
     >>> print(plan_headline(told | {"n": None, "least": None, "highest": 0.634}))
     Not reachable: ≫ with a probability of at most 63%, however many items up to 1,000,000.
     """
@@ -52,13 +52,14 @@ def plan_headline(facts: PlanFacts) -> str:
     low, high = _percent(facts["reached"]), _percent(facts["highest"])
     least, n = (_with_error(facts, key) for key in ("least", "n"))
     if n is None and least is not None:
-        return f"{least}{more} items or more: even {most} reach {goal} with a probability of " + (
-            f"{low}." if low == high else f"{low} to {high}."
+        return (
+            f"At least {least}{more} items: even {most} reach {_outcome(facts)} with a probability "
+            f"of {low} to {high}."
         )
     if n is None and facts["highest"] >= facts["target"]:
         return (
-            f"Even {most}{more} items may not be enough: {goal} with a probability of {low} to "
-            f"{high}."
+            f"Even {most}{more} items may not be enough: {_outcome(facts)} with a probability of "
+            f"{low} to {high}."
         )
     if n is None:
         return (
