@@ -12,6 +12,7 @@ from scipy.special import ndtri
 import outperform as op
 from outperform.decision.hdi import narrowest_ends
 from outperform.errors import UsageError
+from outperform.planning.api import Analysis, pilot_world
 from outperform.posterior.base import build_posterior
 from outperform.posterior.registry import dirichlet_shapes
 from outperform.progress import told
@@ -390,9 +391,10 @@ def test_a_pilot_of_three_classes_is_planned_with_the_prior_of_compare():
     models = {name: np.where(generator.random(200) < 0.8, truth, 0) for name in "ab"}
     pilot = op.Outcomes.from_labels(truth, models)
     asked = {"metric": "f1_macro", "rope": 0.05}
-    found = op.plan(pilot=pilot, **asked, n_simulations=100, n_draws=100, random_state=0, n_jobs=1)
+    how = {"paired": True, "hdi_prob": 0.95, "prior": None, "labels": None, "pos_label": None}
+    world, _ = pilot_world(pilot, "a", "b", Analysis(**asked, **how, n_draws=None))
     compared = op.compare(pilot, "a", "b", **asked, n_draws=1_000, random_state=0)
-    assert f"prior={compared.spec.prior.name} " in found.signature
+    assert world.spec.prior.name == compared.spec.prior.name == "learned"
 
 
 def test_a_pilot_gives_a_range_and_no_percentage():
