@@ -37,6 +37,7 @@ def power_table(effort: Effort) -> Table:
                 goal=goal,
                 rope=figures["rope"],
                 paired=kind == "paired",
+                prior="uniform",
                 n_simulations=effort.simulations,
                 n_draws=draws,
                 random_state=effort.seed,

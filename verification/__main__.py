@@ -59,6 +59,7 @@ _SIZES = {
     "pair_test_sets": "test sets of the setting of rank that is tabulated pair by pair",
     "power_runs": "test sets of each point of a power curve",
     "projects": "planned projects of each setting of plans",
+    "pilots": "pilots of each setting of promises",
     "quarters": "quarters of 20 Newsgroups that more-data predicts from",
     "futures": "test sets of each simulated setting of more-data",
     "experiments": "experiments of each setting of stopping",

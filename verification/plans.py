@@ -2,7 +2,8 @@
 
 A world is drawn from a prior, a pilot from the world, and a plan is made from the pilot with the
 same prior. Then the project is carried out: as many items as the plan says are drawn from
-that world and compared. If the posterior predictive is right, projects planned for a probability
+that world and compared; the number is that of the pilot at face value, ``least``. If the
+posterior predictive is right, projects planned for a probability
 of 0.8 reach their goal in 80% of all cases, though not in each world. Beside it: worlds that are
 not like the planner's prior, and plans that take a pilot's rates for the truth.
 """
@@ -136,10 +137,10 @@ def repeat(world: PlanWorld, first: int, last: int) -> list[Project]:
 def _carried_out(
     world: PlanWorld, truth: FloatArray, plan: op.results.Plan, generator: np.random.Generator
 ) -> Project:
-    if plan.n is None:
+    if plan.least is None:
         return Project(n=None, reached=False, foreseen=plan.reached)
     result = op.compare(
-        items(truth, plan.n, generator),
+        items(truth, plan.least, generator),
         "A",
         "B",
         metric="f1",
@@ -151,7 +152,7 @@ def _carried_out(
     )
     symbol = result.decision.symbol
     reached = result.decision.decided if world.goal == "decided" else symbol == world.goal
-    return Project(n=plan.n, reached=reached, foreseen=plan.reached)
+    return Project(n=plan.least, reached=reached, foreseen=plan.probability(plan.least))
 
 
 Found = Mapping[PlanWorld, Sequence[Project]]

@@ -52,6 +52,7 @@ from verification import (
     predicted,
     prevalence,
     prevalence_tables,
+    promises,
     proposed,
     ranked_pairs,
     ranks,
@@ -100,6 +101,7 @@ class Sizes:
     pair_test_sets: int = 2_000
     power_runs: int = 400
     projects: int = 2_000
+    pilots: int = 200
     quarters: int = 30
     futures: int = 8_000
     experiments: int = 20_000
@@ -122,6 +124,7 @@ QUICK = Sizes(
     pair_test_sets=500,
     power_runs=20,
     projects=20,
+    pilots=2,
     quarters=2,
     futures=500,
     experiments=1_000,
@@ -713,6 +716,13 @@ def run_plans(sizes: Sizes) -> Part:
     return Part(tables={"plans.md": plans.table(found)}, failures=plans.failures(found))
 
 
+def run_promises(sizes: Sizes) -> Part:
+    """Continue pilots by the promised items, where models differ little: are they enough?"""
+    repetitions = dict.fromkeys(promises.WORLDS, sizes.pilots)
+    found = spread_worlds("promises", promises.repeat, repetitions, sizes.machine, step=20)
+    return Part(tables={"promises.md": promises.table(found)}, failures=promises.failures(found))
+
+
 def run_more_data(sizes: Sizes) -> Part:
     """Predict from a quarter what the rest decides, and check: 20 Newsgroups, simulations."""
     repetitions = dict.fromkeys(predicted.WORLDS, sizes.futures)
@@ -779,6 +789,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "power": run_power,
     "mass": run_mass,
     "plans": run_plans,
+    "promises": run_promises,
     "more-data": run_more_data,
     "stopping": run_stopping,
     "damage": run_damage,

@@ -523,8 +523,8 @@ def test_the_sentences_read_well():
     )
     assert said(-0.02, 0.03, mean=0.005) == (
         "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
-        "HDI (−0.0200 to +0.0300) reaches over −0.01, the lower edge of the ROPE. About 12,000 "
-        "more items, on top of the 800 so far, would probably decide it (80%)."
+        "HDI (−0.0200 to +0.0300) reaches over −0.01, the lower edge of the ROPE. Between "
+        "12,000 and 15,000 more items, on top of the 800 so far, would probably decide it."
     )
     assert said(-0.005, 0.005, require="better") == (
         "Gate failed: new is not better than old in accuracy: the whole 95% HDI (−0.0050 to "

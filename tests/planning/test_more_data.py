@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform.display.numbers import two_figures
 from outperform.errors import UsageError
 from outperform.gates.api import Check
 from outperform.planning.goals import firm_goal
 from outperform.planning.power import items_needed, needed_to_decide, outlook_of
+from outperform.progress import told
 
 
 def counted(both=600, new=66, old=40, neither=94):
@@ -27,17 +29,31 @@ GOAL = {"greater_is_better": True}
 
 
 def test_what_is_printed_is_what_is_simulated():
-    c = compared()
+    c = compared(rope=0.03, new=70)
     assert not c.decision.decided
     printed = needed_to_decide(c)
-    more = c.more_data(n_simulations=1_500, random_state=0, n_jobs=1)
-    assert more.seen == c.n == 800
-    assert abs(np.log(more.n / printed.n)) < 4 * more.n_error / more.n + 0.1
+    more = c.more_data(n_simulations=800, random_state=0, n_jobs=1)
+    assert more.seen == c.n == 804
+    for name in ("least", "n"):
+        size, error = getattr(more, name), getattr(more, f"{name}_error")
+        assert abs(np.log(size / getattr(printed, name))) < 4 * error / size + 0.1
     assert more.reached == pytest.approx(0.8, abs=0.01)
     # At the printed number, the simulation itself.
-    again = c.more_data(target=0.5, n_simulations=1_500, random_state=1, n_jobs=1)
-    theory = outlook_of(c).probability(firm_goal("decided", c.rope, **GOAL), again.n)
+    again = c.more_data(target=0.5, n_simulations=800, random_state=1, n_jobs=1)
+    theory = outlook_of(c).probability(firm_goal("decided", c.rope, **GOAL), again.least)
     assert float(theory) == pytest.approx(0.5, abs=4 * again.error + 0.02)
+
+
+def test_a_tenth_of_the_futures_is_enough_for_the_range():
+    c = compared(rope=0.03, new=70)
+    heard = []
+    with told(lambda done, total: heard.append((done, total))):
+        few = c.more_data(random_state=0, n_jobs=1)
+    many = c.more_data(n_simulations=800, random_state=1, n_jobs=1)
+    assert few.n_simulations <= 100
+    assert heard[-1][1] == 100
+    assert abs(np.log(few.least / many.least)) < 4 * few.least_error / few.least
+    assert few.least_error / few.least < 0.5
 
 
 @pytest.mark.slow
@@ -49,7 +65,7 @@ def test_futures_simulated_apart_from_it_decide_as_often():
     for _ in range(times):
         # Prior uniform of two classes: (A, B) in the only true class has a flat Dirichlet prior.
         world = generator.dirichlet(seen + 1)
-        new = seen + generator.multinomial(more.n, world)
+        new = seen + generator.multinomial(more.least, world)
         future = compared(**dict(zip(("both", "new", "old", "neither"), new, strict=True)))
         decided += future.decision.decided
     # The prior also expects items of the other class, which here never come: 0.02 for that.
@@ -64,17 +80,22 @@ def test_items_that_are_there_count():
         pilot=counted(), metric="accuracy", rope=0.01, goal="≫", target=0.7,
         n_simulations=600, random_state=0, n_jobs=1,
     )  # fmt: skip
-    assert more.n < new.n
+    assert more.least < new.least
     assert more.seen == 800
     assert new.seen == 0
+    assert "They are analysed alone, without those of the pilot." in new.report()
 
 
 def test_every_undecided_comparison_says_it():
-    c = compared()
+    c = compared(rope=0.03, new=70)
     printed = needed_to_decide(c)
     assert c.to_dict()["needed"] == printed._asdict()
+    least, n = (f"{two_figures(one):,}" for one in (printed.least, printed.n))
+    said = (
+        f"Between {least} and {n} more items, on top of the 804 so far, would probably decide it."
+    )
     for text in (str(c), c.report(), c.to_html()):
-        assert "more items, on top of the 800 so far, would probably decide" in text
+        assert said in " ".join(text.split())
     assert "more items" not in c.report(length="short")
 
 
@@ -95,8 +116,9 @@ def test_even_very_many_may_not_be_enough():
     goal = firm_goal("≫", c.rope, **GOAL)
     needed = items_needed(c, goal)
     assert needed.n is None
+    assert needed.least is None
     assert needed.most == 100 * c.n
-    assert 0.3 < needed.probability < 0.6
+    assert needed.probability < 0.3 < float(outlook_of(c).probability(goal, needed.most)) < 0.6
 
 
 def test_a_withheld_decision_predicts_nothing():

@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal, first_size, judged_goal
+from outperform.planning.power import needed_by
 
 ROPE = Rope.from_param(0.01)
 N = 500
@@ -112,3 +113,70 @@ def test_a_goal_must_be_one():
         goal("wins")
     with pytest.raises(UsageError, match="some width"):
         goal("≈", rope=Rope.from_param(0.0))
+
+
+@pytest.mark.parametrize("items", ["more", "new"])
+@pytest.mark.parametrize("stays", [0.0, 0.3])
+def test_the_least_probability_is_that_of_the_worst_plausible_scatter(items, stays):
+    # Brute force: pairs of models and their data are drawn, and those kept whose data look so.
+    mean, sd, m, generator = 0.012, 0.01, 4_000, np.random.default_rng(11)
+    now = Outlook(n=N, mean=mean, sd=sd, below=Z * sd, above=Z * sd, items=items, stays=stays)
+    shares = []
+    for scatter in (0.0, 0.003, 0.01, 0.03, 0.1):
+        true = generator.normal(0, scatter, 2_000_000) if scatter else np.zeros(2_000_000)
+        measured = true + generator.normal(0, sd * np.sqrt(stays), true.size) if stays else true
+        noise = sd * np.sqrt((1 - stays) * N)  # of one item
+        seen = generator.normal(measured, noise / np.sqrt(N))
+        near = np.abs(seen - mean) < 0.05 * sd
+        fresh = generator.normal(measured[near], noise / np.sqrt(m))
+        more = items == "more"
+        centre = (N * seen[near] + m * fresh) / (N + m) if more else fresh
+        total = N + m if more else m
+        reach = Z * np.sqrt(stays * sd**2 + noise**2 / total)
+        low, high = centre - reach, centre + reach
+        decided = (low > 0.01) | (high < -0.01) | ((low >= -0.01) & (high <= 0.01))
+        shares.append((decided.mean(), near.sum()))
+    worst, n = min(shares)
+    least = float(now.least_probability(goal("decided"), m))
+    # The scatters of the product are others: the worst of them is near the worst of these.
+    assert least <= worst + 4 * np.sqrt(worst * (1 - worst) / n)
+    assert least == pytest.approx(worst, abs=0.03)
+    assert float(now.most_probability(goal("decided"), m)) >= max(shares)[0] - 0.02
+
+
+@pytest.mark.parametrize("scatter", [0.003, 0.01, 0.03])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_safe_number_keeps_its_promise_and_face_value_does_not(scatter, chosen):
+    generator, sd, kept = np.random.default_rng([17, chosen]), 0.008, []
+    pairs = generator.normal(0, scatter, (300, 10 if chosen else 1))
+    pilots = generator.normal(pairs, sd)
+    best = pilots.argmax(axis=1)[:, None]
+    for true, seen in zip(
+        np.take_along_axis(pairs, best, 1)[:, 0],
+        np.take_along_axis(pilots, best, 1)[:, 0],
+        strict=True,
+    ):
+        now = outlook(mean=seen, sd=sd)
+        if now.probability(goal("decided"), 1) > 0.5:
+            continue
+        needed = needed_by(now, goal("decided"), most=1_000 * N)
+        if needed.n is None:
+            continue
+        m, noise = needed.n, sd * np.sqrt(N)
+        centre = (N * seen + m * generator.normal(true, noise / np.sqrt(m))) / (N + m)
+        reach = Z * noise / np.sqrt(N + m)
+        ends = np.array([[centre - reach], [centre + reach]])
+        kept.append(bool(goal("decided").reached(ends)[0]))
+    share = np.mean(kept)
+    assert len(kept) > 25
+    assert share >= 0.8 - 4 * np.sqrt(0.16 / len(kept))
+
+
+def test_data_that_rule_out_small_differences_are_taken_at_face_value():
+    now = outlook(mean=0.2, sd=0.01)
+    better = goal("≫")
+    assert float(now.least_probability(better, N)) == pytest.approx(
+        float(now.probability(better, N)), abs=0.01
+    )
+    certain = outlook(items="certain")
+    assert float(certain.least_probability(better, 900)) == float(certain.probability(better, 900))

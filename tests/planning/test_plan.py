@@ -12,6 +12,9 @@ from scipy.special import ndtri
 import outperform as op
 from outperform.decision.hdi import narrowest_ends
 from outperform.errors import UsageError
+from outperform.planning.api import Analysis, pilot_world
+from outperform.posterior.base import build_posterior
+from outperform.posterior.registry import dirichlet_shapes
 from outperform.progress import told
 
 FEW = {"n_simulations": 600, "n_draws": 500, "random_state": 0, "n_jobs": 1}
@@ -181,7 +184,7 @@ def carried_out(n, times, generator):
 
 def test_a_pilots_plan_is_that_of_projects_simulated_apart_from_it():
     found = op.plan(pilot=PILOT, a="bert", b="gpt", rope=0.01, goal="≫", target=0.7, **FEW)
-    share = carried_out(found.n, 600, np.random.default_rng(5))
+    share = carried_out(found.least, 600, np.random.default_rng(5))
     # 0.01 for the shortest of 1,000 draws, which is 1.7% too narrow.
     assert abs(share - 0.7) < 4 * np.hypot(found.error, np.sqrt(0.21 / 600)) + 0.01
 
@@ -197,7 +200,8 @@ def test_a_pilot_costs_more_than_its_rates_taken_for_the_truth():
         },
         **shared,
     )
-    assert careful.n > 1.2 * bold.n
+    assert careful.least > 1.2 * bold.n
+    assert careful.n is None or careful.n > careful.least
 
 
 def test_what_is_not_reachable_says_how_far_it_goes():
@@ -206,7 +210,8 @@ def test_what_is_not_reachable_says_how_far_it_goes():
     assert not found.reachable
     chance = op.compare(PILOT, "bert", "gpt", rope=0.05, random_state=0).p_better
     # In the end ≫ is said of the worlds in which it is true.
-    assert found.reached == pytest.approx(chance, abs=4 * found.error + 0.03)
+    assert found.highest == pytest.approx(chance, abs=4 * np.sqrt(0.19 / 600) + 0.03)
+    assert found.reached < found.highest
     assert "Not reachable" in str(found)
     assert found.to_dict()["width"] is None
     assert "at most" in repr(found)
@@ -214,18 +219,27 @@ def test_what_is_not_reachable_says_how_far_it_goes():
 
 def test_not_worse_needs_fewer_than_better():
     shared = {"pilot": PILOT, "rope": 0.02, "target": 0.8, **FEW}
-    assert op.plan(goal="not_worse", **shared).n < op.plan(goal="≫", **shared).n
+    assert op.plan(goal="not_worse", **shared).least < op.plan(goal="≫", **shared).least
 
 
 def test_any_metric_and_number_of_classes():
     news = op.datasets.load_news20()
     seen = op.Outcomes.from_labels(news.y_true, news.predictions)
     few = {**FEW, "n_simulations": 100, "n_draws": 200}
-    found = op.plan(pilot=seen, a="nb_mult", b="svm_l2", metric="f1_macro", rope=0.01, **few)
+    found = op.plan(
+        pilot=seen, a="nb_mult", b="svm_l2", metric="f1_macro", rope=0.01, prior="unit", **few
+    )
     assert found.reachable
     assert found.metric == "f1_macro"
     unpaired = op.plan(
-        pilot=seen, a="nb_mult", b="svm_l2", metric="accuracy", rope=0.01, paired=False, **few
+        pilot=seen,
+        a="nb_mult",
+        b="svm_l2",
+        metric="accuracy",
+        rope=0.01,
+        prior="unit",
+        paired=False,
+        **few,
     )
     assert "unpaired" in unpaired.signature
 
@@ -244,7 +258,7 @@ def test_groups_and_lower_is_better():
         bounds=(0, 1), greater_is_better=False,
     )  # fmt: skip
     mirrored = op.plan(pilot=seen, metric=costs, rope=0.01, goal="≫", **few)
-    assert mirrored.n == pytest.approx(found.n, rel=0.5)
+    assert mirrored.least == pytest.approx(found.least, rel=0.5)
     assert mirrored.detectable(1_000) > 0
 
 
@@ -286,9 +300,7 @@ def test_a_curve_can_be_drawn():
 
 
 def test_few_simulations_raise_a_finding():
-    coarse = op.plan(
-        pilot=PILOT, goal="decided", rope=0.05, n_simulations=100, n_draws=100, random_state=0
-    )
+    coarse = op.plan(**ACCURACIES, goal="≫", n_simulations=100, n_draws=100, random_state=0)
     assert "plan_too_coarse" in [one.name for one in coarse.findings]
 
 
@@ -329,7 +341,7 @@ def test_what_cannot_be_planned_is_refused(change, words):
         ({"pilot": CHOSEN}, "chosen from a pool"),
         ({"world": {**RATES, "prevalence": None}}, "all three"),
         ({"world": RATES, "metric": "accuracy"}, "metric of one class"),
-        ({"world": RATES, "prior": "unit"}, "no shape for every cell"),
+        ({"world": RATES, "prior": "bootstrap"}, "no shape for every cell"),
     ],
 )
 def test_worlds_say_what_they_need(given, words):
@@ -342,3 +354,54 @@ def test_sizes_are_positive_whole_numbers():
     for ask in (found.width, found.detectable, found.probability):
         with pytest.raises(UsageError, match="positive whole number"):
             ask(0)
+
+
+@pytest.mark.parametrize("n_simulations", [130, 300])
+def test_as_many_test_sets_as_asked_for_are_simulated(n_simulations):
+    found = op.plan(pilot=PILOT, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
+    assert found.n_simulations <= n_simulations
+    assert f"simulations={n_simulations} " in found.signature
+    certain = op.plan(world=WORLD, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
+    assert certain.n_simulations <= n_simulations
+
+
+def test_a_plan_has_the_prior_of_the_comparison_that_it_plans():
+    few = {"rope": 0.03, "sizes": [40], "n_simulations": 200, "n_draws": 200, "random_state": 0}
+    default, unit, uniform = (
+        op.power(**RATES, **few, **given, n_jobs=1).power[0]
+        for given in ({}, {"prior": "unit"}, {"prior": "uniform"})
+    )
+    assert default == unit != uniform
+    # The shapes are those of the posterior of a comparison of two classes without prior=.
+    compared = op.compare(PILOT, "bert", "gpt", metric="f1", rope=0.01, random_state=0)
+    posterior = build_posterior(compared.spec.view, compared.spec.prior)
+    (table,) = PILOT.tables
+    counts = np.zeros((2, 2, 2))
+    counts[tuple(table.cells.T)] = table.counts
+    shapes = dirichlet_shapes(None)
+    np.testing.assert_allclose(posterior.shapes, counts + shapes.row_shapes(2, 2))
+    np.testing.assert_allclose(
+        posterior.prevalence, counts.sum(axis=(1, 2)) + shapes.prevalence_shapes(2)
+    )
+
+
+def test_a_pilot_of_three_classes_is_planned_with_the_prior_of_compare():
+    generator = np.random.default_rng(8)
+    truth = generator.integers(0, 3, 200)
+    models = {name: np.where(generator.random(200) < 0.8, truth, 0) for name in "ab"}
+    pilot = op.Outcomes.from_labels(truth, models)
+    asked = {"metric": "f1_macro", "rope": 0.05}
+    how = {"paired": True, "hdi_prob": 0.95, "prior": None, "labels": None, "pos_label": None}
+    world, _ = pilot_world(pilot, "a", "b", Analysis(**asked, **how, n_draws=None))
+    compared = op.compare(pilot, "a", "b", **asked, n_draws=1_000, random_state=0)
+    assert world.spec.prior.name == compared.spec.prior.name == "learned"
+
+
+def test_a_pilot_gives_a_range_and_no_percentage():
+    found = op.plan(pilot=PILOT, rope=0.01, goal="decided", random_state=0, n_jobs=1)
+    assert found.least <= found.n
+    assert found.least_probability(found.n) == pytest.approx(0.8, abs=0.01)
+    assert found.least_probability(found.n) <= found.probability(found.n)
+    assert "%" not in repr(found)
+    better = op.plan(pilot=PILOT, rope=0.03, goal="≫", random_state=0, n_jobs=1)
+    assert not better.reachable

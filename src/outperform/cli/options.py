@@ -484,6 +484,17 @@ ThetaNeg = Annotated[
     typer.Option(help="The same in negative items.", metavar="NUMBERS", rich_help_panel=_WORLD),
 ]
 GOAL = "decided, or a decision such as ≫ or better."
+PlanSimulations = Annotated[
+    int | None,
+    typer.Option(
+        "--simulations",
+        help="How many test sets to simulate at most. Default: 4,000, with a pilot 400 or 100.",
+        rich_help_panel=_ANSWER,
+        parser=whole,
+        metavar="NUMBER",
+    ),
+]
+
 Simulations = Annotated[
     int,
     typer.Option(

@@ -110,7 +110,7 @@ def plan(
     pos_label: o.PosLabel = None,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    simulations: o.Simulations = 4_000,
+    simulations: o.PlanSimulations = None,
     seed: o.Seed = 0,
     *,
     world: World,

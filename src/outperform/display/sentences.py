@@ -486,28 +486,34 @@ def more_items(needed: Facts, facts: Facts) -> str:
     Parameters
     ----------
     needed
-        ``n``, how many more, or None where even ``most`` are not enough; and ``probability``.
+        ``least``, how many more if the data are taken at face value, and ``n``, how many however
+        little such models differ; None where even ``most`` are not enough.
     facts
         The facts of the comparison.
 
     Examples
     --------
-    >>> print(more_items({"n": 2312, "probability": 0.8, "most": 90_000}, {"n": 900}))
-    About 2,400 more items, on top of the 900 so far, would probably decide it (80%).
-    >>> print(more_items({"n": None, "probability": 0.431, "most": 90_000}, {"n": 900}))
-    Even 90,000 more items, on top of the 900 so far, would decide it with a probability
-    of 43% only.
+    >>> print(more_items({"n": 9_420, "least": 2312, "most": 90_000}, {"n": 900}))
+    Between 2,400 and 9,500 more items, on top of the 900 so far, would probably decide it.
+    >>> print(more_items({"n": None, "least": 2312, "most": 90_000}, {"n": 900}))
+    About 2,400 more items, on top of the 900 so far, may decide it, but even 90,000 may not
+    be enough.
+    >>> print(more_items({"n": None, "least": None, "most": 90_000}, {"n": 900}))
+    Even 90,000 more items, on top of the 900 so far, may not decide it.
     """
     unit = facts.get("unit") or "items"
     noun = "items" if unit == "items" else for_text(unit)
     if "n_pool" in facts:
         noun = "labelled items of the pool"
     more = f"more {noun}, on top of the {numbers.count(facts['n'])} so far,"
-    chance = f"{100 * needed['probability']:.0f}%"
-    if needed["n"] is None:
-        most = numbers.count(numbers.two_figures(needed["most"]))
-        return f"Even {most} {more} would decide it with a probability of {chance} only."
-    return (
-        f"About {numbers.count(numbers.two_figures(needed['n']))} {more} would probably decide "
-        f"it ({chance})."
+    least, n, most = (
+        None if number is None else numbers.count(numbers.two_figures(number))
+        for number in (needed["least"], needed["n"], needed["most"])
     )
+    if least is None:
+        return f"Even {most} {more} may not decide it."
+    if n is None:
+        return f"About {least} {more} may decide it, but even {most} may not be enough."
+    if n == least:
+        return f"About {n} {more} would probably decide it."
+    return f"Between {least} and {n} {more} would probably decide it."

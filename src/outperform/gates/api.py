@@ -148,7 +148,7 @@ class Check:
 
     @property
     def needed(self) -> Needed | None:
-        """About how many more items would decide, and how probably; None if it is decided.
+        """About how many more items would decide: a range; None if it is decided.
 
         None too if a pool has no more to tell.
         """
@@ -156,7 +156,7 @@ class Check:
 
     @property
     def more_items(self) -> int | None:
-        """About how many more would probably decide: 0 if it is decided, None if none is known."""
+        """How many more decide however little the models differ: 0 if decided, None if unknown."""
         if self.judgement is not Judgement.UNDECIDED:
             return 0
         return None if self.needed is None else self.needed.n

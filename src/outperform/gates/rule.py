@@ -317,7 +317,9 @@ def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") ->
     """Return about how many more items would probably let the gate pass or fail.
 
     The whole HDI must come to lie on one side of the edge, whichever. Where it will lie is as
-    uncertain as the difference is now, so the answer comes with a probability.
+    uncertain as the difference is now, so the answer is a range: from the number that is enough
+    if the data are taken at face value to the one that is enough however little such models
+    differ.
 
     Parameters
     ----------

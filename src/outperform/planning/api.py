@@ -41,7 +41,15 @@ from outperform.planning.goals import (
     firm_goal,
 )
 from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Search, check_most, check_target
+from outperform.planning.sample_size import (
+    DOUBT,
+    LITTLE_DOUBT,
+    PRECISION,
+    PRECISION_OF_RANGE,
+    Search,
+    check_most,
+    check_target,
+)
 from outperform.planning.suite_world import SuiteWorld
 from outperform.planning.worlds import (
     RatesWorld,
@@ -91,7 +99,6 @@ class Analysis:
             seen,
             metric=metric if self.metric is None else self.metric,
             prior=self.prior,
-            defaults=("unit", "unit"),
             paired=self.paired,
             labels=self.labels,
             pos_label=self.pos_label,
@@ -177,7 +184,7 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
         seen = _check_pilot(data, analysis.verb)
         if isinstance(seen, Scores):
             raise UsageError("a suite with tasks of scores cannot be planned; plan them one by one")
-        return make_label_spec(seen, defaults=("unit", "unit"), **asked)
+        return make_label_spec(seen, **asked)
 
     given = {name: getattr(analysis, name) for name in _OF_SUITES}
     asked = questions(pilot.select(names), ask, **shared_question(given))
@@ -304,10 +311,12 @@ def rates_world(
             f"give all three of {param('theta_pos')}, {param('theta_neg')} and "
             f"{param('prevalence')}"
         )
+    prior = "unit" if analysis.prior is None else analysis.prior
+    dirichlet_shapes(prior)  # refused here, before anything is simulated
     world = RatesWorld(
         theta=check_theta(theta_pos, theta_neg),
         prevalence=check_probability(prevalence),
-        prior=dirichlet_shapes(analysis.prior),
+        prior=prior,
         paired=analysis.paired,
         metric=measured,
         n_draws=analysis.draws(_RATES_DRAWS),
@@ -317,6 +326,7 @@ def rates_world(
 
 
 MOST = 1_000_000
+_SIMULATIONS, _OF_PILOT, _OF_LEARNED = 4_000, 400, 100
 
 
 class Accuracies(TypedDict):
@@ -354,7 +364,7 @@ def plan(
     prior: PriorLike | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
-    n_simulations: int = 4_000,
+    n_simulations: int | None = None,
     n_draws: int | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
@@ -396,7 +406,9 @@ def plan(
     prior, labels, pos_label
         As for :func:`compare`: how the pilot is read, and how the new items will be.
     n_simulations
-        The most test sets that are simulated; fewer where the answer is precise before.
+        The most test sets that are simulated; fewer where the answer is precise before. Default:
+        4,000, and 400 with a pilot, whose range is wider than their error; 100 with a pilot of
+        three classes or more, whose prior is learned again from each.
     n_draws
         Draws a test set.
     random_state
@@ -426,19 +438,27 @@ def plan(
     said = _given(world)
     accuracies, rates = ({name: said.get(name) for name in part} for part in (_ACCURACIES, _RATES))
     there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
+    of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
+    default = _OF_LEARNED if learned else _OF_PILOT if of_pilot else _SIMULATIONS
+    most_simulated = check_draws(
+        default if n_simulations is None else n_simulations, name="n_simulations"
+    )
     search = Search(
         goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
         target=check_target(target),
         most=check_most(most),
-        n_simulations=check_draws(n_simulations, name="n_simulations"),
+        n_simulations=most_simulated,
+        doubt=LITTLE_DOUBT if of_pilot and most_simulated < _OF_PILOT else DOUBT,
+        precision=PRECISION_OF_RANGE if of_pilot else PRECISION,
         n_jobs=n_jobs,
     )
     seed = seed_sequence(random_state)
     with in_steps() as progress:
         curve, points = search.run(there, seed, progress)
     found = summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
-    if isinstance(there, SuiteWorld) and found.n is not None:
-        return replace(found, tasks=there.sizes(found.n))
+    size = found.least if found.n is None else found.n
+    if isinstance(there, SuiteWorld) and size is not None:
+        return replace(found, tasks=there.sizes(size))
     return found
 
 

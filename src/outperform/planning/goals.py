@@ -178,11 +178,24 @@ Items = Literal["more", "new", "certain"]
 _GRID = 300
 # Where nothing varies, the decision is certain; this keeps the quotient defined.
 _NO_SPREAD = 1e-300
+# How far true differences of models like these may scatter about 0, in units of the sd of A − B.
+# The last one takes the data at face value.
+_SCATTER = np.array([0.0, *np.geomspace(0.1, 6.0, 11), np.inf])
+# A scatter that explains the data worse than the best one by this factor is ruled out: it is
+# where a likelihood ratio test at the level 0.05 draws the line, exp(−1.92).
+_PLAUSIBLE = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
     """What is known of A − B now, and what items to come would add.
+
+    The mean of A − B takes the data at face value: no difference was thought more probable than
+    another before. Models that are compared usually differ little, so the true difference is
+    probably smaller than the observed one, and more so if the data were chosen because they
+    look good. The data cannot show by how much. So there are two predictions: one at face value,
+    and the least probability over all scatters τ of true differences N(0, τ²) that the data do
+    not rule out. τ is for predicting only; the interval to come is that of the raw data.
 
     Parameters
     ----------
@@ -206,6 +219,8 @@ class Outlook:
     >>> better = firm_goal("≫", Rope.from_param(0.01), greater_is_better=True)
     >>> now.probability(better, [1_000, 10_000, 10**9]).round(3).tolist()
     [0.293, 0.666, 0.841]
+    >>> now.least_probability(better, [1_000, 10_000, 10**9]).round(3).tolist()
+    [0.003, 0.0, 0.0]
     """
 
     n: float
@@ -217,7 +232,7 @@ class Outlook:
     stays: float = 0.0
 
     def probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return how probably a goal is reached with so many items to come.
+        """Return how probably a goal is reached with so many items, the data at face value.
 
         Parameters
         ----------
@@ -226,15 +241,56 @@ class Outlook:
         sizes
             Numbers of items.
         """
+        at_face_value: FloatArray = self._probabilities(goal, sizes, np.array([np.inf]))[0]
+        return at_face_value
+
+    def least_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
+        """Return how probably a goal is reached at least, however little such models differ.
+
+        Parameters
+        ----------
+        goal
+            The goal.
+        sizes
+            Numbers of items.
+        """
+        least: FloatArray = self._probabilities(goal, sizes, self._scatters()).min(axis=0)
+        return least
+
+    def most_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
+        """Return how probably a goal is reached at most, whatever scatter is plausible.
+
+        Parameters
+        ----------
+        goal
+            The goal.
+        sizes
+            Numbers of items.
+        """
+        most: FloatArray = self._probabilities(goal, sizes, self._scatters()).max(axis=0)
+        return most
+
+    def _scatters(self) -> FloatArray:
+        """Return the scatters, in units of the sd, that the data do not rule out."""
+        if self.items == "certain" or self.sd <= 0:
+            return _SCATTER[-1:]
+        z, variance = self.mean / self.sd, 1.0 + np.square(_SCATTER[:-1])
+        log_likelihood = -(z**2) / (2 * variance) - np.log(variance) / 2
+        best = max(1.0, z**2)
+        floor = -(z**2) / (2 * best) - np.log(best) / 2 + np.log(_PLAUSIBLE)
+        return np.append(_SCATTER[:-1][log_likelihood >= floor], np.inf)
+
+    def _probabilities(self, goal: Goal, sizes: ArrayLike, scatters: FloatArray) -> FloatArray:
+        """Return the probability of a goal for each scatter and size."""
         low, high = goal.rope.low, goal.rope.high
-        shrunk, spread = self._scales(sizes)
+        mean, shrunk, spread = self._future(sizes, scatters)
         above, below = high + shrunk * self.below, low - shrunk * self.above
         inside = low + shrunk * self.below, high - shrunk * self.above
         sums = {
-            Decision.BETTER: ndtr((self.mean - above) / spread),
-            Decision.WORSE: ndtr((below - self.mean) / spread),
+            Decision.BETTER: ndtr((mean - above) / spread),
+            Decision.WORSE: ndtr((below - mean) / spread),
             Decision.EQUIVALENT: np.maximum(
-                ndtr((inside[1] - self.mean) / spread) - ndtr((inside[0] - self.mean) / spread), 0.0
+                ndtr((inside[1] - mean) / spread) - ndtr((inside[0] - mean) / spread), 0.0
             ),
         }
         if not goal.greater_is_better:
@@ -261,19 +317,38 @@ class Outlook:
         sizes
             Numbers of items.
         """
-        return self._scales(sizes)[0]
+        total = self._total(np.asarray(sizes, dtype=np.float64))
+        factor: FloatArray = np.sqrt(self.stays + (1.0 - self.stays) * self.n / total)
+        return factor
 
-    def _scales(self, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the factor of the interval's width, and the sd of where it will be."""
+    def _total(self, more: FloatArray) -> FloatArray:
+        total: FloatArray = more + self.n if self.items == "more" else more
+        return total
+
+    def _future(
+        self, sizes: ArrayLike, scatters: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean, factor of width, and sd of the interval's middle to come.
+
+        The items measure θ, the true difference with the error that stays. Given the data and a
+        scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ² + stays) / (τ² + 1) in
+        units of the sd, and m items to come measure it with variance s²·n/m.
+        """
         more = np.asarray(sizes, dtype=np.float64)
-        total = more + self.n if self.items == "more" else more
-        shrunk = np.sqrt(self.stays + (1.0 - self.stays) * self.n / total)
-        variance = {
-            "more": (1.0 - self.stays) * more / total,
-            "new": 1.0 + self.n / total,
-            "certain": self.n / total,
-        }[self.items]
-        return shrunk, np.maximum(self.sd * np.sqrt(variance), _NO_SPREAD)
+        total = self._total(more)
+        varies = self.sd**2 * (1.0 - self.stays)
+        if self.items == "certain":
+            middle = np.broadcast_to(self.mean, (scatters.size, *more.shape))
+            variance = np.broadcast_to(varies * self.n / more, middle.shape)
+        else:
+            wide = np.isinf(scatters)
+            square = np.square(np.where(wide, 1.0, scatters))
+            kept = np.where(wide, 1.0, (square + self.stays) / (square + 1.0))
+            kept = kept.reshape(-1, *[1] * more.ndim)
+            weight = more / total
+            middle = self.mean * (1.0 - weight + weight * kept)
+            variance = varies * weight * (weight * kept + weight * self.n / more)
+        return middle, self.narrowing(more), np.maximum(np.sqrt(variance), _NO_SPREAD)
 
 
 class World(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -39,7 +39,14 @@ from outperform.planning.goals import (
     prior_worth,
 )
 from outperform.planning.result import Plan, summarize_plan
-from outperform.planning.sample_size import Curve, Search, check_most, check_target
+from outperform.planning.sample_size import (
+    LITTLE_DOUBT,
+    PRECISION_OF_RANGE,
+    Curve,
+    Search,
+    check_most,
+    check_target,
+)
 from outperform.planning.text import plot_power
 from outperform.planning.worlds import ScoreWorld, TableWorld, posterior_world
 from outperform.posterior.registry import PriorLike
@@ -196,8 +203,8 @@ def power(
         The mass of the interval.
     prior, labels, pos_label
         As for :func:`compare`: how the pilot is read, and how the new items will be. Of outcome
-        probabilities the prior is ``"uniform"``, the default, ``"jeffreys"``, an array or a
-        :class:`Prior`.
+        probabilities the prior is ``"unit"``, the default, ``"uniform"``, ``"jeffreys"``, an
+        array or a :class:`Prior`.
     n_simulations
         Data sets a size.
     n_draws
@@ -289,30 +296,39 @@ def _size(size: int) -> int:
 TARGET = 0.8
 # So many times the items that there are is the most that is worth naming.
 _MOST_TIMES = 100
-_DRAWS = 1_000
-_PRECISION = 0.05
+_DRAWS = 400
 
 
 class Needed(NamedTuple):
-    """How many more items, and how probably they reach a goal.
+    """About how many more items reach a goal: from the data at face value to the safe number.
 
     Parameters
     ----------
     n
-        How many more; None where even ``most`` are not enough.
+        How many more are enough however little such models differ; None where even ``most``
+        may not be.
+    least
+        How many more are enough if the data are taken at face value; None where even ``most``
+        are not.
     probability
-        How probably n reach the goal, or the most.
+        How probably n reach the goal at least, or the most.
     most
         No larger number was considered.
     """
 
     n: int | None
+    least: int | None
     probability: float
     most: int
 
     def to_dict(self) -> NeededFacts:
         """Return it as plain values."""
-        return {"n": self.n, "probability": self.probability, "most": self.most}
+        return {
+            "n": self.n,
+            "least": self.least,
+            "probability": self.probability,
+            "most": self.most,
+        }
 
 
 def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
@@ -360,9 +376,36 @@ def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) 
             return None
         most, stays = left
     outlook = outlook_of(comparison, stays=stays)
-    n = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
-    probability = outlook.probability(goal, most if n is None else n)
-    return Needed(n=n, probability=float(probability), most=most)
+    return needed_by(outlook, goal, target=target, most=most)
+
+
+def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int) -> Needed:
+    """Return about how many more items reach a goal, at face value and safely.
+
+    Parameters
+    ----------
+    outlook
+        What is known now.
+    goal
+        What is hoped for.
+    target
+        The wanted probability.
+    most
+        No larger number is considered.
+
+    Examples
+    --------
+    >>> from outperform.decision.rope import Rope
+    >>> now = Outlook(n=1_000, mean=0.012, sd=0.004, below=0.0078, above=0.0078, items="more")
+    >>> goal = firm_goal("decided", Rope.from_param(0.01), greater_is_better=True)
+    >>> found = needed_by(now, goal, most=1_000_000)
+    >>> print(found.least, found.n)
+    45926 73025
+    """
+    least = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
+    n = first_size(lambda sizes: outlook.least_probability(goal, sizes), target, most=most)
+    probability = outlook.least_probability(goal, most if n is None else n)
+    return Needed(n=n, least=least, probability=float(probability), most=most)
 
 
 def needed_to_decide(comparison: Comparison) -> Needed | None:
@@ -421,14 +464,16 @@ def more_data(
         target=check_target(target),
         most=_MOST_TIMES * max(comparison.n, 1) if most is None else check_most(most),
         n_simulations=check_draws(n_simulations, name="n_simulations"),
-        precision=_PRECISION,
+        precision=PRECISION_OF_RANGE,
+        doubt=LITTLE_DOUBT,
         n_jobs=n_jobs,
     )
     world = _world(comparison, _DRAWS if n_draws is None else check_draws(n_draws))
     seed = seed_sequence(random_state)
     if _is_reached(comparison, goals):
         return _decided(comparison, search, world, seed)
-    curve, points = search.run(world, seed)
+    with in_steps() as progress:
+        curve, points = search.run(world, seed, progress)
     return summarize_plan(
         search,
         curve,
@@ -448,9 +493,10 @@ def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
         return ScoreWorld(
             spec=spec, items="more", prob=prob, origin=origin, difference=np.sort(comparison.draws)
         )
-    return posterior_world(
+    drawn = posterior_world(
         spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
     )
+    return replace(drawn, known=outlook_of(comparison))  # as it is printed
 
 
 def _is_reached(comparison: Comparison, goal: Goal) -> bool:

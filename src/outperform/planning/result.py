@@ -31,7 +31,7 @@ from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import rope_findings
 from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
-from outperform.planning.goals import World, grid_of_sizes
+from outperform.planning.goals import Outlook, World, grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
     plan_card,
@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from outperform.results.feature_schemas import PlanFacts, ProposalFacts, StratumFacts
 
 
-# A simulation error of n above this share of it is worth a finding.
-_COARSE = 0.1
+# A simulation error of n above this share of it is worth a finding; of a pilot, where the range
+# from face value to the safe number is wide, it takes more.
+_COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -61,13 +62,20 @@ class Plan(Tabular):
     Parameters
     ----------
     n
-        That number; None if no number up to ``most`` is enough. Of a comparison that could go
-        on, how many more; 0 if it is decided.
+        The number that is enough however little such models differ; None if no number up to
+        ``most`` is. Of a comparison that could go on, how many more; 0 if it is decided.
     n_error
         Its simulation error.
+    least, least_error
+        The number that is enough if the data of the pilot are taken at face value, and its
+        simulation error; None if no number up to ``most`` is. In a world that is taken as it
+        is, the same as n.
     reached, error
-        The probability of the goal at n, and its simulation error; if n is None, the largest
-        probability of all.
+        The probability of the goal at n, at least, and its simulation error; if n is None, the
+        largest of all sizes.
+    highest
+        The probability of the goal at n, at most: of the scatters of true differences that the
+        data allow the one that favours the goal; if n is None, the largest of all sizes.
     target
         The wanted probability.
     goal
@@ -94,13 +102,16 @@ class Plan(Tabular):
     signature
         What makes the result repeatable.
     tasks
-        Of a suite the items of each task, n in all.
+        Of a suite the items of each task, n in all, or ``least`` if n is None.
     """
 
     n: int | None
     n_error: float
+    least: int | None
+    least_error: float
     reached: float
     error: float
+    highest: float
     target: float
     goal: str
     rope: Rope
@@ -125,7 +136,7 @@ class Plan(Tabular):
         return self.n is not None
 
     def probability(self, n: int) -> float:
-        """Return how probably n items reach the goal.
+        """Return how probably n items reach the goal, the data at face value.
 
         Parameters
         ----------
@@ -133,6 +144,16 @@ class Plan(Tabular):
             A number of items, on top of those that are there already.
         """
         return float(self.curve.at([_check_size(n)])[0])
+
+    def least_probability(self, n: int) -> float:
+        """Return how probably n items reach the goal, however little such models differ.
+
+        Parameters
+        ----------
+        n
+            A number of items, on top of those that are there already.
+        """
+        return float(self.curve.least_at([_check_size(n)])[0])
 
     def width(self, n: int) -> float:
         """Return the expected width of the interval.
@@ -165,7 +186,7 @@ class Plan(Tabular):
 
     def to_dict(self) -> PlanFacts:
         """Return everything as plain values, with a schema version."""
-        n = self.n or None
+        n = (self.least if self.n is None else self.n) or None
         return {
             "schema": SCHEMA,
             "kind": "plan",
@@ -177,10 +198,14 @@ class Plan(Tabular):
             "rope": rope_facts(self.rope),
             "n": self.n,
             "n_error": self.n_error,
+            "least": self.least,
+            "least_error": self.least_error,
             "tasks": dict(self.tasks),
             "reached": self.reached,
             "error": self.error,
+            "highest": self.highest,
             "seen": self.seen,
+            "items": self.curve.outlook.items,
             "most": self.most,
             "width": None if n is None else self.width(n),
             "detectable": None if n is None else self.detectable(n),
@@ -206,6 +231,9 @@ class Plan(Tabular):
     ) -> Axes:
         """Draw the curve, what was simulated, and where it reaches the target.
 
+        Of a pilot, the shaded area reaches down to the least probability, however little such
+        models differ.
+
         Parameters
         ----------
         ax
@@ -216,12 +244,20 @@ class Plan(Tabular):
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         sizes = self._shown_sizes()
+        certain = self.curve.outlook.items == "certain"
         return plot_plan(
-            sizes, self.curve.at(sizes), facts=self.to_dict(), label=label, ax=ax, size=size
+            sizes,
+            self.curve.at(sizes),
+            facts=self.to_dict(),
+            least=None if certain else self.curve.least_at(sizes),
+            label=label,
+            ax=ax,
+            size=size,
         )
 
     def _shown_sizes(self) -> FloatArray:
         near = max(self.sizes, default=4) if self.n is None else max(2 * self.n, 4)
+        near = max(near, 2 * (self.least or 0))
         return np.linspace(0, min(near, self.most), 201)[1:]
 
     def _card(self) -> Card:
@@ -248,15 +284,20 @@ def summarize_plan(
     reached: bool = False,
 ) -> Plan:
     """Turn what was simulated into an answer; nothing need be, where the goal is reached."""
-    n = 0 if reached else search.size(curve)
-    found = _best(curve, search.most) if n is None else n
-    relative = curve.relative_error(n) if n else 0.0
+    least, n = (0, 0) if reached else (search.size(curve), search.safe_size(curve))
+    sizes = grid_of_sizes(search.most)
+    best = int(sizes[int(curve.least_at(sizes).argmax())]) if n is None else n
+    relative = curve.relative_error(n, least=True) if n else 0.0
+    of_least = curve.relative_error(least) if least else 0.0
     joined = joined_points(points)
     return Plan(
         n=n,
         n_error=(n or 0) * relative,
-        reached=1.0 if reached else float(curve.at([found])[0]),
-        error=0.0 if reached else curve.error(found),
+        least=least,
+        least_error=(least or 0) * of_least,
+        reached=1.0 if reached else float(curve.least_at([best])[0]),
+        error=0.0 if reached else curve.error(best),
+        highest=1.0 if reached else float(curve.most_at(sizes if n is None else [n]).max()),
         target=search.target,
         goal=search.goal.name,
         rope=rope,
@@ -271,14 +312,9 @@ def summarize_plan(
         metric=world.metric.name,
         metric_label=world.metric.label,
         curve=curve,
-        findings=(*world.findings, *rope_findings(rope), *_too_coarse(n, relative)),
+        findings=(*world.findings, *rope_findings(rope), *_too_coarse(curve.outlook, of_least)),
         signature=_signature(search, world, rope, seed, verb),
     )
-
-
-def _best(curve: Curve, most: int) -> int:
-    sizes = grid_of_sizes(most)
-    return int(sizes[int(curve.at(sizes).argmax())])
 
 
 def joined_points(points: Sequence[Point]) -> list[Point]:
@@ -299,8 +335,8 @@ def joined_points(points: Sequence[Point]) -> list[Point]:
     ]
 
 
-def _too_coarse(n: int | None, relative: float) -> list[Finding]:
-    if not n or relative <= _COARSE:
+def _too_coarse(outlook: Outlook, relative: float) -> list[Finding]:
+    if relative <= (_COARSE if outlook.items == "certain" else _COARSE_OF_RANGE):
         return []
     return [finding("plan_too_coarse", error=min(relative, 9.99))]
 

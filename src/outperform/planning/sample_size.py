@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 
 import numpy as np
@@ -17,9 +17,11 @@ from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_
 from outperform.posterior.rng import child
 
 LARGEST = 1_000_000_000
-_OUTCOMES = ("11", "10", "01", "00")
-# The sds of the prior of a and of c, and of the weights in units of x.
-_PRIOR = np.array([1.0, 0.5])
+# How far theory may be off, as sds of shift and tilt: nothing is trusted, or, where few test
+# sets are simulated, theory is right within some five points.
+DOUBT = np.array([1.0, 0.5])
+LITTLE_DOUBT = np.array([0.2, 0.2])
+# The sd of the weights in units of the score.
 _BANDWIDTH = 1.0
 _FLATTEST = -0.8
 _LEAST_WEIGHT = 1e-6
@@ -29,6 +31,8 @@ _SURE = 1e-9
 _SECANTS = (1.05, 2.0, 8.0)
 # The simulation error of n, as a share of it, at which the search ends.
 PRECISION = 0.02
+# Of a pilot, where the range from face value to the safe number is wider than that.
+PRECISION_OF_RANGE = 0.1
 _COARSE = (0.25, 0.5, 1.0, 2.0)
 _FINE = (0.8, 1.25)
 # No size is tried that is so many times as large as all before.
@@ -71,20 +75,32 @@ class Curve:
     widening: float = 1.0
 
     def at(self, sizes: ArrayLike) -> FloatArray:
-        """Return the probability of the goal."""
-        probability: FloatArray = ndtr(self._score(_score_of(self.outlook, self.goal, sizes)))
+        """Return the probability of the goal, the data at face value."""
+        return self._probability(self.outlook.probability(self.goal, sizes))
+
+    def least_at(self, sizes: ArrayLike) -> FloatArray:
+        """Return the probability of the goal at least, however little such models differ."""
+        return self._probability(self.outlook.least_probability(self.goal, sizes))
+
+    def most_at(self, sizes: ArrayLike) -> FloatArray:
+        """Return the probability of the goal at most, whatever scatter is plausible."""
+        return self._probability(self.outlook.most_probability(self.goal, sizes))
+
+    def _probability(self, theory: FloatArray) -> FloatArray:
+        probability: FloatArray = ndtr(self._score(_probit(theory)))
         return probability
 
     def error(self, size: float) -> float:
-        """Return the simulation error of the probability at a size."""
-        score = _score_of(self.outlook, self.goal, [size])
+        """Return the simulation error of the least probability at a size."""
+        score = _probit(self.outlook.least_probability(self.goal, [size]))
         density = np.exp(-(self._score(score) ** 2) / 2) / np.sqrt(2 * np.pi)
         return float(density[0] * self._score_error(score[0]))
 
-    def relative_error(self, size: float) -> float:
+    def relative_error(self, size: float, *, least: bool = False) -> float:
         """Return the simulation error of log n where the curve reaches the target; at most 1."""
+        theory = self.outlook.least_probability if least else self.outlook.probability
         for step in _SECANTS:
-            around = _score_of(self.outlook, self.goal, [size / step, size, size * step])
+            around = _probit(theory(self.goal, [size / step, size, size * step]))
             slope = (1 + self.tilt) * (around[2] - around[0]) / (2 * np.log(step))
             if slope > 0:
                 return min(float(self._score_error(around[1]) / slope), 1.0)
@@ -103,12 +119,19 @@ class Curve:
         return float(np.sqrt(direction @ self.covariance @ direction))
 
 
-def _score_of(outlook: Outlook, goal: Goal, sizes: ArrayLike) -> FloatArray:
-    score: FloatArray = ndtri(np.clip(outlook.probability(goal, sizes), _SURE, 1 - _SURE))
+def _probit(probability: FloatArray) -> FloatArray:
+    score: FloatArray = ndtri(np.clip(probability, _SURE, 1 - _SURE))
     return score
 
 
-def fit(outlook: Outlook, goal: Goal, target: float, points: Sequence[Point]) -> Curve:
+def fit(
+    outlook: Outlook,
+    goal: Goal,
+    target: float,
+    points: Sequence[Point],
+    *,
+    doubt: FloatArray = DOUBT,
+) -> Curve:
     """Correct normal theory by what was simulated.
 
     Parameters
@@ -121,13 +144,15 @@ def fit(outlook: Outlook, goal: Goal, target: float, points: Sequence[Point]) ->
         The wanted probability.
     points
         What was simulated.
+    doubt
+        How far theory may be off: the sds of shift and tilt.
     """
     sizes = np.array([point.n for point in points], dtype=np.float64)
     outlook = _moved(outlook, goal, points)
-    theory = _score_of(outlook, goal, sizes)
+    theory = _probit(outlook.probability(goal, sizes))
     away = theory - float(ndtri(target))
     weight = np.exp(-0.5 * (away / _BANDWIDTH) ** 2) + _LEAST_WEIGHT
-    beta, covariance = _corrected(theory, away, weight, points)
+    beta, covariance = _corrected(theory, away, weight, points, doubt)
     known = np.array([np.isfinite(point.width) for point in points])
     seen = np.array([point.simulated * point.width for point in points])[known]
     expected = np.array([point.simulated for point in points]) * outlook.width(sizes)
@@ -169,13 +194,17 @@ def _surprise(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> float:
 
 
 def _corrected(
-    theory: FloatArray, away: FloatArray, weight: FloatArray, points: Sequence[Point]
+    theory: FloatArray,
+    away: FloatArray,
+    weight: FloatArray,
+    points: Sequence[Point],
+    doubt: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return shift and tilt by scoring, and their covariance, which knows of the weights."""
     design = np.stack([np.ones_like(away), away], axis=1)
     simulated = np.array([point.simulated for point in points], dtype=np.float64)
     share = np.array([point.share for point in points])
-    beta, prior = np.zeros(2), np.diag(_PRIOR**-2)
+    beta, prior = np.zeros(2), np.diag(doubt**-2)
     for _ in range(_MOST_STEPS):
         information, slope = _likelihood(theory + design @ beta, share, simulated)
         bread = (design * (weight * information)[:, None]).T @ design + prior
@@ -210,6 +239,7 @@ class Search:
     most: int
     n_simulations: int
     precision: float = PRECISION  # of n, as a share of it
+    doubt: FloatArray = field(default_factory=DOUBT.copy)
     n_jobs: int | None = None
 
     def run(
@@ -237,13 +267,16 @@ class Search:
         curve, spent, turn = theory, 0, 0
         while spent < self.n_simulations:
             share = _SHARE_OF_FINE if points else _SHARE_OF_COARSE
-            each = max(20, round(share * self.n_simulations))
+            each = max(min(20, self.n_simulations // 5), round(share * self.n_simulations), 1)
             for size in self._next(curve, points):
                 turn += 1
+                each = min(each, self.n_simulations - spent)
+                if not each:
+                    break
                 ends = world.simulate(size, each, child(seed, turn), n_jobs=self.n_jobs)
                 points.append(self._point(size, ends))
                 spent += each
-            curve = fit(outlook, self.goal, self.target, points)
+            curve = fit(outlook, self.goal, self.target, points, doubt=self.doubt)
             if progress is not None:
                 progress(min(spent, self.n_simulations), self.n_simulations)
             if self._is_precise(curve, points):
@@ -268,6 +301,10 @@ class Search:
         """Return the number of items at which a curve reaches the target, if any does."""
         return first_size(curve.at, self.target, most=self.most)
 
+    def safe_size(self, curve: Curve) -> int | None:
+        """Return the number that reaches the target however little such models differ."""
+        return first_size(curve.least_at, self.target, most=self.most)
+
     def _best(self, curve: Curve) -> int:
         """Return the first size at which a curve is almost as high as anywhere."""
         sizes = grid_of_sizes(self.most)
@@ -279,7 +316,10 @@ class Search:
         if size is None:
             return False
         near = sum(point.simulated for point in points if size / 2 <= point.n <= 2 * size)
-        return near >= 200 and curve.relative_error(size) <= self.precision
+        return (
+            near >= min(200, self.n_simulations // 2)
+            and curve.relative_error(size) <= self.precision
+        )
 
     def _point(self, size: int, ends: FloatArray) -> Point:
         known = ends[:, ~np.isnan(ends[0])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,27 +34,60 @@ def plan_headline(facts: PlanFacts) -> str:
     Examples
     --------
     >>> told = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "goal": "≫",
-    ...         "target": 0.8, "n": 1834, "n_error": 31.0, "reached": 0.8, "error": 0.008,
-    ...         "seen": 0, "most": 1_000_000}
+    ...         "target": 0.8, "n": 1834, "n_error": 31.0, "least": 1834, "least_error": 31.0,
+    ...         "reached": 0.8, "error": 0.008, "highest": 0.8, "seen": 0, "items": "certain",
+    ...         "most": 1_000_000}
     >>> print(plan_headline(told))
     1,834 ± 31 items: ≫ with a probability of 80%.
-    >>> print(plan_headline(told | {"n": None, "reached": 0.634}))
+    >>> print(plan_headline(told | {"n": 5210, "n_error": 120}))
+    1,834 ± 31 to 5,210 ± 120 items: probably ≫.
+    >>> print(plan_headline(told | {"n": None, "reached": 0.34, "highest": 0.91}))
+    At least 1,834 ± 31 items: even 1,000,000 reach ≫ with a probability of 34% to 91%.
+    >>> print(plan_headline(told | {"n": None, "least": None, "highest": 0.634}))
     Not reachable: ≫ with a probability of at most 63%, however many items up to 1,000,000.
     """
     goal = _goal(facts)
     more = " more" if facts["seen"] else ""
-    if facts["n"] is None:
+    most = f"{numbers.count(facts['most'])}"
+    low, high = _percent(facts["reached"]), _percent(facts["highest"])
+    least, n = (_with_error(facts, key) for key in ("least", "n"))
+    if n is None and least is not None:
         return (
-            f"Not reachable: {goal} with a probability of at most {_percent(facts['reached'])}, "
-            f"however many{more} items up to {numbers.count(facts['most'])}."
+            f"At least {least}{more} items: even {most} reach {_outcome(facts)} with a probability "
+            f"of {low} to {high}."
+        )
+    if n is None and facts["highest"] >= facts["target"]:
+        return (
+            f"Even {most}{more} items may not be enough: {_outcome(facts)} with a probability of "
+            f"{low} to {high}."
+        )
+    if n is None:
+        return (
+            f"Not reachable: {goal} with a probability of at most {high}, "
+            f"however many{more} items up to {most}."
         )
     if facts["n"] == 0:
         return f"No more items are needed: {goal} already."
-    error = f" ± {numbers.count(round(facts['n_error']))}" if round(facts["n_error"]) else ""
-    return (
-        f"{numbers.count(facts['n'])}{error}{more} items: {goal} with a probability of "
-        f"{_percent(facts['reached'])}."
-    )
+    if is_range(facts) and least is not None:
+        return f"{least} to {n}{more} items: probably {goal}."
+    if facts["items"] != "certain":
+        return f"{n}{more} items: probably {goal}."
+    return f"{n}{more} items: {goal} with a probability of {low}."
+
+
+def is_range(facts: PlanFacts) -> bool:
+    """Return whether the safe number of items is more than an error above that at face value."""
+    least, n = facts["least"], facts["n"]
+    if least is None or n is None:
+        return least != n
+    return n - least > facts["n_error"]
+
+
+def _with_error(facts: PlanFacts, key: Literal["n", "least"]) -> str | None:
+    n, error = facts[key], facts["n_error" if key == "n" else "least_error"]
+    if n is None:
+        return None
+    return numbers.count(n) + (f" ± {numbers.count(round(error))}" if round(error) else "")
 
 
 def plan_paragraph(facts: PlanFacts) -> str:
@@ -67,11 +100,16 @@ def plan_paragraph(facts: PlanFacts) -> str:
     ]
     if facts["tasks"]:
         parts.append(f"Items of each task: {_tasks(facts)}.")
+    if is_range(facts):
+        parts.append(_RANGE)
     if facts["seen"]:
         parts.append(f"{numbers.count(facts['seen'])} items are there already and count.")
+    if facts["items"] == "new":
+        parts.append(_ALONE)
     if facts["width"] is not None:
         parts.append(
-            f"The interval would then be {facts['width']:.3g} wide on average, and a difference of "
+            f"The interval would {_then(facts)} be {facts['width']:.3g} wide on average, and a "
+            "difference of "
             f"{facts['detectable']:.3g} would be found better with a probability of "
             f"{numbers.percent(facts['target'])} by models that disagree as often as these."
         )
@@ -118,14 +156,34 @@ def _details(facts: PlanFacts) -> list[tuple[str, str]]:
         details.append(("tasks", _tasks(facts)))
     if facts["seen"]:
         details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
+    if is_range(facts):
+        details.append(("range", _RANGE))
+    if facts["items"] == "new":
+        details.append(("new items", _ALONE))
     if facts["width"] is not None:
-        details.append(("interval", f"{facts['width']:.3g} wide at that size, on average"))
+        there = _then(facts).replace("then", "at that size")
+        details.append(("interval", f"{facts['width']:.3g} wide {there}, on average"))
         found = (
-            f"at that size, a true difference of {facts['detectable']:.3g} is found better with "
+            f"{there}, a true difference of {facts['detectable']:.3g} is found better with "
             f"{_percent(facts['target'])} probability"
         )
         details.append(("detectable", found))
     return details
+
+
+_RANGE = (
+    "The first number takes the data at face value; the second is enough however little such "
+    "models differ."
+)
+_ALONE = "They are analysed alone, without those of the pilot."
+
+
+def _then(facts: PlanFacts) -> str:
+    """Return at which size the interval was predicted."""
+    if not is_range(facts):
+        return "then"
+    n = facts["least"] if facts["n"] is None else facts["n"]
+    return f"with {numbers.count(n or 0)}{' more' if facts['seen'] else ''} items"
 
 
 def _tasks(facts: PlanFacts) -> str:
@@ -251,6 +309,7 @@ def plot_plan(
     probability: ArrayLike,
     *,
     facts: PlanFacts,
+    least: ArrayLike | None = None,
     label: str | None = None,
     ax: Axes | None = None,
     size: FigureSize = "text",
@@ -265,6 +324,8 @@ def plot_plan(
         The probability of the goal at each.
     facts
         The facts of a plan.
+    least
+        The least probability at each, if it is another; the area down to it is shaded.
     label
         What to write beside the curve.
     ax
@@ -275,7 +336,9 @@ def plot_plan(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "n_error": 20, "reached": 0.8, "seen": 0,
+    >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "n_error": 20, "least": 900,
+    ...          "least_error": 20, "reached": 0.8, "highest": 0.8, "seen": 0, "most": 10_000,
+    ...          "items": "certain",
     ...          "sizes": [500, 1000], "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
     >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
     >>> ax.get_title(loc="left")
@@ -290,6 +353,10 @@ def plot_plan(
         title = plan_headline(facts).rstrip(".")
         shown = n[near], shares[near], errors[near]
         _draw_curve(ax, (x, y), shown, goal=facts["goal"], label=label, title=title)
+        if least is not None:
+            shade = figure_style.colour(ax, TONES.get(facts["goal"], OPEN))
+            low = np.asarray(least, dtype=np.float64)
+            ax.fill_between(x, low, y, color=shade, alpha=0.15, lw=0, zorder=1)
         ax.axhline(facts["target"], zorder=2, **faint)
         if facts["n"]:
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)

@@ -25,10 +25,10 @@ from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
-from outperform.posterior.base import Independent, Posterior, Prior, Sums, build_posterior
+from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.predictive import Predict, predictive
-from outperform.posterior.registry import get_prior
+from outperform.posterior.registry import PriorLike, dirichlet_shapes, get_prior
 from outperform.posterior.rng import child, run_blocks
 
 # Simulated test sets that share a random stream; threads take whole bundles.
@@ -93,6 +93,8 @@ class TableWorld:
         The mass of the interval.
     origin
         Where the world is from, for the signature.
+    known
+        What normal theory says of the view, if that is known; else it is drawn.
     """
 
     spec: LabelSpec
@@ -102,6 +104,7 @@ class TableWorld:
     n_draws: int
     prob: float
     origin: str
+    known: Outlook | None = None
 
     @property
     def metric(self) -> metrics.Metric:
@@ -130,7 +133,7 @@ class TableWorld:
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
                 for place in range(out.shape[1]):
                     view = self.analysed(predict(generator, size))
-                    out[:, place] = self._ends(view, generator)
+                    out[:, place] = self.ends(view, generator)
 
             return fill
 
@@ -138,6 +141,8 @@ class TableWorld:
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
         """Return what normal theory says of the view."""
+        if self.known is not None:
+            return self.known
         view = self.spec.view
         values = engine.draw_view(self.spec, view, n_draws=_OUTLOOK_DRAWS, seed=child(seed, 0))
         difference = np.sort(values[0] - values[1])
@@ -180,7 +185,8 @@ class TableWorld:
         difference: FloatArray = values[0] - values[1]
         return difference
 
-    def _ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+    def ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
+        """Return the interval of a test set; NaN where its decision is withheld."""
         difference = np.sort(self.draws(view, generator))
         if np.isnan(difference[-1]):
             return np.nan, np.nan
@@ -403,7 +409,7 @@ class RatesWorld:
 
     theta: FloatArray  # (2, 4): negative and positive items, outcomes 11, 10, 01, 00
     prevalence: float
-    prior: Prior
+    prior: PriorLike
     paired: bool
     metric: metrics.Metric
     n_draws: int
@@ -467,10 +473,11 @@ class RatesWorld:
         return counts
 
     def _posterior(self, counts: FloatArray) -> Posterior:
-        prevalence = self.prior.prevalence_shapes(2)
+        prior = dirichlet_shapes(self.prior)
+        prevalence = prior.prevalence_shapes(2)
         if self.paired:
-            return DenseRows(counts, rows=self.prior.row_shapes(2, 2), prevalence=prevalence)
-        rows = self.prior.row_shapes(2, 1)
+            return DenseRows(counts, rows=prior.row_shapes(2, 2), prevalence=prevalence)
+        rows = prior.row_shapes(2, 1)
         return Independent(
             [
                 DenseRows(counts.sum(axis=other), rows=rows, prevalence=prevalence)

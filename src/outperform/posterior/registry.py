@@ -524,12 +524,20 @@ def get_prior(prior: PriorLike | PriorModel) -> PriorModel:
 
 
 def dirichlet_shapes(prior: PriorLike | None) -> Prior:
-    """Return the shapes of a prior on every cell; None is uniform."""
-    found = get_prior("uniform" if prior is None else prior)
+    """Return the shapes that a prior has for every cell of two classes; None is ``"unit"``.
+
+    Examples
+    --------
+    >>> dirichlet_shapes(None).row_shapes(2, 2)[0].ravel().tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    found = get_prior("unit" if prior is None else prior)
+    if found.name == "unit":
+        return Prior(rows=unit_rows(2))
     if found.shapes is None:
         raise UsageError(
-            f"prior {found.name!r} has no shape for every cell; use 'uniform', 'jeffreys' or "
-            "shapes of your own"
+            f"prior {found.name!r} has no shape for every cell; use 'unit', 'uniform', "
+            "'jeffreys' or shapes of your own"
         )
     return found.shapes
 

@@ -389,16 +389,18 @@ class AskAgain:
         goal: str | Decision = "decided",
         target: float = 0.8,
         most: int | None = None,
-        n_simulations: int = 1_000,
+        n_simulations: int = 100,
         n_draws: int | None = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> Plan:
-        """Return how many more items would probably decide, and with what probability.
+        """Return how many more items would probably decide: from face value to the safe number.
 
         Every simulated future draws a world from the posterior and items from that world,
         adds them to those that are there, and decides again. What an undecided comparison prints
-        is the same by normal theory, which takes no time.
+        is the same range by normal theory, which takes no time and is not corrected by
+        simulations. :func:`plan` is about new items that are analysed alone, so its numbers
+        differ from these.
 
         Parameters
         ----------
@@ -425,8 +427,8 @@ class AskAgain:
         >>> counts = [12, 5, 83]
         >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
         >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
-        >>> more = c.more_data(n_simulations=500, random_state=0)
-        >>> more.seen, more.n is not None
+        >>> more = c.more_data(random_state=0)
+        >>> more.seen, more.least is not None
         (100, True)
         """
         found: Plan = verb("more_data")(

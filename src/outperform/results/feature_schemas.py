@@ -277,10 +277,14 @@ class PlanFacts(TypedDict):
     rope: RopeFacts
     n: int | None
     n_error: float
+    least: int | None
+    least_error: float
     tasks: dict[str, int]
     reached: float
     error: float
+    highest: float
     seen: int
+    items: Literal["more", "new", "certain"]
     most: int
     width: float | None
     detectable: float | None

@@ -145,9 +145,10 @@ class FactorFacts(TypedDict):
 
 
 class NeededFacts(TypedDict):
-    """How many more items would decide, and how probably."""
+    """About how many more items would decide, safely and at face value, and how probably."""
 
     n: int | None
+    least: int | None
     probability: float
     most: int
 
