@@ -13,6 +13,7 @@ import outperform as op
 from outperform.errors import MissingExtra, require
 from verification import (
     annotators,
+    batches,
     best,
     blocked,
     blocked_tables,
@@ -57,6 +58,7 @@ from verification import (
     reliability,
     runs,
     score_tables,
+    scorecards,
     scores,
     slice_tables,
     slices,
@@ -601,6 +603,8 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "sums": partial(_of_few, sums),
     "few-items": partial(_of_few, few_items),
     "tails": partial(_of_few, tails),
+    "batches": partial(_of_few, batches),
+    "scorecards": partial(_of_few, scorecards),
     "votes": partial(_of_few, votes),
     "weights": partial(_of_worlds, weights, weights),
 }
