@@ -47,7 +47,7 @@ BUDGET = 0.05
 
 # A bound is only worked out where z is at least so large a share of what a normal sum would need.
 # A sum that is left out by this raises no alarm, so the budget holds all the same.
-_SCREEN = 0.6
+SCREEN = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,7 @@ def _bounds(
     newer = n - older
     with np.errstate(invalid="ignore", divide="ignore"):
         z = sums[np.array(cuts) - 1] / np.sqrt(squares / n * older * newer / n)
-    for place in np.flatnonzero(np.abs(z) > _SCREEN * math.sqrt(-2 * least)):
+    for place in np.flatnonzero(np.abs(z) > SCREEN * math.sqrt(-2 * least)):
         cut = cuts[place]
         yield cut, log_bound(one, cut)
 
@@ -228,53 +228,57 @@ def log_bound(one: Statistic, cut: int) -> float:
         return 0.0
     values = math.copysign(1.0, total) * values / np.abs(values).max()
     stratum = np.zeros(len(values), dtype=np.int64) if one.stratum is None else one.stratum
-    parts = [(1.0, newer), (-1.0, ~newer)]
-    found = min(_replaced(sign * values, one.repeats, stratum, part) for sign, part in parts)
+    # Units with the same number are one kind, however many batches they are in.
+    _, first, which = np.unique(values + 3 * stratum, return_index=True, return_inverse=True)
+    which, kinds, strata = which.ravel(), values[first], stratum[first]
+    counts = np.stack([np.bincount(which, one.repeats * part) for part in (~newer, newer)])
+    # The smaller part has the smaller bound, nearly always.
+    if counts[1].sum() <= counts[0].sum():
+        found = _replaced(kinds, strata, counts)
+    else:
+        found = _replaced(-kinds, strata, counts[::-1])
     if one.stratum is None:
-        found = min(found, _counted(values, one.repeats, newer))
+        found = min(found, _counted(kinds, counts))
     return min(found, 0.0)
 
 
-_STEPS = 60
-_PRECISE = 1e-9
+# Any λ and v give a bound, so they need not be precise.
+_STEPS = 40
+_PRECISE = 1e-3
 
 
-def _replaced(values: FloatArray, repeats: FloatArray, stratum: IntArray, part: AnyArray) -> float:
-    """Return the bound of units that are drawn with replacement, each class by itself."""
-    total = float(values[part] @ repeats[part])
+def _replaced(values: FloatArray, stratum: IntArray, counts: FloatArray) -> float:
+    """Return the bound of units that are drawn with replacement, each class by itself.
+
+    The two rows of counts are those of units that were not drawn and of those that were.
+    """
+    repeats, chosen = counts.sum(axis=0), counts[1]
+    total = float(values @ chosen)
     sizes = np.bincount(stratum, repeats)
-    drawn = np.bincount(stratum[part], repeats[part], minlength=len(sizes))
-    shift = float(values.max())
-
-    def slope(at: float) -> tuple[float, float]:
-        """Return the bound at a λ and its derivative."""
+    drawn = np.bincount(stratum, chosen, minlength=len(sizes))
+    used = drawn > 0
+    sizes, drawn = sizes[used], drawn[used]
+    shift, at, best = float(values.max()), 0.0, 0.0
+    for _ in range(_STEPS):  # Newton's method; the bound is convex in λ
         weights = repeats * np.exp(at * (values - shift))
-        mass = np.bincount(stratum, weights)
-        first = np.bincount(stratum, weights * values)
-        used = drawn > 0
-        with np.errstate(divide="ignore"):
-            logs = np.log(mass[used] / sizes[used]) + at * shift
-        mean = first[used] / np.maximum(mass[used], 1e-300)
-        return float(drawn[used] @ logs - at * total), float(drawn[used] @ mean - total)
-
-    low, high = 0.0, 1.0
-    while slope(high)[1] < 0 and high < 500.0:
-        low, high = high, 2 * high
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if slope(middle)[1] < 0:
-            low = middle
-        else:
-            high = middle
-        if high - low < _PRECISE * high:
+        mass = np.maximum(np.bincount(stratum, weights)[used], 1e-300)
+        mean = np.bincount(stratum, weights * values)[used] / mass
+        square = np.bincount(stratum, weights * np.square(values))[used] / mass
+        bound = float(drawn @ (np.log(mass / sizes) + at * shift) - at * total)
+        enough = best - bound < _PRECISE and at > 0
+        best = min(best, bound)
+        spread = float(drawn @ (square - np.square(mean)))
+        if enough or spread <= 0:
             break
-    return slope(high)[0]
+        step = (total - float(drawn @ mean)) / spread
+        at = min(max(at + step, at / 2), 2 * at + 5.0, 500.0)
+    return best
 
 
-def _counted(values: FloatArray, repeats: FloatArray, newer: AnyArray) -> float:
+def _counted(values: FloatArray, counts: FloatArray) -> float:
     """Return the bound of units of which so many are newer, by Newton's method in λ and v."""
-    total, n = float(values[newer] @ repeats[newer]), float(repeats[newer].sum())
-    size = float(repeats.sum())
+    repeats = counts.sum(axis=0)
+    total, n, size = float(values @ counts[1]), float(counts[1].sum()), float(repeats.sum())
     p = n / size
     binomial = (
         math.lgamma(size + 1) - math.lgamma(n + 1) - math.lgamma(size - n + 1)
@@ -302,9 +306,12 @@ def _counted(values: FloatArray, repeats: FloatArray, newer: AnyArray) -> float:
         while evaluate(at + length * step) > best and length > 1e-6:
             length /= 2
         after = evaluate(at + length * step)
-        if after >= best - _PRECISE * max(1.0, abs(best)):
+        if after >= best:
             break
+        enough = best - after < _PRECISE
         at, best = at + length * step, after
+        if enough:
+            break
     return best if at[0] >= 0 else 0.0
 
 
@@ -316,7 +323,7 @@ def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Stat
 
     What an item adds to a metric is its derivative by the items' counts, at all items so far. Where
     there is none that is cheap, another number takes its place that the metric follows: F1 over
-    all labels of spans and of sets, the score's rank of a ranking, the score of the true class.
+    all labels of spans and of sets, the place in a ranking, the error of a probability.
 
     Parameters
     ----------
@@ -479,8 +486,8 @@ def _of_f1(
     hits: FloatArray, actual: FloatArray, predicted: FloatArray, counts: FloatArray
 ) -> FloatArray:
     """Return numbers whose mean is 0 where F1 over all labels is what it is over all items."""
-    f1 = 2 * (counts @ hits) / max(counts @ (actual + predicted), 1e-300)
-    return 2 * hits - f1 * (actual + predicted)
+    f1 = 2 * float(counts @ hits) / max(float(counts @ (actual + predicted)), 1e-300)
+    return np.asarray(2 * hits - f1 * (actual + predicted))
 
 
 def _shares(total: Outcomes, stack: _Stack) -> list[Statistic]:
@@ -534,7 +541,7 @@ def _score_statistics(spec: ScoreSpec, batches: Sequence[Scores]) -> list[Statis
             )  # fmt: skip
             return
         first = np.unique(group, return_index=True)[1]
-        sums = np.bincount(group, worth * counts)
+        sums: FloatArray = np.bincount(group, worth * counts).astype(np.float64)
         found.append(
             Statistic(name=name, values=sums, repeats=np.ones(len(first)), owner=owner[first],
                       label=label, tests=tests)
@@ -582,6 +589,8 @@ def _columns(
         if rows[0].columns == TARGETS:
             return [np.square(values[:, 1] - values[:, 0])]
         return [values] if values.ndim == 1 else list(values.T)
+    if spec.metric.reads == "probability":
+        return _losses(values, truth, positive=spec.positive)
     if values.ndim == 2:
         return [values[np.arange(len(values)), truth]]
     positive = len(spec.data.labels) - 1 if spec.positive is None else spec.positive
@@ -589,6 +598,19 @@ def _columns(
     if spec.metric.reads != "ranking":
         return [np.where(is_positive, values, -values)]
     return [_places(values, is_positive, counts)]
+
+
+def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> list[FloatArray]:
+    """Return the squared error of each row's probabilities, and the logarithm of the true one."""
+    if values.ndim == 1:
+        is_positive = truth == (1 if positive is None else positive)
+        of_truth = np.where(is_positive, values, 1 - values)
+        squares = np.square(1 - of_truth)
+    else:
+        rows = np.arange(len(values))
+        of_truth = values[rows, truth]
+        squares = np.square(values).sum(axis=1) - np.square(of_truth) + np.square(1 - of_truth)
+    return [squares, np.log(np.maximum(of_truth, np.finfo(np.float64).eps))]
 
 
 def _places(values: FloatArray, is_positive: AnyArray, counts: FloatArray) -> FloatArray:
