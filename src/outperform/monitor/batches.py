@@ -308,7 +308,9 @@ class History:
         self._number = 0  # of the last arrival that was read
         self._tail = 0  # of the last arrival when a batch was stored
 
-    def store(self, key: str, outcomes: Seen, versions: Mapping[str, str]) -> None:
+    def store(
+        self, key: str, outcomes: Seen, versions: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Write a batch and take a number for it; nothing happens if that was done before."""
         make_folder(self.folder)
         self._refuse_unfit(key, outcomes)
