@@ -701,7 +701,7 @@ def respelled():
 
 
 def replaced():
-    """Write folders in which the baseline becomes better under its name, and its version changes."""
+    """Write folders whose baseline becomes better under its name, or changes its version."""
     random = np.random.default_rng(0)
 
     def fill(folder, old, versions=("v1",) * 8):
