@@ -121,7 +121,7 @@ def spent_at(look: int) -> float:
     True
     """
     epoch = look.bit_length() - 1
-    return 1.0 / ((epoch + 1) * (epoch + 2) * 2**epoch)
+    return 1.0 / ((epoch + 1) * (epoch + 2) * (1 << epoch))
 
 
 def cuts_at(look: int) -> list[int]:
@@ -185,8 +185,13 @@ def _bounds(
     with np.errstate(invalid="ignore", divide="ignore"):
         z = sums[np.array(cuts) - 1] / np.sqrt(squares / n * older * newer / n)
     for place in np.flatnonzero(np.abs(z) > SCREEN * math.sqrt(-2 * least)):
-        cut = cuts[place]
+        cut = cuts[int(place)]
         yield cut, log_bound(one, cut)
+
+
+def _sums(places: IntArray, values: FloatArray, n: int = 0) -> FloatArray:
+    """Return the sum of the values of each place."""
+    return np.bincount(places, values, minlength=n).astype(np.float64)
 
 
 def _centred(one: Statistic) -> FloatArray:
@@ -231,7 +236,7 @@ def log_bound(one: Statistic, cut: int) -> float:
     # Units with the same number are one kind, however many batches they are in.
     _, first, which = np.unique(values + 3 * stratum, return_index=True, return_inverse=True)
     which, kinds, strata = which.ravel(), values[first], stratum[first]
-    counts = np.stack([np.bincount(which, one.repeats * part) for part in (~newer, newer)])
+    counts = np.stack([_sums(which, one.repeats * part) for part in (~newer, newer)])
     # The smaller part has the smaller bound, nearly always.
     if counts[1].sum() <= counts[0].sum():
         found = _replaced(kinds, strata, counts)
@@ -363,7 +368,7 @@ class _Stack:
         repeats, owner = self.counts, self.owner
         if self.pattern is not None:
             entries = self.times * values[self.entry]
-            values = np.bincount(self.pattern, entries, minlength=len(self.repeats))
+            values = _sums(self.pattern, entries, len(self.repeats))
             repeats, owner = self.repeats, self.group_owner
         return Statistic(
             name=name, values=values, repeats=repeats, owner=owner, stratum=stratum, label=label,
@@ -394,7 +399,7 @@ def _stacked(total: Outcomes, batches: Sequence[Outcomes], place: int) -> _Stack
     grouped = bool(pattern)
     if grouped:
         weights = np.concatenate(times) * np.concatenate(repeats)[np.concatenate(pattern)]
-        whole = np.bincount(np.concatenate(entry), weights, minlength=n_cells)
+        whole = _sums(np.concatenate(entry), weights, n_cells)
     empty: IntArray = np.zeros(0, dtype=np.int64)
     return _Stack(
         cells=np.concatenate(cells),
@@ -444,18 +449,20 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
     total = spec.data
     kinds, which = np.unique(stack.cells[:, [0, 1 + column]], axis=0, return_inverse=True)
     which = which.ravel()
-    counts = np.bincount(which, stack.counts)
+    counts = _sums(which, stack.counts)
     if total.kind == "label_sets":
         sizes = item_margins(Table(kinds, counts), total.sets, model=0, n_labels=total.n_classes)
-        return _of_f1(*(one.astype(np.float64) for one in sizes), counts)[which]
+        hits, true, predicted = (one.astype(np.float64) for one in sizes)
+        return np.asarray(_of_f1(hits, true, predicted, counts)[which])
     if total.kind == "spans":
         columns, no_span = kinds.T, len(total.labels)
         true, predicted = (columns != no_span).astype(np.float64)
-        return _of_f1((kinds[:, 0] == kinds[:, 1]) * true, true, predicted, counts)[which]
-    right = (kinds[:, 0] == kinds[:, 1]).astype(np.float64)
+        hits = (kinds[:, 0] == kinds[:, 1]) * true
+        return np.asarray(_of_f1(hits, true, predicted, counts)[which])
+    right: FloatArray = (kinds[:, 0] == kinds[:, 1]).astype(np.float64)
     codes = _view_codes(spec)
     if codes is None:
-        return right[which]
+        return np.asarray(right[which])
     table, scale = Table(codes[kinds], counts), np.ones(len(kinds))
     if spec.view_prevalence is not None:
         truth = table.cells[:, 0]
@@ -466,7 +473,7 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
         table = Table(table.cells, counts * scale)
     slopes = cell_slopes(spec, table, 0)
     if slopes is None or not np.isfinite(slopes).all() or not np.any(slopes):
-        return right[which]
+        return np.asarray(right[which])
     return np.asarray((scale * slopes)[which])
 
 
@@ -541,7 +548,7 @@ def _score_statistics(spec: ScoreSpec, batches: Sequence[Scores]) -> list[Statis
             )  # fmt: skip
             return
         first = np.unique(group, return_index=True)[1]
-        sums: FloatArray = np.bincount(group, worth * counts).astype(np.float64)
+        sums = _sums(group, worth * counts)
         found.append(
             Statistic(name=name, values=sums, repeats=np.ones(len(first)), owner=owner[first],
                       label=label, tests=tests)
