@@ -13,6 +13,7 @@ import outperform as op
 from outperform.errors import MissingExtra, require
 from verification import (
     annotators,
+    batches,
     best,
     blocked,
     blocked_tables,
@@ -61,6 +62,7 @@ from verification import (
     reliability,
     runs,
     score_tables,
+    scorecards,
     scores,
     slice_classes,
     slice_tables,
@@ -619,6 +621,8 @@ STUDIES: dict[str, Callable[[], Study]] = {
     "sums": partial(_of_few, sums),
     "few-items": partial(_of_few, few_items),
     "tails": partial(_of_few, tails),
+    "batches": partial(_of_few, batches),
+    "scorecards": partial(_of_few, scorecards),
     "votes": partial(_of_few, votes),
     "weak-spots": partial(_of_few, weak_spots),
     "weights": partial(_of_worlds, weights, weights),

@@ -701,6 +701,34 @@ def respelled():
     yield "a look", Row(watched, {4})
 
 
+def replaced():
+    """Write folders whose baseline becomes better under its name, or changes its version."""
+    random = np.random.default_rng(0)
+
+    def fill(folder, old, versions=("v1",) * 8):
+        for day, (right, version) in enumerate(zip(old, versions, strict=True)):
+            truth = random.integers(0, 2, size=400)
+            models = {
+                name: np.where(random.random(400) < p, truth, 1 - truth)
+                for name, p in (("new", 0.85), ("old", right))
+            }
+            op.Monitor(folder, "new", "old").add(
+                truth, models, key=f"day{day}", versions={"old": version}
+            )
+
+    fill("steady", [0.7] * 8)
+    fill("replaced", [0.7] * 6 + [0.95] * 2)
+    fill("restored", [0.7] * 5 + [0.95] + [0.7] * 2)
+    fill("versions", [0.7] * 8, ["v1"] * 7 + ["v2"])
+    asked = ["--a", "new", "--b", "old", "--metric", "accuracy", "--rope", "0.01", "--once"]
+    yield "no model was replaced", Row(["watch", "steady", *asked], {0})
+    for folder in ("replaced", "restored", "versions"):
+        yield f"watch, {folder}", Row(["watch", folder, *asked], {4})
+        for rule in ("width=0.05", "decision", "width=0.2"):  # these hold before the change
+            name = f"watch, {folder}, {rule}"
+            yield name, Row(["watch", folder, *asked, "--stop", rule], {4})
+
+
 def unseen():
     """Write a test set in which nobody saw the positive class."""
     rows = [
@@ -945,6 +973,7 @@ CATEGORIES = (
     undecided,
     missing,
     respelled,
+    replaced,
     unseen,
     logs,
 )

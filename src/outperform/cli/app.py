@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -144,6 +144,15 @@ _Recount = Annotated[
 ]
 
 
+_Versions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-version",
+        help="With --output, the version of a model, kept for watch. Repeat for more models.",
+        metavar="MODEL=VERSION",
+        rich_help_panel=PANELS[-1],
+    ),
+]
 _Verify = Annotated[
     bool,
     typer.Option(
@@ -162,6 +171,7 @@ def count(
     update: _Update = None,
     recount: _Recount = None,
     verify: _Verify = False,
+    model_version: _Versions = None,
     *,
     reading: g.OneTable,
 ) -> None:
@@ -180,6 +190,8 @@ def count(
         "on_null": reading.on_null.value,
         **reading.declared(),
     }
+    if model_version and output is None:
+        raise UsageError("--model-version is kept beside the file that --output names; give both")
     if update is not None:
         _update(update, sources, recount or [], verify, output, asked, reading)
         return
@@ -191,7 +203,21 @@ def count(
         source = sources[0] if len(sources) == 1 else sources
         seen = op.read(source, **asked, **reading.dialect())
     seen = declared(seen, reading.never_true)
+    if model_version and output is not None:
+        _store_versions(output, model_version, seen.models)
     deliver(seen.to_json(), output)
+
+
+def _store_versions(output: Path, texts: list[str], models: Sequence[str]) -> None:
+    """Keep the versions of models beside a batch, where a monitor of its folder finds them."""
+    from outperform.monitor.batches import check_versions, store_versions
+
+    pairs = [text.partition("=") for text in texts]
+    wrong = [text for text, (_, equals, _) in zip(texts, pairs, strict=True) if not equals]
+    if wrong:
+        raise UsageError(f"--model-version must be such as bert=v7; got {wrong[0]!r}")
+    versions = check_versions({model: version for model, _, version in pairs}, models)
+    store_versions(output.parent, output.name.removesuffix(".json"), versions)
 
 
 def _update(

@@ -487,7 +487,13 @@ def _write_look(look: Look, style: WatchFormat) -> None:
 
 
 def _code(look: Look, monitor: Monitor) -> int:
-    """Return the exit code of a look; what was not counted might have turned a pass."""
-    uncounted = any(one.name == "batches_not_counted" for one in monitor.findings)
+    """Return the exit code of a look; what was not counted might have turned a pass.
+
+    So might batches that came after the rule to stop held and differ from those before.
+    """
+    from outperform.data.sources import batches_differ
+
+    findings = monitor.findings
+    doubted = batches_differ(findings) or any(one.name == "batches_not_counted" for one in findings)
     passes = look.judgement.value == "pass"
-    return exit_codes.judged("undecided" if passes and uncounted else look.judgement.value)
+    return exit_codes.judged("undecided" if passes and doubted else look.judgement.value)

@@ -11,6 +11,7 @@ from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.sources import batches_differ
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
     Decision,
@@ -290,7 +291,7 @@ def summarize_comparison(
         interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
         as_right = ask_as_right(spec, interpret)
     spelled = tuple(spelling_findings(decision, as_right, rope))
-    if is_serious(spelled):
+    if is_serious(spelled) or batches_differ(spec.data.findings):
         decision = Decision.UNDECIDED
     stated = isinstance(spec, LabelSpec) and spec.view_errors is not None
     uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()

@@ -18,7 +18,7 @@ from outperform.data.label_sets import Sets
 from outperform.data.labels import sort_labels
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
-from outperform.data.sources import GATED, Source, origins
+from outperform.data.sources import BATCHES, GATED, Source, origins
 from outperform.data.table import Table, as_counts, count_rows, place_rows
 from outperform.data.views import check_labels
 from outperform.errors import DataError, UsageError
@@ -114,7 +114,7 @@ def _finding(value: object, at: str) -> Finding:
     )
     if not _NAME.fullmatch(name):
         raise read.refuse(f"{at}[0]", "the name of a finding", name)
-    if level == "serious" and name not in GATED:
+    if level == "serious" and name not in (*GATED, *BATCHES):
         raise DataError(
             f"{at}: what withholds a decision is found when outcomes are compared; a file cannot "
             f"bring along a serious finding {name!r}"

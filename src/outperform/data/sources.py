@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ TWINS = "repeated_sources"
 DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; a gate does not pass with these
 GATED = (*DOUBLED, *TEXT_FINDINGS, "index_not_used")
 """Findings that warn where models are compared, and with which no gate passes."""
+BATCHES = ("batches_differ", "version_changed")
+"""Findings about batches that were added up and are not of one population or of one model."""
 _SHOWN = 3
 
 
@@ -165,6 +167,17 @@ def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     serious: One is a copy. [repeated_sources]
     """
     return tuple(replace(one, level="serious") if one.name in GATED else one for one in findings)
+
+
+def batches_differ(findings: Iterable[Finding]) -> bool:
+    """Return whether batches that were added up differ so much that no decision is given.
+
+    Examples
+    --------
+    >>> batches_differ([Finding("version_changed", "serious", "The model is another one.")])
+    True
+    """
+    return any(one.name in BATCHES and one.level == "serious" for one in findings)
 
 
 def _names(group: Sequence[Source]) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
+
+import numpy as np
 
 from outperform import metrics
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
@@ -20,15 +25,17 @@ from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
 from outperform.display.layout import Line, Page
+from outperform.display.numbers import signed
 from outperform.display.table import Table
-from outperform.errors import DataError, UsageError, param
-from outperform.findings import Finding, counted, finding, listed
+from outperform.errors import DataError, OutperformError, UsageError, param
+from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.gates.rule import check_level
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
 from outperform.metrics.score_metric import MetricLike
-from outperform.monitor.batches import History, Seen, check_key
+from outperform.monitor.batches import History, Seen, check_key, check_versions
+from outperform.monitor.drift import Change, find_change, statistics_of
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (
     looks_table,
@@ -48,6 +55,35 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 3
+_FEW_DRAWS = 100  # of comparisons whose observed values only are read
+
+
+def _value(value: float, *, sign: bool) -> str:
+    return "undefined" if math.isnan(value) else signed(value, 4) if sign else f"{value:.4f}"
+
+
+def _with_findings(seen: Seen, *findings: Finding | None) -> Seen:
+    noticed = tuple(one for one in findings if one is not None)
+    return replace(seen, findings=(*seen.findings, *noticed)) if noticed else seen
+
+
+def _share(part: Seen, label: object) -> float:
+    """Return the share of items that are of a class."""
+    if isinstance(part, Scores):
+        assert part.truth is not None
+        counts = np.ones(part.n_rows) if part.counts is None else part.counts.astype(np.float64)
+        is_of = np.array([repr(one) == repr(label) for one in part.labels])[part.truth]
+        return float(np.average(is_of, weights=counts))
+    names = [repr(one) for one in part.labels]
+    if repr(label) not in names:
+        return 0.0
+    code, table = names.index(repr(label)), part.tables[0]
+    truth = table.cells[:, 0]
+    if part.kind == "label_sets":
+        is_of = np.array([code in one for one in part.sets])[truth]
+    else:
+        is_of = truth == code
+    return float(np.average(is_of, weights=table.counts.astype(np.float64)))
 
 
 def folder_findings(left_out: Mapping[str, str], unfinished: int) -> list[Finding]:
@@ -172,8 +208,8 @@ class Monitor(Tabular):
     >>> folder.cleanup()
     """
 
-    __slots__ = ("_asked", "_classes", "_history", "_kept", "_looks", "_made", "_prevalence",
-                 "_seed", "_unanswered", "a", "b", "folder", "stop")  # fmt: skip
+    __slots__ = ("_asked", "_classes", "_differing", "_history", "_kept", "_looks", "_made",
+                 "_prevalence", "_seed", "_unanswered", "a", "b", "folder", "stop")  # fmt: skip
 
     def __init__(
         self,
@@ -212,15 +248,23 @@ class Monitor(Tabular):
         self._made = 0  # batches looked at
         self._kept: dict[int, Comparison] = {}  # of the stop and of the last look
         self._classes: list[int | None] = []  # at the first and at the last look
+        self._differing: list[Finding | None] = []  # how batches differ, by the number of the look
 
     # What comes in
 
     @overload
-    def add(self, y_true: Seen, *, key: str | int) -> None: ...
+    def add(
+        self, y_true: Seen, *, key: str | int, versions: Mapping[str, str] | None = None
+    ) -> None: ...
 
     @overload
     def add(
-        self, y_true: LabelsLike | None, predictions: ModelsLike, *, key: str | int
+        self,
+        y_true: LabelsLike | None,
+        predictions: ModelsLike,
+        *,
+        key: str | int,
+        versions: Mapping[str, str] | None = None,
     ) -> None: ...
 
     def add(
@@ -229,6 +273,7 @@ class Monitor(Tabular):
         predictions: ModelsLike | None = None,
         *,
         key: str | int,
+        versions: Mapping[str, str] | None = None,
     ) -> None:
         """Store a batch of outcomes; it is counted once, however often it is added.
 
@@ -244,6 +289,10 @@ class Monitor(Tabular):
             by name or as a frame.
         key
             What names this batch and no other: a date, a range of rows, the name of a file.
+        versions
+            The version of each model that made these predictions, by name: a tag, a commit, a hash
+            of its weights. They are kept with the batch. Batches of two versions of a model are
+            not pooled without a serious finding.
 
         Examples
         --------
@@ -273,7 +322,8 @@ class Monitor(Tabular):
                 "that there are to Outcomes.from_pool, and compare"
             )
         outcomes.select([self.a, self.b])
-        self._history.store(check_key(key), outcomes)
+        name = check_key(key)
+        self._history.store(name, outcomes, check_versions(versions, outcomes.models))
 
     # What it says
 
@@ -375,12 +425,58 @@ class Monitor(Tabular):
             *(one for one in counted if one.name == TWINS),
             *twin_findings(self._history.sources),
             *look_findings(self._looks, self._unanswered, self.stop, ends),
+            *self._since(shown),
             *(one for one in shown if one.name != TWINS),
         )
 
+    def _since(self, shown: Sequence[Finding]) -> list[Finding]:
+        """Return how batches differ that came after the look that is shown."""
+        last = [*self._differing[-1:], self._versions_finding(self._made)]
+        known = {(one.name, one.level) for one in shown}
+        found = [one for one in last if one is not None]
+        return [one for one in found if (one.name, one.level) not in known]
+
     def _compare(self, number: int) -> Comparison:
-        seen, asked = self._sum(number), self._asked.copy()
+        """Compare on the first batches; newer ones are held against older ones at every look."""
+        whole = self._sum(number)
+        while len(self._differing) < number - 1:  # looks that were skipped
+            self._check(len(self._differing) + 1)
+        asked = self._asked.copy()
         asked["random_state"] = child(self._seed, number)
+        changed = self._versions_finding(number)
+        known = self._differing[number - 1 :][:1] or self._differing[-1:]
+        answer = self._ask(_with_findings(whole, changed, *known), asked)
+        if len(self._differing) >= number:
+            return answer
+        self._check(number, answer)
+        noticed = self._differing[-1]
+        if noticed is None or [noticed] == known:
+            return answer
+        return self._ask(_with_findings(whole, changed, noticed), asked)
+
+    def _check(self, number: int, answer: Comparison | None = None) -> None:
+        """Hold newer batches against older ones at one look, after all looks before it.
+
+        A change that withholds the decision stays: the batches are in the sum for good.
+        """
+        last = self._differing[-1] if self._differing else None
+        if number > 1 and (last is None or last.level != "serious"):
+            batches = [one.outcomes for one in self._history.batches[:number]]
+            if answer is None:
+                with suppress(DataError):  # no answer, so there is nothing to withhold
+                    answer = self._ask(self._sum(number), self._few_draws())
+            if answer is not None:
+                change = find_change(statistics_of(answer.spec, batches), number)
+                last = last if change is None else self._change_finding(change, answer)
+        self._differing.append(last)
+
+    def _few_draws(self) -> _Asked:
+        asked = self._asked.copy()
+        asked["n_draws"], asked["n_jobs"] = _FEW_DRAWS, 1
+        return asked
+
+    def _ask(self, seen: Seen, asked: _Asked) -> Comparison:
+        """Ask the question of some batches."""
         if isinstance(seen, Scores):
             return compare(seen, self.a, self.b, **asked)
         seen, first = self._with_classes(seen), self._sum(1)
@@ -393,6 +489,57 @@ class Monitor(Tabular):
             )
         seen = seen.at_prevalence(self._prevalence, pos_label=asked["pos_label"])
         return compare(seen, self.a, self.b, **asked)
+
+    def _change_finding(self, change: Change, whole: Comparison) -> Finding:
+        """Say which batches differ in what, by how much, and what to do."""
+        cut, number = change.cut, change.look
+        parts = [self._history.between(0, cut), self._history.between(cut, number)]
+        before, since = (self._plain_values(part) for part in parts)
+        moved = [abs(two - one) for one, two in zip(before, since, strict=True)]
+        half = whole.rope.width / 2
+        small = not any(math.isnan(one) for one in moved) and max(moved) < half
+        metric, keys = whole.metric, [one.key for one in self._history.batches]
+        names = [f"{metric} of {self.a}", f"{metric} of {self.b}", f"{self.a} − {self.b}"]
+        changes = [
+            f"{name} from {_value(one, sign=place == 2)} to {_value(two, sign=place == 2)}"
+            for place, (name, one, two) in enumerate(zip(names, before, since, strict=True))
+        ]
+        if change.statistic == "share":
+            shares = [_share(part, change.label) for part in parts]
+            moved_by = f"from {shares[0]:.1%} to {shares[1]:.1%}"
+            changes.insert(0, f"share of class {change.label!r} {moved_by}")
+        variant = "small" if small else ("shares" if change.statistic == "share" else "models")
+        return finding(
+            f"batches_differ/{variant}",
+            first=repr(keys[cut]),
+            newer=counted(parts[1].n, "items"),
+            older=counted(parts[0].n, "items"),
+            changes=clauses(changes),
+            chance=f"{math.exp(max(change.log_p, -700)):.0e}",
+        )
+
+    def _plain_values(self, part: Seen) -> tuple[float, float, float]:
+        """Return the observed value of A, of B and their difference; NaN where undefined."""
+        try:
+            found = self._ask(part, self._few_draws())
+        except OutperformError:
+            return math.nan, math.nan, math.nan
+        return found.a.observed, found.b.observed, found.observed
+
+    def _versions_finding(self, number: int) -> Finding | None:
+        """Say which model changed its version among the first batches."""
+        changes = []
+        for model in (self.a, self.b):
+            known = [
+                (batch.key, batch.versions[model])
+                for batch in self._history.batches[:number]
+                if model in batch.versions
+            ]
+            later = next(((key, now) for key, now in known if now != known[0][1]), None)
+            if later is not None:
+                first = f"{model} is {known[0][1]!r} in batch {known[0][0]!r}"
+                changes.append(f"{first} and {later[1]!r} in {later[0]!r}")
+        return finding("version_changed", changes=clauses(changes)) if changes else None
 
     def _with_classes(self, seen: Outcomes) -> Outcomes:
         """Add the classes that were named, even if none has occurred yet."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from outperform._files import (
@@ -25,7 +26,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.serialization import SCORES, scores_from_dict, scores_to_json
 from outperform.data.sources import Source, read_from, scores_source
-from outperform.errors import DataError, OutperformError, UsageError
+from outperform.errors import DataError, OutperformError, UsageError, unknown_name
 
 SUFFIX = ".json"
 _LONGEST = 200  # bytes; file systems take 255, and the name of a part is not longer
@@ -43,6 +44,7 @@ class Batch(NamedTuple):
     key: str
     outcomes: Seen
     digest: str
+    versions: Mapping[str, str] = MappingProxyType({})  # of its models, as far as they are known
 
 
 class Listing(NamedTuple):
@@ -92,12 +94,69 @@ def store_batch(folder: Path, key: str, outcomes: Seen) -> tuple[Batch, bool]:
     return stored, False
 
 
+VERSIONS = "_versions"
+
+
+def check_versions(versions: object, models: Sequence[str]) -> dict[str, str]:
+    """Return the version of each model as text, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> check_versions({"new": "3f2a", "old": "v7"}, ["new", "old"])
+    {'new': '3f2a', 'old': 'v7'}
+    """
+    if versions is None:
+        return {}
+    if not isinstance(versions, Mapping):
+        raise UsageError(f"versions must be by model, e.g. {{'old': 'v7'}}; got {versions!r}")
+    for model, version in versions.items():
+        if model not in models:
+            raise UsageError(unknown_name("model", model, models))
+        if not isinstance(version, str) or not version or not version.isprintable():
+            raise UsageError(f"the version of {model!r} must be text; got {version!r}")
+    return {str(model): versions[model] for model in sorted(versions)}
+
+
+def store_versions(folder: Path, key: str, versions: Mapping[str, str]) -> None:
+    """Write the versions of a batch's models, before the batch itself; refuse other ones."""
+    if not versions:
+        return
+    make_folder(folder / VERSIONS)
+    path = folder / VERSIONS / f"{key}{SUFFIX}"
+    data = json.dumps({"versions": versions}).encode("utf-8")
+    if not path.exists() and create_atomically(path, data):
+        return
+    stored = load_versions(folder, key)
+    if stored != versions:
+        raise DataError(
+            f"the batch {key!r} is in {folder} already, with the versions {stored}, now "
+            f"{dict(versions)}; give what is new a key of its own"
+        )
+
+
+def load_versions(folder: Path, key: str) -> dict[str, str]:
+    """Read the versions of a batch's models; none are known where no file says them."""
+    path = folder / VERSIONS / f"{key}{SUFFIX}"
+    try:
+        plain = parse(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    versions = plain.get("versions") if isinstance(plain, dict) else None
+    if not isinstance(versions, dict) or not all(type(one) is str for one in versions.values()):
+        raise DataError(f"{path}: these are not versions by model; remove it, or put it back")
+    return versions
+
+
 def load_batch(folder: Path, key: str) -> Batch:
     """Read one batch, or say what is wrong with its file."""
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, _parsed(data, path.name), _digest(data))
+        return Batch(key, _parsed(data, path.name), _digest(data), load_versions(folder, key))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except OSError as error:
@@ -249,10 +308,13 @@ class History:
         self._number = 0  # of the last arrival that was read
         self._tail = 0  # of the last arrival when a batch was stored
 
-    def store(self, key: str, outcomes: Seen) -> None:
+    def store(
+        self, key: str, outcomes: Seen, versions: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Write a batch and take a number for it; nothing happens if that was done before."""
         make_folder(self.folder)
         self._refuse_unfit(key, outcomes)
+        store_versions(self.folder, key, versions)
         batch, new = store_batch(self.folder, key, outcomes)
         # What was not there before has no number among those that were.
         after = self._tail if new else 0
@@ -284,6 +346,13 @@ class History:
         for place in range(self._upto[0], number):
             self._upto = place + 1, _sum(self._upto[1], self.batches[place].outcomes)
         return self._upto[1]
+
+    def between(self, first: int, last: int) -> Seen:
+        """Return the sum of the batches after one number, up to another."""
+        total = self.batches[first].outcomes
+        for batch in self.batches[first + 1 : last]:
+            total = _sum(total, batch.outcomes)
+        return total
 
     def _follow(self) -> None:
         """Read the batches that have a number, in order."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from outperform._typing import AnyArray, Axes, Distribution, FigureSize, FloatArray, Label
+from outperform.data.sources import batches_differ
 from outperform.data.views import in_weights
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
@@ -212,6 +213,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         if any(one is not None and not one.converged for one in chains):
             return Decision.UNDECIDED
         if any(one.name == SPELLED for one in self.findings if one.level == "serious"):
+            return Decision.UNDECIDED
+        if batches_differ(self.findings):
             return Decision.UNDECIDED
         if isinstance(self.details, RunDetails):
             a, b = (side.places for side in self.details.sides)
