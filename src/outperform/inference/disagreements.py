@@ -130,7 +130,21 @@ def _levels_with_tails(spec: ScoreSpec) -> Iterator[Finding]:
 
 
 def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
-    """Return ``heavy_tails`` where so few units carry a difference that no decision is given."""
+    """Return ``heavy_tails`` where so few units carry a difference that no decision is given.
+
+    Or ``few_items`` where none is expected beyond a quantile, which is then that of an extreme.
+    """
+    if isinstance(spec, ScoreSpec) and spec.metric.level is not None and decision.decided:
+        beyond = spec.n_even * min(spec.metric.level, 1 - spec.metric.level)
+        if spec.metric.score == "quantile" and beyond < 1:
+            return finding(
+                "few_items/quantile",
+                n=spec.n_even,
+                units=_unit(spec),
+                beyond=beyond,
+                metric=spec.metric.label,
+                symbol=decision.symbol,
+            )
     tail = heavy_tail(spec, pair)
     if tail is None or tail.skewness < VERY_SKEWED:
         return None
