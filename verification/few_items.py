@@ -102,14 +102,14 @@ def simulate(world: FewWorld, generator: np.random.Generator) -> tuple[Any, Any,
 def _sentences(generator: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
     """Return sentences of 5 to 20 words, and what two models hear, which miss some of them."""
     lengths, rates = generator.integers(5, 21, n), generator.beta(1, 4, (2, n))
-    heard = [
+    a, b = (
         [
             " ".join("x" if wrong else "w" for wrong in generator.random(length) < rate)
             for length, rate in zip(lengths, own, strict=True)
         ]
         for own in rates
-    ]
-    return [" ".join("w" * length) for length in lengths], *heard
+    )
+    return [" ".join("w" * length) for length in lengths], a, b
 
 
 def repeat(world: FewWorld, first: int, last: int) -> list[Hit]:
