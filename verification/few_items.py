@@ -25,23 +25,33 @@ from verification.influence import mean_of, share_of
 SEED = 20_261_118
 COVERED = (0.925, 0.98)
 MOST_CALLED, MOST_PASSED, LEAST_WARNED = 0.05, 0.025, 0.95
-# Intervals of a high quantile of so few items reach from one item to another, and are wide.
-WIDE = ("p95",)
+# Intervals of a quantile of so few items reach from one item to another, and are wide.
+WIDE = ("p95", "median")
+# So few positive items hardly tell how well a model ranks; intervals may be wide, or warned of.
+RARE = ("roc_auc, rare", "average_precision, rare")
 REPETITIONS = 500
 _N_DRAWS = 2_000
 _ROPE = 0.01
 SIZES = (10, 12, 15, 20, 30)
 JUDGED = 12
 _WARNINGS = ("few_items", "few_disagreements")
-METRICS = ("mean", "rmse", "mae", "r2", "ndcg@10", "roc_auc", "average_precision", "p95")
+METRICS = (
+    *("mean", "mean_cost", "rmse", "mae", "r2", "pearson", "ndcg@10", "wer"),
+    *("log_loss", "brier_score", "roc_auc", "average_precision", "median", "p95", *RARE),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FewWorld:
-    """A metric and the number of items."""
+    """A metric, after which ``rare`` means that a quarter is positive, and the number of items."""
 
     metric: str
     n: int
+
+    @property
+    def asked(self) -> str:
+        """The name of the metric."""
+        return self.metric.partition(",")[0]
 
 
 WORLDS = tuple(FewWorld(metric=metric, n=n) for metric in METRICS for n in SIZES)
@@ -61,21 +71,45 @@ class Hit:
 
 def simulate(world: FewWorld, generator: np.random.Generator) -> tuple[Any, Any, Any]:
     """Draw what is true, and what two equally good models say of it."""
-    n = world.n
-    if world.metric in ("mean", "p95"):
+    n, metric = world.n, world.asked
+    if metric in ("mean", "median", "p95"):
         a, b = generator.normal(size=(2, n))
         return None, a, b
-    if world.metric == "ndcg@10":
+    if metric == "mean_cost":
+        a, b = generator.gamma(2.0, size=(2, n))
+        return None, a, b
+    if metric == "ndcg@10":
         relevance = generator.integers(0, 3, (n, 20))
         a, b = relevance + generator.normal(0, 2.0, (2, n, 20))
         return relevance, a, b
-    if world.metric in ("roc_auc", "average_precision"):
-        truth = (np.arange(n) < n // 2).astype(int)
+    if metric == "wer":
+        return _sentences(generator, n)
+    if metric in ("log_loss", "brier_score"):
+        truth = generator.integers(0, 2, n)
+        truth[:2] = 0, 1  # both classes occur
+        a, b = 1 / (1 + np.exp(-(2 * truth - 1 + 1.5 * generator.normal(size=(2, n)))))
+        return truth, a, b
+    if metric in ("roc_auc", "average_precision"):
+        positives = n // 4 if world.metric in RARE else n // 2
+        truth = (np.arange(n) < positives).astype(int)
         a, b = truth + generator.normal(size=(2, n))
         return truth, a, b
     target = generator.normal(size=n)
     a, b = target + generator.normal(size=(2, n))
     return target, a, b
+
+
+def _sentences(generator: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
+    """Return sentences of 5 to 20 words, and what two models hear, which miss some of them."""
+    lengths, rates = generator.integers(5, 21, n), generator.beta(1, 4, (2, n))
+    a, b = (
+        [
+            " ".join("x" if wrong else "w" for wrong in generator.random(length) < rate)
+            for length, rate in zip(lengths, own, strict=True)
+        ]
+        for own in rates
+    )
+    return [" ".join("w" * length) for length in lengths], a, b
 
 
 def repeat(world: FewWorld, first: int, last: int) -> list[Hit]:
@@ -103,7 +137,7 @@ def _hit(world: FewWorld, generator: np.random.Generator, repetition: int) -> Hi
     judged = op.gate(
         c.spec.data,
         *c.spec.data.models,
-        metric=world.metric,
+        metric=world.asked,
         rope=_ROPE,
         require="better",
         n_draws=_N_DRAWS,
@@ -123,7 +157,7 @@ def _compared(
     return op.compare(
         *data,
         groups=groups,
-        metric=world.metric,
+        metric=world.asked,
         rope=_ROPE,
         n_draws=_N_DRAWS,
         random_state=repetition,
@@ -159,7 +193,8 @@ def table(found: Found) -> str:
         f"{_N_DRAWS:,} draws; shares in per cent. It must hold in {COVERED[0]:.1%} to "
         f"{COVERED[1]:.0%}, ≫ or ≪ must be given in {MOST_CALLED:.0%} at most, a gate that "
         f"requires A to be better must pass in {MOST_PASSED:.1%} at most, and fewer than thirty "
-        "items must be warned of.\n"
+        "items must be warned of. Where a quarter of the items is positive (rare) or a quantile is "
+        "asked, wider intervals are right as well, and rare ones need not hold as often.\n"
     )
 
 
@@ -179,8 +214,9 @@ def failures(found: Found) -> list[str]:
             ("covered as groups", grouped),
         ):
             share = mean_of(held) if held else COVERED[0]
-            high = 1.0 if world.metric in WIDE else COVERED[1]
-            if share_is_off(share, len(held), COVERED[0], high):
+            high = 1.0 if world.metric in (*WIDE, *RARE) else COVERED[1]
+            low = 0.0 if world.metric in RARE else COVERED[0]  # which is warned of, see below
+            if share_is_off(share, len(held), low, high):
                 said.append(f"{name}: {share:.1%} {what}")
         called, warned = (
             mean_of([hit.called for hit in hits]),
@@ -191,6 +227,6 @@ def failures(found: Found) -> list[str]:
         passed = [hit.passed for hit in hits if hit.passed is not None]
         if passed and share_is_off(mean_of(passed), n, high=MOST_PASSED):
             said.append(f"{name}: {mean_of(passed):.1%} pass the gate")
-        if world.n < FEW_GROUPS and share_is_off(warned, n, LEAST_WARNED):
+        if (world.n < FEW_GROUPS or world.metric in RARE) and share_is_off(warned, n, LEAST_WARNED):
             said.append(f"{name}: {warned:.1%} warned of")
     return said

@@ -546,6 +546,30 @@ def undecided():
         yield f"{kind} with an allowance", Row(gate(kind, *allow), {RIGHT[kind]})
 
 
+# Scores: one huge error of the baseline, and a quantile that no item lies beyond
+
+
+def scored():
+    asked = [*MODELS, "--rope", "0.01", "--draws", "400", "--require", "better"]
+    near = [((7 * k) % 11 - 5) / 10 for k in range(60)]
+    rows = [(f"d{k}", k % 5, k % 5 + near[k], k % 5 + near[-k]) for k in range(60)]
+    header = ("id", "target", "old", "new")
+    even = [("d0", 0, 30.0, near[-1]), *rows[1:]]
+    for name, given in (("even.csv", rows), ("huge.csv", even), ("few.csv", _apart(rows[:15]))):
+        Path(name).write_bytes(as_csv(given, header))
+    of_errors = ["--truth", "target", "--metric", "rmse"]
+    yield "as good", Row(["gate", "even.csv", *of_errors, *asked], {1, 4})
+    yield "one huge error of the baseline", Row(["gate", "huge.csv", *of_errors, *asked], {4})
+    yield (
+        "the 95th percentile of 15 items",
+        Row(["gate", "few.csv", "--metric", "p95", *asked], {4}),
+    )
+
+
+def _apart(rows):
+    return [(*row[:2], row[2], row[3] + 9) for row in rows]
+
+
 # Missing values: of undecided models, most of the baseline's right predictions are lost, which
 # would pass if a lost prediction counted as a wrong one
 
@@ -971,6 +995,7 @@ CATEGORIES = (
     baselines,
     counts,
     undecided,
+    scored,
     missing,
     respelled,
     replaced,

@@ -8,6 +8,7 @@ from scipy.stats import genpareto
 
 import outperform as op
 from outperform.posterior import bootstrap
+from outperform.posterior.bootstrap import draw_sums
 from outperform.posterior.tails import pareto_shape, tail_of
 
 
@@ -145,3 +146,56 @@ def test_no_gate_opens_by_one_huge_error():
     more = {"metric": "rmse", "rope": 0.01, "n_draws": 1_000, "random_state": 0}
     judged = op.gate(scores, "new", "old", require="better", **more)
     assert judged.judgement.value == "undecided"
+
+
+def test_two_models_with_the_same_huge_error_are_not_skewed():
+    target, a, b = _with_outlier(60.0)
+    a = a.copy()
+    a[11] += 55.0
+    c = op.compare(target, a, b, metric="rmse", rope=0.01, n_draws=1_000, random_state=0)
+    assert all(each.level == "note" for each in c.findings if each.name == "heavy_tails")
+    assert c.spec.tail((0, 1)).balance > 0.5
+
+
+def test_the_balance_of_a_tail_is_that_of_its_cubes():
+    moved = np.array([2.0, -1.0, -1.0])
+    tail = tail_of(moved, np.ones(3))
+    assert tail.balance == pytest.approx(2 / 8)
+    assert tail.skewness == pytest.approx(6 / 6**1.5)
+    assert tail_of(1e-120 * moved, np.ones(3)) == pytest.approx(tail, nan_ok=True)
+
+
+def test_a_quantile_that_no_item_is_beyond_is_not_decided():
+    a, b = np.random.default_rng(0).normal(size=(2, 25))
+    more = {"metric": "p95", "rope": 0.01, "n_draws": 500, "random_state": 0}
+    few = op.compare(None, a[:15], b[:15] + 9, **more)
+    assert not few.decision.decided
+    assert [each.level for each in few.findings if "outermost" in each.message] == ["serious"]
+    assert op.compare(None, a, b + 9, **more).decision.decided
+
+
+def test_draws_are_stretched_as_weights_of_such_shapes_would_spread_a_mean():
+    held = np.stack([np.random.default_rng(0).normal(size=12), np.ones(12)], axis=1)
+
+    def drawn(**more):
+        return draw_sums(
+            held,
+            lambda sums: sums[:1] / sums[1:],
+            shapes=None,
+            n_values=1,
+            n_draws=40_000,
+            seed=np.random.SeedSequence(1),
+            n_jobs=1,
+            **more,
+        )
+
+    shaped, stretched = drawn(df=6.0).std(), drawn(df=6.0, stretched=True).std()
+    # The sd of 40,000 draws has an error of about 1%.
+    assert stretched == pytest.approx(shaped, rel=0.05)
+    assert stretched > 1.05 * drawn().std()
+
+
+def test_r2_of_few_items_is_no_wider_than_its_mean_squares_allow():
+    widths = {metric: _compared(metric, 12).hdi.width for metric in ("r2", "mse")}
+    target = np.random.default_rng(3).normal(size=12)
+    assert widths["r2"] < 3 * widths["mse"] / target.var()

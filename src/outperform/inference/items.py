@@ -15,7 +15,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.table import ClassCounts, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
-from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import items_of, joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
@@ -87,6 +87,10 @@ def _draw(
     df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
+        stretched = any(part.sums.by_spread for part in combined.parts)
+        # Draws that divide by a spread have heavy tails of their own, which are not to count twice.
+        if stretched and df is not None:
+            df *= NORMAL_KURTOSIS
         return draw_sums(
             combined.held,
             combined.evaluate,
@@ -97,6 +101,7 @@ def _draw(
             n_jobs=n_jobs,
             df=df,
             added=combined.added,
+            stretched=stretched,
         )
     return draw_prepared(
         ready,

@@ -41,7 +41,7 @@ from outperform.progress import log_time
 
 _ROUNDING = 1e-6
 # So many times as many units with normal influences know a spread as well as even ones.
-_NORMAL_KURTOSIS = 3
+NORMAL_KURTOSIS = 3
 
 
 class Scale(NamedTuple):
@@ -425,7 +425,7 @@ class ScoreSpec(BaseSpec):
 
         Where influences are not known they are taken for normal.
         """
-        by_size = known_spread(self.n_even / _NORMAL_KURTOSIS)
+        by_size = known_spread(self.n_even / NORMAL_KURTOSIS)
         return tuple(by_size if one is None else one.df() for one in self.influences)
 
     @property

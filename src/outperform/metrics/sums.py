@@ -62,6 +62,8 @@ class OfSums:
     fitted
         How many numbers ``combine`` fits to the items that the last column marks, which know
         the spread that much less; 0 where it fits none.
+    by_spread
+        Whether ``combine`` divides by the spread of the items, which a few of them hardly have.
     joint
         Whether all models have the same sums. ``combine`` then returns a row for each of them, and
         the last column but one of the statistics says which a model's own is.
@@ -84,6 +86,7 @@ class OfSums:
     read: Read | None = None
     own: bool = False
     fitted: int = 0
+    by_spread: bool = False
     joint: bool = False
     of_data: Callable[[FloatArray], OfSums] | None = None
     added: Callable[[FloatArray, Units], Added] | None = None
@@ -347,17 +350,17 @@ def ratio(means: FloatArray) -> FloatArray:
     return _over(top, bottom)
 
 
-def regression(terms: Terms, combine: Combine = only) -> OfSums:
+def regression(terms: Terms, combine: Combine = only, *, by_spread: bool = False) -> OfSums:
     """Return a metric of targets and predictions."""
-    return OfSums(columns=TARGETS, terms=terms, combine=combine)
+    return OfSums(columns=TARGETS, terms=terms, combine=combine, by_spread=by_spread)
 
 
 MSE = regression(_squares)
 RMSE = regression(_squares, _root)
 MAE = regression(_absolute)
 POISSON = regression(_poisson)
-R2 = regression(_moments, _r2)
-EXPLAINED_VARIANCE = regression(_moments, _explained_variance)
+R2 = regression(_moments, _r2, by_spread=True)
+EXPLAINED_VARIANCE = regression(_moments, _explained_variance, by_spread=True)
 CORRELATION = regression(_products, _correlation)
 
 

@@ -137,6 +137,7 @@ def draw_sums(
     n_jobs: int | None,
     df: float | None = None,
     added: Added | None = None,
+    stretched: bool = False,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
@@ -153,10 +154,15 @@ def draw_sums(
         As for :func:`draw_items`.
     added
         More weights that each draw takes, and what these hold; None for no more.
+    stretched
+        Whether ``df`` moves the values of each draw away from those at even weights, not the
+        shapes of its weights: where few items with all the weight would have no value to speak of.
     """
     n_units, n_added = len(held), 0 if added is None else len(added.shapes)
     if added is not None:
         shapes = added.left if shapes is None else shapes * added.left
+    centre = _at_even_weights(held, evaluate, shapes, added) if stretched else None
+    mass = float(n_units if shapes is None else shapes.sum())
     length = max(block_of_items(n_units), _TOGETHER)
     width = max(1, min(n_units, _NEAR // length))
 
@@ -166,7 +172,8 @@ def draw_sums(
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
             rows = out.shape[1]
             sums = np.zeros((rows, held.shape[1]))
-            factors = None if df is None else spread_factors(generator, df, rows)[:, None]
+            spread = None if df is None else spread_factors(generator, df, rows)
+            factors = None if spread is None or stretched else spread[:, None]
             for start in range(0, n_units, width):
                 some = slice(start, min(start + width, n_units))
                 tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
@@ -177,6 +184,9 @@ def draw_sums(
                 _fill_weights(generator, more, added.shapes, factors)
                 sums += (added.held.T @ more.T).T
             out[:] = evaluate(sums.T)
+            if spread is not None and centre is not None:
+                # What weights of such shapes would do to the spread of a mean.
+                out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))
 
         return fill
 
@@ -189,6 +199,19 @@ def draw_sums(
         n_jobs=n_jobs,
         length=length,
     )
+
+
+def _at_even_weights(
+    held: FloatArray,
+    evaluate: Callable[[FloatArray], FloatArray],
+    shapes: FloatArray | None,
+    added: Added | None,
+) -> FloatArray:
+    """Return the values ``(n_values, 1)`` where every weight is what it is on average."""
+    whole = held.sum(axis=0) if shapes is None else shapes @ held
+    if added is not None:
+        whole = whole + added.held.T @ added.shapes
+    return evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1]
 
 
 # So many sums are held at once while each unit is left out in turn.

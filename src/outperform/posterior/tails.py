@@ -58,11 +58,15 @@ class Tail(NamedTuple):
     skewness
         ``|Σ u³| / (Σ u²)^1.5``, the skewness of the sum of what units add: 0 where large
         influences have either sign, share^1.5 where one unit has nearly all.
+    balance
+        The sum of cubed influences on the one side over that on the other, the smaller one over
+        the larger: near 1 where both models have the same tail, near 0 where only one has.
     """
 
     share: float
     k: float
     skewness: float
+    balance: float
 
 
 def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
@@ -73,23 +77,26 @@ def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
     Examples
     --------
     >>> tail = tail_of(np.array([3.0, -1.0, -1.0, -1.0]), np.ones(4))
-    >>> tail.share, round(tail.skewness, 3)
-    (0.75, 0.577)
+    >>> tail.share, round(tail.skewness, 3), round(tail.balance, 3)
+    (0.75, 0.577, 0.111)
     """
+    most = float(np.abs(moved[repeats > 0]).max(initial=0.0))
+    if most == 0:
+        return Tail(0.0, np.nan, 0.0, 1.0)
+    moved = moved / most  # so that no cube is too small to be told from 0
     size, times = np.abs(moved), np.rint(repeats).astype(np.int64)
     total = float(np.square(size) @ repeats)
-    if total == 0:
-        return Tail(0.0, np.nan, 0.0)
-    share = float(np.square(size[repeats > 0]).max() / total)
-    skewness = float(abs((moved**3) @ repeats) / total**1.5)
+    share = 1 / total
+    cubes = [float(np.maximum(side, 0.0) ** 3 @ repeats) for side in (moved, -moved)]
+    skewness, balance = abs(cubes[0] - cubes[1]) / total**1.5, min(cubes) / max(cubes)
     n = int(times.sum())
     n_tail = int(min(0.2 * n, 3 * np.sqrt(n)))
     if n_tail < _LEAST_IN_TAIL:
-        return Tail(share, np.nan, skewness)
+        return Tail(share, np.nan, skewness, balance)
     order = np.argsort(size)[::-1]
     last = int(np.searchsorted(np.cumsum(times[order]), n_tail + 1)) + 1
     largest = np.repeat(size[order[:last]], times[order[:last]])
     excesses = largest[:n_tail] - largest[n_tail]
-    above = excesses[excesses > _TIE * largest[0]]
+    above = excesses[excesses > _TIE]
     k = pareto_shape(above) if len(above) >= _LEAST_IN_TAIL else np.nan
-    return Tail(share, k, skewness)
+    return Tail(share, k, skewness, balance)
