@@ -120,15 +120,13 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     spelled = tuple(_spelled(comparison, require))
     undefined = tuple(_unobserved(comparison))
     unseen = () if undefined else tuple(unseen_finding(comparison.spec))
-    votes = tuple(_votes_do_not_fit(comparison))
-    replaced = {one.name for one in (*coarse, *spelled, *unseen, *votes)}
+    replaced = {one.name for one in (*coarse, *spelled, *unseen)}
     told = [one for one in comparison.findings if one.name not in replaced]
     return (
         *told,
         *_lenient(comparison),
         *spelled,
         *unseen,
-        *votes,
         *undefined,
         *_against_data(comparison, require),
         *coarse,
@@ -198,13 +196,6 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
     empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
     if empty:
         yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
-
-
-def _votes_do_not_fit(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the finding about votes that a model does not explain: no gate opens by that model."""
-    for one in comparison.findings:
-        if one.name == "votes_do_not_fit":
-            yield replace(one, level="serious")
 
 
 def _spelled(comparison: Comparison, require: Require) -> Iterator[Finding]:

@@ -311,6 +311,8 @@ def allow(
     few = disagreement_finding(spec, decision, hdi, pair)
     if any(never_match(spec, place) for place in pair):
         return Decision.UNDECIDED, few
+    if isinstance(spec, ScoreSpec) and spec.rests_on_strengths(pair):
+        return Decision.UNDECIDED, few
     return unless_serious(decision, few), few
 
 

@@ -204,6 +204,18 @@ def by_pairs(values: FloatArray) -> bool:
     return not votes.ordered or bool(((upright > 0) & (upright < met)).any())
 
 
+def n_without_votes(values: FloatArray) -> int:
+    """Return how many pairs of models were never voted on.
+
+    Examples
+    --------
+    >>> n_without_votes(np.array([[0, 1, 1.0, 0, 0, 3], [1, 2, 1.0, 0, 0, 3]]))
+    1
+    """
+    votes = _votes(values)
+    return votes.n_pairs - len(np.unique(votes.pair))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairShares:
     """Win rates as means of shares, where every two models were voted on.
@@ -350,6 +362,8 @@ class FitCheck(NamedTuple):
     worst: tuple[Misfit, ...]
 
 
+MISFIT = 0.01
+"""Strengths that explain the votes are called wrong with this probability."""
 _SIMULATIONS, _CHECK_SEED, _MOST_WORST = 999, 20_261_119, 3
 
 
