@@ -407,8 +407,8 @@ def check_fit(values: FloatArray, units: Units) -> FitCheck:
     simulated = _simulated(raw, result, votes, rng)
     p_value = (1 + int((simulated >= statistic * (1 - _ROUNDING)).sum())) / (1 + _SIMULATIONS)
     upright = votes.first < votes.second
-    y = np.where(upright, votes.points, 1 - votes.points)
-    y = np.bincount(votes.pair, times * y, minlength=votes.n_pairs)
+    each = np.where(upright, votes.points, 1 - votes.points)
+    y = np.bincount(votes.pair, times * each, minlength=votes.n_pairs)
     order = np.argsort(-np.where(voted, squares, -1.0), kind="stable")[:_MOST_WORST]
     worst = tuple(
         Misfit(
