@@ -311,11 +311,11 @@ def unit_influence(
         if any(part.sums.own for part in combined.parts):
             whole = (repeats @ combined.held)[:, None]
             combined.evaluate(np.repeat(whole, 2, axis=1))  # what a function returns is checked
-        added, evaluate = combined.added, combined.unchecked().evaluate
+        added, of_sums = combined.added, combined.unchecked().evaluate
         constant = 0.0 if added is None else (added.held.T @ added.shapes)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
             return jackknife(
-                csr_array(combined.held.T), repeats, lambda left: evaluate(left + constant)
+                csr_array(combined.held.T), repeats, lambda left: of_sums(left + constant)
             )
     if any(isinstance(one, Called) for one in ready) or len(repeats) > most:
         return None

@@ -462,8 +462,8 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
     if not several.any():
         return 1.0
     between = np.bincount(of_pair, np.square(moved), minlength=votes.n_pairs)[several]
-    between = between * n_units[several] / (n_units[several] - 1)
-    return max(1.0, float(np.mean(between / variance[several])))
+    known: FloatArray = n_units[several] / (n_units[several] - 1)
+    return max(1.0, float(np.mean(between * known / variance[several])))
 
 
 def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator) -> FloatArray:
