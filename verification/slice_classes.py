@@ -69,7 +69,9 @@ class Noted(NamedTuple):
 def truth(world: ClassWorld) -> float:
     """Return A − B in the bad slice."""
     lost = -_ACCURACY * _LOSS
-    return lost * world.classes / (world.classes - 1) if world.metric == "matthews_corrcoef" else lost
+    return (
+        lost * world.classes / (world.classes - 1) if world.metric == "matthews_corrcoef" else lost
+    )
 
 
 def simulate(world: ClassWorld, generator: np.random.Generator) -> op.Outcomes:

@@ -8,7 +8,8 @@ weighed one by one, as if every vote were cast by somebody else.
 A contest is how often each model beats each other one, which need not follow from strengths, and
 how many votes there are on each pair. The interval and the decision of ``op.compare`` are held
 against the mean of the true shares; a finding that says that the fitted model is wrong, or that
-nothing shows whether it is right, counts as withheld, as it is in a gate or at least named.
+nothing shows whether it is right, counts as withheld. Votes may be tied, come from voters who cast
+several, who hold the same view in half of them, or have weights of 1/2 and 2 at random.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import outperform as op
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.hdi import narrowest
 from outperform.errors import DataError
+from outperform.gates.rule import Judgement, judge
 from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import make_score_spec
 from verification import markdown
@@ -34,7 +36,7 @@ SEED = 20_261_118
 LEAST, MOST = 0.925, 0.98
 MOST_WRONG, MOST_ALARMS = 0.05, 0.02
 REPETITIONS = 300
-_N_DRAWS, _ROPE = 2_000, 0.02
+_N_DRAWS, _CONTEST_DRAWS, _ROPE = 2_000, 1_000, 0.02
 _TRUE_VOTERS = 400_000
 _STRENGTHS = np.array([0.5, 0.3, -0.2, -0.6])
 _NAMES = np.array(["a", "b", "c", "d"])
@@ -65,6 +67,9 @@ class Contest:
     votes: tuple[int, ...]
     place: float = 0.0
     strengths: bool = True  # whether these explain how often models beat each other
+    ties: float = 0.0  # the share of votes that are tied, whoever meets
+    per_voter: int = 1  # votes that a voter casts; of several, half follow one view
+    weighted: bool = False
 
     @property
     def name(self) -> str:
@@ -74,12 +79,16 @@ class Contest:
     @property
     def n_models(self) -> int:
         """How many models there are."""
-        return round((1 + np.sqrt(1 + 8 * len(self.votes))) / 2)
+        return round((1 + float(np.sqrt(1 + 8 * len(self.votes)))) / 2)
 
     @property
     def schedule(self) -> str:
         """The votes on each pair, in words."""
-        return str(self.votes[0]) if len(set(self.votes)) == 1 else "/".join(map(str, self.votes))
+        if len(set(self.votes)) == 1:
+            return str(self.votes[0])
+        if len(self.votes) > _FEW_PAIRS:
+            return f"{min(self.votes)} to {max(self.votes)}"
+        return "/".join(map(str, self.votes))
 
     @property
     def shares(self) -> FloatArray:
@@ -95,7 +104,7 @@ class Contest:
     def truth(self) -> float:
         """The difference of the win rates of the first two models."""
         rates = (self.shares.sum(axis=1) - 0.5) / (self.n_models - 1)
-        return float(rates[0] - rates[1])
+        return float(rates[0] - rates[1]) * (1 - self.ties)
 
 
 def _of_strengths(*strengths: float) -> tuple[float, ...]:
@@ -106,6 +115,15 @@ _CIRCLE, _CRUSHED, _MILD = (0.8, 0.05, 0.95), (0.6, 0.6, 0.9), (0.55, 0.5, 0.7)
 _LINE = _of_strengths(0.5, 0.2, -0.6)
 _TEN = _of_strengths(*np.linspace(1, -1, 10))
 _SQUARE = (0.8, 0.5, 0.05, 0.9, 0.5, 0.8)  # a–b, a–c, a–d, b–c, b–d, c–d
+# Six models of which each beats the next two and loses to those before.
+_SIX = tuple(0.75 if (j - i) % 6 < 3 else 0.4 for i, j in combinations(range(6), 2))
+
+
+def _uneven(n_models: int, votes: Sequence[int]) -> tuple[int, ...]:
+    return tuple(votes[k % len(votes)] for k in range(n_models * (n_models - 1) // 2))
+
+
+_FEW_PAIRS = 6
 CONTESTS = (
     *(
         Contest(title=title, beats=beats, votes=votes, strengths=False)
@@ -132,6 +150,18 @@ CONTESTS = (
         Contest(title=title, beats=beats, votes=(n,) * len(beats))
         for n in (5, 10, 20)
         for title, beats in (("two", _of_strengths(0.4, 0.0)), ("three", _LINE), ("ten", _TEN))
+    ),
+    Contest(title="equal", beats=(0.5,) * 3, votes=(540, 30, 30)),
+    Contest(title="equal", beats=(0.5,) * 3, votes=(20,) * 3),
+    Contest(title="equal", beats=(0.5,) * 28, votes=_uneven(8, (60, 30, 10, 5))),
+    Contest(title="circles", beats=_SIX, votes=_uneven(6, (120, 40, 15, 60)), strengths=False),
+    *(
+        Contest(title=title, beats=_CIRCLE, votes=(540, 30, 30), strengths=False, **more)
+        for title, more in (
+            ("a circle, 30% ties", {"ties": 0.3}),
+            ("a circle, voters of 4 votes", {"per_voter": 4}),
+            ("a circle, weighted votes", {"weighted": True}),
+        )
     ),
 )
 VOTERS = tuple(
@@ -215,6 +245,7 @@ class Judged:
     mean: float
     covered: bool = False
     wrong: bool = False
+    opened: bool = False  # a gate that the truth does not open
     misfit: bool = False
     unchecked: bool = False
 
@@ -231,32 +262,54 @@ class Judged:
 
 def repeat(world: World | Contest, first: int, last: int) -> list[Held | Judged]:
     """Repeat the elections ``first`` to ``last``, not included, of a world."""
-    judge = _judge if isinstance(world, Contest) else _repeat
-    return [judge(world, number) for number in range(first, last)]  # type: ignore[operator]
+    numbers = range(first, last)
+    if isinstance(world, Contest):
+        return [_judge(world, number) for number in numbers]
+    return [_repeat(world, number) for number in numbers]
+
+
+def draw_contest(world: Contest, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw the votes of a contest as ``op.Scores.from_votes`` takes them."""
+    low, high = (np.repeat(codes, world.votes) for codes in np.triu_indices(world.n_models, 1))
+    n = len(low)
+    turned = rng.random(n) < 0.5
+    one, two = np.where(turned, high, low), np.where(turned, low, high)
+    share = world.shares[low, high]
+    place = world.place * np.where(turned, -1.0, 1.0)
+    voter = rng.permutation(n) // world.per_voter
+    same = (rng.random(n) < 0.5) & (world.per_voter > 1)
+    luck = np.where(same, rng.random(n)[voter], rng.random(n))
+    won = luck < 1 / (1 + (1 - share) / share * np.exp(-place))
+    names = np.array(list("abcdefghij"))
+    winner = np.where(rng.random(n) < world.ties, "tie", names[np.where(won, low, high)])
+    return {
+        "first": names[one],
+        "second": names[two],
+        "winner": winner,
+        "groups": voter if world.per_voter > 1 else None,
+        "sample_weight": rng.choice([0.5, 2.0], size=n) if world.weighted else None,
+    }
 
 
 def _judge(world: Contest, number: int) -> Judged:
-    place = WORLDS.index(world)
-    rng = np.random.default_rng([SEED, place, number])
-    low, high = (np.repeat(codes, world.votes) for codes in np.triu_indices(world.n_models, 1))
-    turned = rng.random(len(low)) < 0.5
-    one, two = np.where(turned, high, low), np.where(turned, low, high)
-    share = world.shares[one, two]
-    won = rng.random(len(one)) < 1 / (1 + (1 - share) / share * np.exp(-world.place))
-    names = np.array(list("abcdefghij"))
+    # The last number keeps these draws apart from those by which the method was chosen.
+    rng = np.random.default_rng([SEED, WORLDS.index(world), number, 1])
     try:
-        election = op.Scores.from_votes(names[one], names[two], names[np.where(won, one, two)])
+        election = op.Scores.from_votes(**draw_contest(world, rng))
     except DataError:
         return Judged(mean=np.nan)
-    c = op.compare(election, "a", "b", rope=_ROPE, n_draws=_N_DRAWS, random_state=number)
+    c = op.compare(election, "a", "b", rope=_ROPE, n_draws=_CONTEST_DRAWS, random_state=number)
     true, sign = truth_of_contest(world), c.decision.symbol
     findings = {one.name for one in c.findings}
+    better, not_worse = (judge(c, require=require) for require in ("better", "not_worse"))
     return Judged(
         mean=c.mean,
         covered=c.hdi.low <= true <= c.hdi.high,
         wrong=(sign == "≫" and true <= _ROPE)
         or (sign == "≪" and true >= -_ROPE)
         or (sign == "≈" and abs(true) > _ROPE),
+        opened=(better is Judgement.PASS and true <= _ROPE)
+        or (not_worse is Judgement.PASS and true < -_ROPE),
         misfit="votes_do_not_fit" in findings,
         unchecked="votes_unchecked" in findings,
     )
@@ -300,7 +353,8 @@ def table(found: Found) -> str:
 def _table_of_contests(found: Mapping[Any, Sequence[Any]]) -> str:
     head = [
         "who beats whom", "models", "votes on each pair", "first place", "repetitions",
-        "true a − b", "mean", "covered", "wrong decisions", "called wrong", "unchecked", "refused",
+        "true a − b", "mean", "covered", "wrong decisions", "gates opened wrongly", "called wrong",
+        "unchecked", "refused",
     ]  # fmt: skip
     rows = []
     for world, judged in found.items():
@@ -316,6 +370,7 @@ def _table_of_contests(found: Mapping[Any, Sequence[Any]]) -> str:
                 f"{np.mean([one.mean for one in given]):+.3f}" if given else "–",
                 _share([one.covered for one in given]),
                 _share([one.wrong for one in given]),
+                _share([one.opened for one in given]),
                 _share([one.misfit for one in given]),
                 _share([one.unchecked for one in given]),
                 _share([one.refused for one in judged]),
@@ -323,8 +378,10 @@ def _table_of_contests(found: Mapping[Any, Sequence[Any]]) -> str:
         )
     return markdown.table(head, rows, numbers_from=1) + (
         f"\n95% intervals and decisions of the difference of two win rates, ROPE ±{_ROPE:g}, by "
-        f"{_N_DRAWS:,} draws. Votes are on a–b, a–c, …, b–c, …; one number is that of all pairs. "
-        "In contests not called strengths, two, three or ten, no strengths explain who beats whom. "
+        f"{_CONTEST_DRAWS:,} draws. Votes are on a–b, a–c, …, b–c, …; one number is that of all "
+        "pairs. "
+        "No strengths explain who beats whom in circles, where b crushes c, and where one is good "
+        "at another. Gates: candidate a and baseline b, required to be better or not worse. "
         "Where a pair has no votes, the Bradley–Terry model is fitted: called wrong is "
         "`votes_do_not_fit`, unchecked `votes_unchecked`.\n"
     )
@@ -377,12 +434,14 @@ def _failures_of_contest(world: Contest, judged: Sequence[Judged]) -> list[str]:
     n = len(judged)
     right = float(np.mean([one.covered or one.withheld for one in judged]))
     wrong = float(np.mean([one.wrong and not one.withheld for one in judged]))
+    opened = float(np.mean([one.opened for one in judged]))
     alarms = float(np.mean([one.misfit for one in judged])) if world.strengths else 0.0
     return [
         f"votes, {world.name}: {share:.1%} {what}"
         for share, low, high, what in (
             (right, LEAST, 1.0, "covered or withheld"),
             (wrong, 0.0, MOST_WRONG, "wrong decisions that nothing withholds"),
+            (opened, 0.0, MOST_WRONG, "gates opened wrongly"),
             (alarms, 0.0, MOST_ALARMS, "called wrong, though strengths explain the votes"),
         )
         if share_is_off(share, n, low, high)

@@ -102,7 +102,15 @@ def test_a_fit_that_does_not_explain_the_votes_is_named_and_closes_a_gate():
     c = op.compare(seen, "b", "c", **asked)
     assert "votes=Bradley-Terry" in c.signature
     (misfit,) = [one for one in c.findings if one.name == "votes_do_not_fit"]
-    assert misfit.level == "warning"
+    assert misfit.level == "serious"
+    wide = op.compare(seen, "b", "c", **asked | {"rope": 0.4})
+    assert -0.4 < wide.hdi.low < wide.hdi.high < 0.4  # which would be ≈
+    assert wide.decision is op.Decision.UNDECIDED
+    assert {step.decision for step in c.rope_curve()} == {op.Decision.UNDECIDED}
+    ranking = op.rank(seen, **asked)
+    assert ranking.pair("b", "c").decision is op.Decision.UNDECIDED
+    assert set(ranking.tied) == set("abcd")
+    assert misfit.level in {one.level for one in ranking.findings if one.name == misfit.name}
     assert "a got 10.0% against d" in misfit.message
     gate = op.gate(seen, "b", "c", metric="win_rate", require="not_worse", **asked)
     assert gate.judgement is Judgement.UNDECIDED
@@ -110,16 +118,26 @@ def test_a_fit_that_does_not_explain_the_votes_is_named_and_closes_a_gate():
     tasks = op.Suite({"one": seen, "two": seen}, metrics="win_rate", ropes=0.02)
     assert op.gate(tasks, "b", "c", n_draws=1_000).judgement is Judgement.UNDECIDED
     elo = op.compare(counted(CRUSHED), "a", "b", metric="elo", rope=20, n_draws=500)
-    assert "votes_do_not_fit" in {one.name for one in elo.findings}
+    assert ("votes_do_not_fit", "serious") in {(one.name, one.level) for one in elo.findings}
+    assert op.estimate(seen, "b", n_draws=500).findings[-1].level == "warning"
 
 
 def test_strengths_that_explain_the_votes_raise_nothing_and_a_tree_cannot_be_checked():
     fits = {("a", "b"): (90, 60), ("b", "c"): (90, 60), ("c", "d"): (90, 60), ("a", "d"): (90, 80)}
     c = op.compare(counted(fits), "a", "c", rope=0.02, n_draws=500, random_state=0)
     assert {"votes_do_not_fit", "votes_unchecked"}.isdisjoint(one.name for one in c.findings)
+    assert "pairs_without_votes" in {one.name for one in c.findings}
     del fits["a", "d"]
     c = op.compare(counted(fits), "a", "c", rope=0.02, n_draws=500, random_state=0)
-    assert ("votes_unchecked", "warning") in {(one.name, one.level) for one in c.findings}
+    assert ("votes_unchecked", "serious") in {(one.name, one.level) for one in c.findings}
+    assert (c.decision, c.hdi.low > 0.02) == (op.Decision.UNDECIDED, True)
+    asked = {"rope": 0.02, "n_draws": 500, "random_state": 0}
+    gate = op.gate(counted(fits), "a", "c", metric="win_rate", require="not_worse", **asked)
+    assert gate.judgement is Judgement.UNDECIDED
+    asked |= {"metric": "elo", "rope": 5}
+    # Elo ratings of two that met are the log odds of their own votes; of others they are not.
+    assert op.compare(counted(fits), "a", "b", **asked).decision is op.Decision.BETTER
+    assert op.compare(counted(fits), "a", "c", **asked).decision is op.Decision.UNDECIDED
 
 
 def test_voters_with_tastes_do_not_pass_for_a_misfit():

@@ -108,7 +108,9 @@ def test_slices_of_many_classes_are_what_they_say():
     # Of 4,000 items a difference has an error of 0.007 at most.
     assert values[0, 0] - values[1, 0] == pytest.approx(slice_classes.truth(world), abs=0.035)
     assert np.abs(values[0, 1:] - values[1, 1:]).max() < 0.035
-    assert slice_classes.truth(replace(world, metric="matthews_corrcoef")) == pytest.approx(-0.1275 * 20 / 19)
+    assert slice_classes.truth(replace(world, metric="matthews_corrcoef")) == pytest.approx(
+        -0.1275 * 20 / 19
+    )
 
 
 def test_hidden_bad_slices_false_calls_and_missing_findings_are_said():

@@ -121,16 +121,14 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     spelled = tuple(_spelled(comparison, require))
     undefined = tuple(_unobserved(comparison))
     unseen = () if undefined else tuple(unseen_finding(comparison.spec))
-    votes = tuple(_votes_do_not_fit(comparison))
     drawn = tuple(_drawn_unknown(comparison))
-    replaced = {one.name for one in (*coarse, *spelled, *unseen, *votes, *drawn)}
+    replaced = {one.name for one in (*coarse, *spelled, *unseen, *drawn)}
     told = [one for one in comparison.findings if one.name not in replaced]
     return (
         *told,
         *_lenient(comparison),
         *spelled,
         *unseen,
-        *votes,
         *drawn,
         *undefined,
         *_against_data(comparison, require),
@@ -201,13 +199,6 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
     empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
     if empty:
         yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
-
-
-def _votes_do_not_fit(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the finding about votes that a model does not explain: no gate opens by that model."""
-    for one in comparison.findings:
-        if one.name == "votes_do_not_fit":
-            yield replace(one, level="serious")
 
 
 def _drawn_unknown(comparison: Comparison) -> Iterator[Finding]:

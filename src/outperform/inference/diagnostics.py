@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from outperform.decision.rope import (
     margin,
     probability_error,
 )
-from outperform.findings import Finding, clauses, counted, finding, listed, quoted
+from outperform.findings import Finding, Level, clauses, counted, finding, listed, quoted
 from outperform.inference import engine
 from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
@@ -87,26 +88,25 @@ def _first_place(spec: ScoreSpec) -> Finding:
     )
 
 
-# A model of strengths that explains the votes is called wrong once in so many times.
-_MISFIT = 0.01
-
-
 def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
     """Say where fitted strengths do not explain the votes, or nothing shows whether they do."""
-    values = spec.view.values[0]
-    names = spec.data.voted_on
-    if votes.method(spec.metric.name, values) != "Bradley-Terry":
+    check, names = spec.fit_of_votes, spec.data.voted_on
+    if check is None:
         return
-    check = votes.check_fit(values, spec.units)
+    every = combinations(range(len(spec.data.models)), 2)
+    level: Level = "serious" if any(map(spec.rests_on_strengths, every)) else "warning"
     if check.df < 1 and len(names) > 2:
-        yield finding("votes_unchecked", pairs=len(names) - 1, models=len(names))
-    elif check.p_value < _MISFIT:
+        yield finding("votes_unchecked", level=level, pairs=len(names) - 1, models=len(names))
+    elif check.p_value < votes.MISFIT:
         pairs = clauses(
             f"{names[one.first]} got {one.share:.1%} against {names[one.second]} where "
             f"{one.fitted:.1%} is fitted"
             for one in check.worst
         )
-        yield finding("votes_do_not_fit", p=check.p_value, pairs=pairs)
+        yield finding("votes_do_not_fit", level=level, p=check.p_value, pairs=pairs)
+    elif spec.metric.name == "win_rate" and (n := votes.n_without_votes(spec.view.values[0])):
+        pairs = counted(n, "pairs", one="pair")
+        yield finding("pairs_without_votes", pairs=pairs, p=check.p_value)
 
 
 def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:

@@ -342,9 +342,21 @@ def allow(
 ) -> tuple[Decision, Finding | None]:
     """Return the decision as far as the data allow it, and the finding if few items differ."""
     few = disagreement_finding(spec, decision, hdi, pair)
-    if any(never_match(spec, place) for place in pair) or contradicts(spec):
-        return Decision.UNDECIDED, few
-    return unless_serious(decision, few), few
+    return Decision.UNDECIDED if withholds(spec, few, pair) else decision, few
+
+
+def withholds(spec: Spec, few: Finding | None, pair: Sequence[int]) -> bool:
+    """Return whether a decision rests on few disagreements or on data that do not bear it."""
+    return wrong_data(spec, pair) or (few is not None and few.level == "serious")
+
+
+def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
+    """Return whether data and question do not fit: labels, votes, or how people's were drawn."""
+    if contradicts(spec):
+        return True
+    if isinstance(spec, ScoreSpec):
+        return spec.rests_on_strengths(pair)
+    return any(never_match(spec, place) for place in pair)
 
 
 def allow_runs(

@@ -21,6 +21,7 @@ from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
 from outperform.inference.score_views import arranged, count_apart, prepare_all, unit_influence
+from outperform.metrics import votes
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
@@ -42,6 +43,8 @@ from outperform.progress import log_time
 _ROUNDING = 1e-6
 # So many times as many units with normal influences know a spread as well as even ones.
 NORMAL_KURTOSIS = 3
+# Of two models there is one pair, and no strengths are at odds with its votes.
+_SOME_PAIRS = 3
 
 
 class Scale(NamedTuple):
@@ -427,6 +430,29 @@ class ScoreSpec(BaseSpec):
         """
         by_size = known_spread(self.n_even / NORMAL_KURTOSIS)
         return tuple(by_size if one is None else one.df() for one in self.influences)
+
+    @cached_property
+    def fit_of_votes(self) -> votes.FitCheck | None:
+        """How well strengths explain the votes they were fitted to; None where none are fitted."""
+        values = self.view.values[0]
+        if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
+            return None
+        return votes.check_fit(values, self.units)
+
+    def rests_on_strengths(self, pair: Sequence[int]) -> bool:
+        """Return whether fitted strengths that are wrong or unchecked decide on two models.
+
+        Where as few pairs met as can link the models, nothing but the Elo ratings of two that met
+        follows from votes alone: what is between them is the log odds of their own votes.
+        """
+        check = self.fit_of_votes
+        if check is None or len(self.data.voted_on) < _SOME_PAIRS:
+            return False
+        if check.df > 0:
+            return check.p_value < votes.MISFIT
+        codes = {int(self.view.values[place][0, VOTES.index("model")]) for place in pair}
+        met = np.isin(self.view.values[0][:, :2], list(codes)).all(axis=1).any()
+        return self.metric.name != "elo" or not met
 
     @property
     def adds_up(self) -> bool:

@@ -204,6 +204,18 @@ def by_pairs(values: FloatArray) -> bool:
     return not votes.ordered or bool(((upright > 0) & (upright < met)).any())
 
 
+def n_without_votes(values: FloatArray) -> int:
+    """Return how many pairs of models were never voted on.
+
+    Examples
+    --------
+    >>> n_without_votes(np.array([[0, 1, 1.0, 0, 0, 3], [1, 2, 1.0, 0, 0, 3]]))
+    1
+    """
+    votes = _votes(values)
+    return votes.n_pairs - len(np.unique(votes.pair))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairShares:
     """Win rates as means of shares, where every two models were voted on.
@@ -350,6 +362,8 @@ class FitCheck(NamedTuple):
     worst: tuple[Misfit, ...]
 
 
+MISFIT = 0.01
+"""Strengths that explain the votes are called wrong with this probability."""
 _SIMULATIONS, _CHECK_SEED, _MOST_WORST = 999, 20_261_119, 3
 
 
@@ -393,8 +407,8 @@ def check_fit(values: FloatArray, units: Units) -> FitCheck:
     simulated = _simulated(raw, result, votes, rng)
     p_value = (1 + int((simulated >= statistic * (1 - _ROUNDING)).sum())) / (1 + _SIMULATIONS)
     upright = votes.first < votes.second
-    y = np.where(upright, votes.points, 1 - votes.points)
-    y = np.bincount(votes.pair, times * y, minlength=votes.n_pairs)
+    each = np.where(upright, votes.points, 1 - votes.points)
+    y = np.bincount(votes.pair, times * each, minlength=votes.n_pairs)
     order = np.argsort(-np.where(voted, squares, -1.0), kind="stable")[:_MOST_WORST]
     worst = tuple(
         Misfit(
@@ -448,8 +462,8 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
     if not several.any():
         return 1.0
     between = np.bincount(of_pair, np.square(moved), minlength=votes.n_pairs)[several]
-    between = between * n_units[several] / (n_units[several] - 1)
-    return max(1.0, float(np.mean(between / variance[several])))
+    known: FloatArray = n_units[several] / (n_units[several] - 1)
+    return max(1.0, float(np.mean(between * known / variance[several])))
 
 
 def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator) -> FloatArray:

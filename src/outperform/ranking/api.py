@@ -39,13 +39,21 @@ from outperform.inference.spec import (
     refuse_counted,
     rope_for,
 )
+from outperform.inference.spelling import unless_told
 from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name, sign
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
-from outperform.ranking.pairs import Matrix, all_pairs, in_order, ranking_findings
+from outperform.ranking.pairs import (
+    Matrix,
+    all_pairs,
+    in_order,
+    ranking_findings,
+    spelled_pairs,
+    unless_spelled,
+)
 from outperform.ranking.result import RankedModel, Ranking
 from outperform.results.base import verb as feature
 from outperform.results.comparison import Comparison
@@ -92,7 +100,10 @@ def summarize_ranking(
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
     pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
-    pairs = in_order(pairs, order)
+    spelled = unless_spelled(
+        spec, in_order(pairs, order), rope=rope, prob=prob, n_draws=n_draws, seed=seed
+    )
+    pairs = spelled.pairs
     signed = sign("rank", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     signature = f"{signed} | models={len(order)}"
     rows = _rows(
@@ -110,11 +121,13 @@ def summarize_ranking(
         row.name: (row.observed, row.raw.mean, row.raw.sd)
         for row in sorted(rows, key=lambda row: row.name)
     }
+    of_pairs = tuple(spelled_pairs(spec, spelled))
     findings = (
         *diagnostics.rope_findings(rope),
-        *diagnostics.table_findings(spec),
+        *unless_told(diagnostics.table_findings(spec), of_pairs),
+        *of_pairs,
         *diagnostics.pull_findings(spec, pulled),
-        *ranking_findings(spec, pairs, n_draws=n_draws),
+        *ranking_findings(spec, spelled, n_draws=n_draws),
         *_of_the_order(values[order[0]] - values[order[1]], pairs),
         *_of_the_first_two(spec, order, pairs),
     )

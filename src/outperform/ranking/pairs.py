@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,17 @@ from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
 from outperform.inference.disagreements import are_same
-from outperform.inference.spec import Spec
+from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.spelling import (
+    SPELLED,
+    AsRight,
+    NeverTrue,
+    ask_as_right,
+    interpret_two,
+    listed_predictions,
+    never_true,
+    spelling_findings,
+)
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:
@@ -68,7 +78,7 @@ class Pair:
     decision
         The decision.
     withheld
-        Whether a decision was withheld because the two disagree on too few items or groups.
+        Whether a serious finding about the two withheld a decision.
     coarse
         Whether so few draws leave the decision open.
     """
@@ -111,6 +121,63 @@ def all_pairs(
     for (i, j), (forward, backward) in zip(places, found, strict=True):
         matrix[i][j], matrix[j][i] = forward, backward
     return tuple(map(tuple, matrix))
+
+
+class Spelled(NamedTuple):
+    """Pairs whose decision depends on how predictions are spelled, and these predictions."""
+
+    pairs: Matrix
+    changed: frozenset[frozenset[str]]
+    predictions: tuple[NeverTrue, ...]
+
+
+def unless_spelled(
+    spec: Spec,
+    pairs: Matrix,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+) -> Spelled:
+    """Withhold what depends on predictions that look like a true class spelled otherwise.
+
+    Each pair is asked again, as :func:`compare` asks again, with such predictions taken as right.
+    """
+    odd = tuple(one for one in never_true(spec) if one.like is not None)
+    if not odd:
+        return Spelled(pairs, frozenset(), ())
+    assert isinstance(spec, LabelSpec)
+    matrix, changed = [list(row) for row in pairs], set()
+    interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
+    models = {one.model for one in odd}
+    choices = spec.choices._asdict()
+    for i, j in combinations(range(len(matrix)), 2):
+        forward, backward = matrix[i][j], matrix[j][i]
+        assert forward is not None
+        assert backward is not None
+        if models.isdisjoint(forward.names):
+            continue
+        view = spec.data.select(list(forward.names))
+        two = make_label_spec(view, metric=spec.metric, counting=spec.counting, **choices)
+        answers = [one for one in ask_as_right(two, interpret) if one.alike]
+        if _depends(forward, answers, rope):
+            matrix[i][j] = _withheld(forward)
+            changed.add(frozenset(forward.names))
+        turned = [replace(one, hdi=_negated(one.hdi)) for one in answers]
+        if _depends(backward, turned, rope):
+            matrix[j][i] = _withheld(backward)
+            changed.add(frozenset(backward.names))
+    named = tuple(one for one in odd if any(one.model in names for names in changed))
+    return Spelled(tuple(map(tuple, matrix)), frozenset(changed), named)
+
+
+def _depends(pair: Pair, answers: Sequence[AsRight], rope: Rope) -> bool:
+    return any(one.name == SPELLED for one in spelling_findings(pair.decision, answers, rope))
+
+
+def _withheld(pair: Pair) -> Pair:
+    return replace(pair, decision=Decision.UNDECIDED, withheld=True)
 
 
 def in_order(matrix: Matrix, order: Sequence[int]) -> Matrix:
@@ -178,7 +245,7 @@ def _conclude(
         p_better=masses.above if better else masses.below,
         p_greater=masses.greater,
         decision=decision,
-        withheld=few is not None and few.level == "serious",
+        withheld=decision is Decision.UNDECIDED and disagreements.withholds(spec, few, places),
         coarse=gap < diagnostics.SAFE_ERRORS * error,
     )
 
@@ -200,9 +267,23 @@ def mean_matrix(matrix: Matrix) -> FloatArray:
     return np.array([[0.0 if pair is None else pair.mean for pair in row] for row in matrix])
 
 
-def ranking_findings(spec: Spec, pairs: Matrix, *, n_draws: int) -> Iterator[Finding]:
+def spelled_pairs(spec: Spec, spelled: Spelled) -> Iterator[Finding]:
+    """Yield what withholds the decision on pairs: predictions that may be spelled otherwise."""
+    every = list(above_diagonal(spelled.pairs))
+    changed = [pair for pair in every if frozenset(pair.names) in spelled.changed]
+    if changed:
+        yield finding(
+            "spelled_otherwise/pairs",
+            predictions=listed_predictions(spelled.predictions, spec.data.kind),
+            found=len(changed),
+            n=len(every),
+            pairs=_named(changed),
+        )
+
+
+def ranking_findings(spec: Spec, spelled: Spelled, *, n_draws: int) -> Iterator[Finding]:
     """Yield findings about pairs."""
-    every = list(above_diagonal(pairs))
+    every = list(above_diagonal(spelled.pairs))
     same = [p for p in every if not p.observed and are_same(spec.data, *p.names)]
     if same:
         yield finding(
@@ -212,7 +293,15 @@ def ranking_findings(spec: Spec, pairs: Matrix, *, n_draws: int) -> Iterator[Fin
             n=len(every),
             pairs=_named(same),
         )
-    withheld = [pair for pair in every if pair.withheld and pair not in same]
+    places = {name: place for place, name in enumerate(spec.view.models)}
+    withheld = [
+        pair
+        for pair in every
+        if pair.withheld
+        and pair not in same
+        and frozenset(pair.names) not in spelled.changed
+        and not disagreements.wrong_data(spec, [places[name] for name in pair.names])
+    ]
     if withheld:
         yield finding(
             "few_disagreements/pairs", found=len(withheld), n=len(every), pairs=_named(withheld)

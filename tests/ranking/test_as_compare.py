@@ -1,0 +1,142 @@
+"""Pairs of a ranking and comparisons of the same two: the same decision, withheld or not."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import outperform as op
+
+NAMES = ("ada", "bob", "cy")
+RIGHT = {"ada": 0.9, "bob": 0.7, "cy": 0.68}
+
+
+def labels(n, classes, seed, respell=()):
+    """Return truth and predictions; the names in ``respell`` write one class in capitals."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(classes, size=n)
+    predictions = {}
+    for name, share in RIGHT.items():
+        guess = np.where(rng.random(n) < share, truth, rng.choice(classes, size=n)).astype(object)
+        if name in respell:
+            guess[guess == classes[0]] = classes[0].upper()
+        predictions[name] = guess
+    return truth, predictions
+
+
+def never_right(n, seed):
+    truth, predictions = labels(n, TWO, seed)
+    predictions["cy"] = np.array([f"label {one}" for one in predictions["cy"]], dtype=object)
+    return op.Outcomes.from_labels(truth, predictions)
+
+
+def outcomes(n, classes, seed, respell=(), **more):
+    truth, predictions = labels(n, classes, seed, respell)
+    return op.Outcomes.from_labels(truth, predictions, **more)
+
+
+def votes(tally):
+    rows = [(x, y, x if k < won else y) for (x, y), (n, won) in tally.items() for k in range(n)]
+    return op.Scores.from_votes(*zip(*rows, strict=True), ordered=False)
+
+
+def grades(n, seed, **more):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=n)
+    values = {name: common + share + rng.normal(size=n) / 4 for name, share in RIGHT.items()}
+    return op.Scores.from_values(values, **more)
+
+
+def label_sets(n, seed, respell=()):
+    rng = np.random.default_rng(seed)
+    kinds = np.array(["red", "green", "blue"])
+    truth = rng.random((n, 3)) < 0.4
+    predictions = {}
+    for name, share in RIGHT.items():
+        guess = np.where(rng.random((n, 3)) < share, truth, rng.random((n, 3)) < 0.4)
+        known = np.array(["RED", "green", "blue"]) if name in respell else kinds
+        predictions[name] = [set(known[row].tolist()) for row in guess]
+    return op.Outcomes.from_labels([set(kinds[row].tolist()) for row in truth], predictions)
+
+
+def judged(n, seed):
+    rng = np.random.default_rng(seed)
+    right = {name: rng.random(n) < share for name, share in RIGHT.items()}
+    judge = {name: np.where(rng.random(n) < 0.9, bits, ~bits) for name, bits in right.items()}
+    looked = np.arange(n) < n // 2
+    human = {name: np.where(looked, bits, np.nan) for name, bits in right.items()}
+    return op.Outcomes.from_judged(judge, human=human)
+
+
+def same_answers(n):
+    right = np.arange(n) % 5 > 0
+    nearly = right.copy()
+    nearly[:2] = ~nearly[:2]
+    return op.Outcomes.from_correct({"ada": right, "bob": right, "cy": nearly})
+
+
+TWO, FIVE = ["no", "yes"], ["a", "b", "c", "d", "e"]
+CHAIN = {("ada", "bob"): (300, 220), ("bob", "cy"): (300, 160)}
+CIRCLE = {("ada", "bob"): (90, 80), ("bob", "cy"): (90, 80), ("ada", "cy"): (90, 10)}
+DATA = {
+    "two classes": lambda: (outcomes(300, TWO, 1), "accuracy"),
+    "two classes, F1": lambda: (outcomes(300, TWO, 2), "f1_macro"),
+    "five classes": lambda: (outcomes(400, FIVE, 3), "f1_macro"),
+    "groups": lambda: (outcomes(300, TWO, 4, groups=np.arange(300) // 3), "accuracy"),
+    "weights": lambda: (
+        outcomes(300, FIVE, 5, sample_weight=1.0 + np.arange(300) % 3),
+        "accuracy",
+    ),
+    "one spelled otherwise": lambda: (outcomes(300, TWO, 6, respell=["ada"]), "accuracy"),
+    "two spelled otherwise": lambda: (outcomes(300, FIVE, 7, respell=["bob", "cy"]), "f1_macro"),
+    "groups, spelled otherwise": lambda: (
+        outcomes(300, TWO, 8, respell=["cy"], groups=np.arange(300) // 3),
+        "accuracy",
+    ),
+    "never true": lambda: (never_right(200, 9), "accuracy"),
+    "label sets": lambda: (label_sets(200, 10), "f1_micro"),
+    "label sets, spelled otherwise": lambda: (label_sets(200, 11, respell=["bob"]), "f1_macro"),
+    "grades": lambda: (grades(200, 12), "mean"),
+    "grades of groups": lambda: (grades(200, 13, groups=np.arange(200) // 4), "mean"),
+    "few grades": lambda: (grades(12, 14), "mean"),
+    "right and wrong by a judge": lambda: (judged(400, 15), "accuracy"),
+    "the same answers": lambda: (same_answers(200), "accuracy"),
+    "votes": lambda: (votes(CIRCLE), "win_rate"),
+    "votes, Elo": lambda: (votes(CIRCLE), "elo"),
+    "votes in a chain": lambda: (votes(CHAIN), "win_rate"),
+    "votes in a chain, Elo": lambda: (votes(CHAIN), "elo"),
+}
+
+
+@pytest.mark.parametrize("rope", [0.02, 0.3])
+@pytest.mark.parametrize("kind", DATA)
+def test_a_pair_of_a_ranking_is_decided_as_two_models_are(kind, rope):
+    seen, metric = DATA[kind]()
+    width = 100 * rope if metric == "elo" else rope
+    asked = {"metric": metric, "rope": width, "n_draws": 2_000, "random_state": 4}
+    ranking = op.rank(seen, **asked)
+    for a, b in combinations(NAMES, 2):
+        for first, second in ((a, b), (b, a)):
+            pair, alone = ranking.pair(first, second), op.compare(seen, first, second, **asked)
+            serious = {one.name for one in alone.findings if one.level == "serious"}
+            withheld = bool(serious) and alone.decision is op.Decision.UNDECIDED
+            coarse = "monte_carlo_too_coarse" in {one.name for one in alone.findings}
+            assert pair.withheld == withheld, (first, second, serious)
+            if not coarse and not pair.coarse:
+                assert pair.decision is alone.decision, (first, second, alone.findings)
+    levels = {one.name for one in ranking.findings if one.level == "serious"}
+    if any(pair.withheld for row in ranking.pairs for pair in row if pair is not None):
+        assert levels
+
+
+def test_a_ranking_withholds_what_a_spelling_decides():
+    seen = outcomes(300, TWO, 6, respell=["ada"])
+    ranking = op.rank(seen, metric="accuracy", rope=0.02, n_draws=2_000, random_state=0)
+    (spelled,) = [one for one in ranking.findings if one.name == "spelled_otherwise"]
+    assert spelled.level == "serious"
+    assert "2 of 3 pairs" in spelled.message
+    assert ranking.pair("ada", "bob").withheld
+    assert not ranking.pair("bob", "cy").withheld
+    assert "ada" in ranking.tied  # whose answers are right but for the spelling
