@@ -286,10 +286,12 @@ def test_a_ratio_and_two_metrics_at_once_are_withheld_too():
     assert card.joint("accuracy", "f1_macro").decision == "undecided"
 
 
-def test_a_ranking_and_an_estimate_warn():
+def test_a_ranking_withholds_pairs_and_an_estimate_warns():
     models = {"new": CANDIDATE, "old": ALIKE["another word"], "other": BASELINE}
     seen = op.Outcomes.from_labels(TRUTH, models)
-    assert "spelled_otherwise" in names(op.rank(seen, **FAST), "warning")
+    ranking = op.rank(seen, **FAST)
+    assert "spelled_otherwise" in names(ranking, "serious")
+    assert ranking.pair("new", "old").decision.symbol == "?"
     asked = {"metric": "accuracy", "n_draws": 400, "random_state": 0}
     assert "spelled_otherwise" in names(op.estimate(seen, "old", **asked), "warning")
 
