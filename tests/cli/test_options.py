@@ -101,6 +101,7 @@ TABLE = {
         "--format": "FORMAT",
         "--junit": "FILE",
         "--output": "FILE",
+        "--model-version": "MODEL=VERSION",
         "--items": "FILE",
         "--recount": "PART",
         "--verify": None,

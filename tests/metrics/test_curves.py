@@ -319,8 +319,8 @@ def test_several_classes_are_read_by_their_top_label():
 # In comparisons
 
 
-def weights_drawn(n, n_draws, seed):
-    """Return the weights that a comparison of so many items draws."""
+def weights_drawn(n, n_draws, c):
+    """Return the weights that a comparison of so many items draws, whose spread few may know."""
     from outperform.posterior.bootstrap import draw_items
 
     def make():
@@ -330,7 +330,7 @@ def weights_drawn(n, n_draws, seed):
         return evaluate
 
     given = {"n_units": n, "shapes": None, "n_values": n, "n_draws": n_draws, "n_jobs": 1}
-    return draw_items(make, seed=seed, **given).T
+    return draw_items(make, seed=c.seed, df=c.spec.dfs[0], **given).T
 
 
 def compared(name, truth, a, b, **more):
@@ -349,7 +349,7 @@ def test_draws_are_the_metric_on_the_same_weights(name):
     view = c.spec.view
     for place, side in ((0, c.a), (1, c.b)):
         score, y = view.values[place], view.truth == 1
-        for weights, drawn in zip(weights_drawn(120, 200, c.seed)[:50], side.draws, strict=False):
+        for weights, drawn in zip(weights_drawn(120, 200, c)[:50], side.draws, strict=False):
             level = c.spec.metric.level
             if name.startswith("roc"):
                 expected = roc_auc_score(y, score, sample_weight=weights, max_fpr=level)
@@ -367,7 +367,7 @@ def test_draws_of_several_classes_are_the_metric_on_the_same_weights(name):
     expected = roc_auc_score(truth, a, multi_class=name[-3:])
     assert c.a.observed == pytest.approx(expected, abs=1e-12)
     view = c.spec.view
-    for weights, drawn in zip(weights_drawn(100, 200, c.seed)[:30], c.a.draws, strict=False):
+    for weights, drawn in zip(weights_drawn(100, 200, c)[:30], c.a.draws, strict=False):
         if name.endswith("ovo"):
             value = ovo_by_hand(view.truth, view.values[0], weights, weighted=False)
         else:
@@ -383,7 +383,7 @@ def test_draws_of_calibration_are_the_metric_on_the_same_weights(name):
     a, b = (1 / (1 + np.exp(-factor * score)) for factor in (1, 3))
     c = compared(name, truth, a, b)
     metric = c.spec.metric
-    for weights, drawn in zip(weights_drawn(150, 200, c.seed)[:30], c.b.draws, strict=False):
+    for weights, drawn in zip(weights_drawn(150, 200, c)[:30], c.b.draws, strict=False):
         expected = by_bins(str(metric.score), truth, b, weights, metric.bins)
         assert drawn == pytest.approx(expected, abs=1e-9)
     assert c.decision.words

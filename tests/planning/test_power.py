@@ -192,10 +192,10 @@ def test_the_power_of_grades_is_that_of_a_z_test():
     ],
     ids=["labels", "scores"],
 )
-def test_a_plan_reaches_its_target_by_power_too(pilot, asked):
+def test_a_plan_at_face_value_reaches_its_target_by_power_too(pilot, asked):
     asked = {**asked, "goal": "≫", "n_draws": 500, "random_state": 0, "n_jobs": 1}
     planned = op.plan(pilot=pilot, a="a", b="b", target=0.7, n_simulations=800, **asked)
-    found = op.power(pilot, "a", "b", sizes=[planned.n], n_simulations=800, **asked)
+    found = op.power(pilot, "a", "b", sizes=[planned.least], n_simulations=800, **asked)
     assert abs(found.power[0] - 0.7) < 4 * np.hypot(found.mcse[0], planned.error)
 
 

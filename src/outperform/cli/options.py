@@ -463,7 +463,7 @@ SliceDraws = Annotated[
     int | None,
     typer.Option(
         "--draws",
-        help="How many draws, of each slice and of the whole; by default 4,000 and 20,000.",
+        help="How many draws. Of each slice and of the whole; by default 4,000 and 20,000.",
         rich_help_panel=_ANSWER,
         parser=whole,
         metavar="NUMBER",
@@ -488,7 +488,7 @@ PlanSimulations = Annotated[
     int | None,
     typer.Option(
         "--simulations",
-        help="How many test sets to simulate at most. Default: 4,000, with a pilot 400 or 100.",
+        help="How many test sets to simulate. At most; by default 4,000, with a pilot 400 or 100.",
         rich_help_panel=_ANSWER,
         parser=whole,
         metavar="NUMBER",
