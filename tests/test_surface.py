@@ -21,7 +21,7 @@ MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
 MORE_PARAMETERS = {
-    "compare": 15, "gate": 16, "plan": 18, "power": 16, "read": 25, "read_scores": 17
+    "compare": 15, "gate": 16, "plan": 18, "power": 16, "read": 26, "read_scores": 17
 }  # fmt: skip
 
 VERBS = """
@@ -41,7 +41,6 @@ EXCEPTIONS = {
     ("metric", "bcv_estimate"): "the paper's folds count one class, so F1 is clear",
     ("metric", "cross_compare"): "as of bcv_compare",
     ("metric", "compare_scores"): "scores of folds are averaged, whatever they measure",
-    ("n_draws", "compare_slices"): "so many for each of thousands of slices",
     ("n_simulations", "power"): "at each size; plan's is for all of them",
     ("names", "compare_runs"): "runs are called after their models",
     ("names", "cross_compare"): "estimators are called after their classes",

@@ -27,6 +27,7 @@ Label: TypeAlias = str | int | bool
 """A class is text, a whole number or a truth value; nothing else."""
 
 SeedSequence: TypeAlias = np.random.SeedSequence
+Generator: TypeAlias = np.random.Generator
 Seed: TypeAlias = int | SeedSequence | np.random.Generator | np.random.RandomState | None
 
 

@@ -20,7 +20,7 @@ from outperform.decision.rope import (
     margin,
     probability_error,
 )
-from outperform.findings import Finding, Level, clauses, counted, finding, listed, quoted
+from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference import engine
 from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
@@ -94,16 +94,26 @@ def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
     if check is None:
         return
     every = combinations(range(len(spec.data.models)), 2)
-    level: Level = "serious" if any(map(spec.rests_on_strengths, every)) else "warning"
+    decides = any(map(spec.rests_on_strengths, every))
     if check.df < 1 and len(names) > 2:
-        yield finding("votes_unchecked", level=level, pairs=len(names) - 1, models=len(names))
+        yield finding(
+            "votes_unchecked",
+            level="serious" if decides else "warning",
+            pairs=len(names) - 1,
+            models=len(names),
+        )
     elif check.p_value < votes.MISFIT:
         pairs = clauses(
             f"{names[one.first]} got {one.share:.1%} against {names[one.second]} where "
             f"{one.fitted:.1%} is fitted"
             for one in check.worst
         )
-        yield finding("votes_do_not_fit", level=level, p=check.p_value, pairs=pairs)
+        yield finding(
+            "votes_do_not_fit",
+            level="serious" if decides else "warning",
+            p=check.p_value,
+            pairs=pairs,
+        )
     elif spec.metric.name == "win_rate" and (n := votes.n_without_votes(spec.view.values[0])):
         pairs = counted(n, "pairs", one="pair")
         yield finding("pairs_without_votes", pairs=pairs, p=check.p_value)

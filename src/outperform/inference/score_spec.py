@@ -45,6 +45,8 @@ _ROUNDING = 1e-6
 NORMAL_KURTOSIS = 3
 # Of two models there is one pair, and no strengths are at odds with its votes.
 _SOME_PAIRS = 3
+# What votes are simulated with whose fit is checked: the answer is the same each time.
+_CHECK_SEED = 20_261_119
 
 
 class Scale(NamedTuple):
@@ -437,7 +439,7 @@ class ScoreSpec(BaseSpec):
         values = self.view.values[0]
         if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
             return None
-        return votes.check_fit(values, self.units)
+        return votes.check_fit(values, self.units, np.random.default_rng(_CHECK_SEED))
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
         """Return whether fitted strengths that are wrong or unchecked decide on two models.

@@ -15,7 +15,7 @@ from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
 from outperform.metrics.score_registry import score_named, score_names
-from outperform.metrics.sums import Added, CombinedMeans, OfSums, Pick, WeightedQuantile, only
+from outperform.metrics.sums import CombinedMeans, OfSums, Pick, WeightedQuantile, only
 from outperform.metrics.weighted import (
     AveragePrecision,
     Prepared,
@@ -25,7 +25,7 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
-from outperform.posterior.bootstrap import Influence, jackknife
+from outperform.posterior.bootstrap import Influence, MoreWeights, jackknife
 
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 
@@ -217,7 +217,7 @@ class Joined(NamedTuple):
 
     held: FloatArray  # (n_units, n_sums)
     parts: tuple[CombinedMeans, ...]
-    added: Added | None = None
+    added: MoreWeights | None = None
 
     def evaluate(self, sums: FloatArray) -> FloatArray:
         """Return the value of each part at sums ``(n_sums, n)``."""
@@ -258,7 +258,7 @@ def joined(ready: Sequence[Prepared]) -> Joined | None:
     return Joined(held, parts, _added(own))
 
 
-def _added(parts: Sequence[CombinedMeans]) -> Added | None:
+def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     """Return what is added to the sums of all parts, those of each beside those of the others."""
     from scipy.sparse import block_diag, csr_array
 
@@ -266,12 +266,17 @@ def _added(parts: Sequence[CombinedMeans]) -> Added | None:
     if all(one is None for one in added):
         return None
     held = [
-        csr_array((0, part.terms.shape[1] + 1)) if one is None else one.held
+        csr_array((0, part.terms.shape[1] + 1))
+        if one is None
+        else csr_array(
+            (one.amount, (one.weight, one.column)),
+            shape=(len(one.shapes), part.terms.shape[1] + 1),
+        )
         for part, one in zip(parts, added, strict=True)
     ]
     shapes = np.concatenate([one.shapes for one in added if one is not None])
     left = np.minimum.reduce([one.left for one in added if one is not None])
-    return Added(shapes=shapes, held=csr_array(block_diag(held)), left=left)
+    return MoreWeights(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
 # To sort or fit without each of more units than this would take longer than the comparison itself,

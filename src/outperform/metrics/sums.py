@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import FloatArray
+from outperform._typing import FloatArray, IntArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
 from outperform.metrics.weighted import Buffer, Evaluate, Units
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 """From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
@@ -35,10 +32,16 @@ they looked; else theirs is 0."""
 
 
 class Added(NamedTuple):
-    """What is added to the sums in every draw, so that what never occurred is not impossible."""
+    """What is added to the sums in every draw, so that what never occurred is not impossible.
+
+    A weight adds its ``amount`` to the ``column`` of the statistics, or of the weights, which are
+    last; the two and ``weight`` are of equal length.
+    """
 
     shapes: FloatArray  # (n_added,) of the gammas that are drawn
-    held: csr_array  # (n_added, n_statistics + 1), what each adds to the sums and to the weights
+    weight: IntArray
+    column: IntArray
+    amount: FloatArray
     left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import BoolArray, FloatArray, IntArray
+from outperform._typing import BoolArray, FloatArray, Generator, IntArray
 from outperform.metrics.sums import Added, OfSums
 from outperform.metrics.weighted import Units
 
@@ -280,23 +280,24 @@ class PairShares:
         Gammas of shapes that add up to t give s (1 − s)/(t + 1), so t = n − 2 makes up for it. One
         of these is the vote added, and the place takes another one from all pairs together.
         """
-        from scipy.sparse import csr_array
-
         n_pairs = len(self.expected)
         each = [units.sums(column) for column in terms[:, :n_pairs].T]
         worth = np.array([np.square(one).sum() / max(one.sum(), _ROUNDING) for one in each])
         pair = np.arange(n_pairs)
         won, lost = 2 * pair, 2 * pair + 1
-        rows = np.concatenate([won, lost, won])
-        columns = np.concatenate([pair, pair, 2 * n_pairs + pair])
-        held = csr_array((np.tile(worth, 3), (rows, columns)), shape=(2 * n_pairs, 3 * n_pairs + 2))
         shapes = np.stack([self.expected, 1 - self.expected], axis=1).ravel()
         n = np.array([one.sum() for one in each]) / np.maximum(worth, _ROUNDING)
         taken = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
         left = np.maximum(1 - taken / np.maximum(n, 1.0), _LEAST_LEFT)
         of_votes = left @ terms[:, :n_pairs].T
         mean_left = units.sums(of_votes) / units.sums(np.ones(len(terms)))
-        return Added(shapes=shapes, held=held, left=mean_left)
+        return Added(
+            shapes=shapes,
+            weight=np.concatenate([won, lost, won]),
+            column=np.concatenate([pair, pair, 2 * n_pairs + pair]),
+            amount=np.tile(worth, 3),
+            left=mean_left,
+        )
 
 
 # One vote keeps a quarter of its weight's shape, however few there are on a pair.
@@ -364,10 +365,10 @@ class FitCheck(NamedTuple):
 
 MISFIT = 0.01
 """Strengths that explain the votes are called wrong with this probability."""
-_SIMULATIONS, _CHECK_SEED, _MOST_WORST = 999, 20_261_119, 3
+_SIMULATIONS, _MOST_WORST = 999, 3
 
 
-def check_fit(values: FloatArray, units: Units) -> FitCheck:
+def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitCheck:
     """Test whether strengths explain the votes: Pearson's chi-square over pairs of models.
 
     Its distribution comes from votes simulated from the fit, on the same pairs in the same orders,
@@ -379,7 +380,7 @@ def check_fit(values: FloatArray, units: Units) -> FitCheck:
     --------
     >>> circle = [[0, 1], [1, 2], [2, 0]] * 40  # everybody beats the next one, mostly
     >>> rows = [[a, b, float(k % 8 > 0), 0, 0, 3] for k, (a, b) in enumerate(circle)]
-    >>> check_fit(np.array(rows), Units(len(rows))).p_value
+    >>> check_fit(np.array(rows), Units(len(rows)), np.random.default_rng(0)).p_value
     0.001
     """
     votes = _votes(values)
@@ -403,8 +404,7 @@ def check_fit(values: FloatArray, units: Units) -> FitCheck:
     statistic = float(squares[voted].sum())
     if units.unit is not None or units.times is not None:
         statistic /= _design_effect(votes, units, times, variance[0])
-    rng = np.random.default_rng(_CHECK_SEED)
-    simulated = _simulated(raw, result, votes, rng)
+    simulated = _simulated(raw, result, votes, generator)
     p_value = (1 + int((simulated >= statistic * (1 - _ROUNDING)).sum())) / (1 + _SIMULATIONS)
     upright = votes.first < votes.second
     each = np.where(upright, votes.points, 1 - votes.points)
@@ -466,7 +466,7 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
     return max(1.0, float(np.mean(between * known / variance[several])))
 
 
-def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generator) -> FloatArray:
+def _simulated(raw: IntArray, result: Fit, votes: _Votes, generator: Generator) -> FloatArray:
     """Return chi-square of votes drawn from the fit and fitted again, ``(n_simulations,)``."""
     k = votes.n_models
     margin, tied = (one[0].ravel() for one in _expected(*result))
@@ -478,7 +478,7 @@ def _simulated(raw: IntArray, result: Fit, votes: _Votes, rng: np.random.Generat
     length = max(1, _AT_ONCE // k**2)
     for begin in range(0, _SIMULATIONS, length):
         size = min(length, _SIMULATIONS - begin)
-        drawn = rng.multinomial(raw[cells], shares, size=(size, len(cells)))
+        drawn = generator.multinomial(raw[cells], shares, size=(size, len(cells)))
         met, points = np.zeros((2, size, k * k))
         met[:, cells] = raw[cells]
         points[:, cells] = drawn[:, :, 0] + drawn[:, :, 1] / 2

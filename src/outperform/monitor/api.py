@@ -508,9 +508,12 @@ class Monitor(Tabular):
             shares = [_share(part, change.label) for part in parts]
             moved_by = f"from {shares[0]:.1%} to {shares[1]:.1%}"
             changes.insert(0, f"share of class {change.label!r} {moved_by}")
-        variant = "small" if small else ("shares" if change.statistic == "share" else "models")
         return finding(
-            f"batches_differ/{variant}",
+            "batches_differ/small"
+            if small
+            else "batches_differ/shares"
+            if change.statistic == "share"
+            else "batches_differ/models",
             first=repr(keys[cut]),
             newer=counted(parts[1].n, "items"),
             older=counted(parts[0].n, "items"),

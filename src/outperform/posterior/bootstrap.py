@@ -30,7 +30,14 @@ from outperform.posterior.tails import Tail, tail_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from outperform.metrics.sums import Added
+
+class MoreWeights(NamedTuple):
+    """Weights beside those of the units, and what they leave of these."""
+
+    shapes: FloatArray  # (n_added,) of the gammas that are drawn
+    held: csr_array  # (n_added, n_sums), what each adds to the sums
+    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
+
 
 # So many weights stay in the cache while a block of draws is evaluated.
 _NEAR = 1 << 17
@@ -136,7 +143,7 @@ def draw_sums(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
     df: float | None = None,
-    added: Added | None = None,
+    added: MoreWeights | None = None,
     stretched: bool = False,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
@@ -205,7 +212,7 @@ def _at_even_weights(
     held: FloatArray,
     evaluate: Callable[[FloatArray], FloatArray],
     shapes: FloatArray | None,
-    added: Added | None,
+    added: MoreWeights | None,
 ) -> FloatArray:
     """Return the values ``(n_values, 1)`` where every weight is what it is on average."""
     whole = held.sum(axis=0) if shapes is None else shapes @ held
