@@ -115,8 +115,8 @@ def test_a_class_may_be_named_before_it_occurs(tmp_path, capsys):
 
 
 def test_stopping_by_decision_says_what_it_does(tmp_path, capsys):
-    add(tmp_path, "mon", new=9, old=10)
-    add(tmp_path, "tue", new=0, old=45)
+    for key in range(4):
+        add(tmp_path, key, new=3, old=10)
     assert main(["watch", str(tmp_path), *ASKED, "--stop", "decision"]) == 0
     assert "[stopped_by_decision]" in capsys.readouterr().err
 
@@ -146,11 +146,11 @@ def test_a_process_prints_each_batch_as_it_comes_and_stops(tmp_path):
     watching = start(tmp_path, "--stop", "decision")
     try:
         assert watching.stderr.readline().endswith("yet; waiting\n")
-        add(tmp_path, "mon", new=9, old=10)
+        add(tmp_path, "mon", new=4, old=11)
         assert watching.stdout.readline().startswith("look 1 (mon): 100 items")
-        add(tmp_path, "tue", new=8, old=10)
+        add(tmp_path, "tue", new=4, old=11)
         assert watching.stdout.readline().startswith("look 2 (tue): 200 items")
-        add(tmp_path, "wed", new=0, old=45)
+        add(tmp_path, "wed", new=4, old=11)
         assert "≫" in watching.stdout.readline()
         assert watching.wait(timeout=60) == 0
         assert "stopped at look 3 of 3" in watching.stderr.read()
