@@ -183,7 +183,7 @@ def _bounds(
     older = counts[np.array(cuts) - 1]
     newer = n - older
     with np.errstate(invalid="ignore", divide="ignore"):
-        z = sums[np.array(cuts) - 1] / np.sqrt(squares / n * older * newer / n)
+        z: FloatArray = sums[np.array(cuts) - 1] / np.sqrt(squares / n * older * newer / n)
     for place in np.flatnonzero(np.abs(z) > SCREEN * math.sqrt(-2 * least)):
         cut = cuts[int(place)]
         yield cut, log_bound(one, cut)
@@ -231,7 +231,8 @@ def log_bound(one: Statistic, cut: int) -> float:
     total = float((values * one.repeats)[newer].sum())
     if total == 0:
         return 0.0
-    values = math.copysign(1.0, total) * values / np.abs(values).max()
+    largest = float(np.abs(values).max())
+    values = math.copysign(1.0, total) / largest * values
     stratum = np.zeros(len(values), dtype=np.int64) if one.stratum is None else one.stratum
     # Units with the same number are one kind, however many batches they are in.
     _, first, which = np.unique(values + 3 * stratum, return_index=True, return_inverse=True)
@@ -265,10 +266,10 @@ def _replaced(values: FloatArray, stratum: IntArray, counts: FloatArray) -> floa
     sizes, drawn = sizes[used], drawn[used]
     shift, at, best = float(values.max()), 0.0, 0.0
     for _ in range(_STEPS):  # Newton's method; the bound is convex in λ
-        weights = repeats * np.exp(at * (values - shift))
-        mass = np.maximum(np.bincount(stratum, weights)[used], 1e-300)
-        mean = np.bincount(stratum, weights * values)[used] / mass
-        square = np.bincount(stratum, weights * np.square(values))[used] / mass
+        weights: FloatArray = repeats * np.exp(at * (values - shift))
+        mass: FloatArray = np.maximum(np.bincount(stratum, weights)[used], 1e-300)
+        mean: FloatArray = np.bincount(stratum, weights * values)[used] / mass
+        square: FloatArray = np.bincount(stratum, weights * np.square(values))[used] / mass
         bound = float(drawn @ (np.log(mass / sizes) + at * shift) - at * total)
         enough = best - bound < _PRECISE and at > 0
         best = min(best, bound)
@@ -291,20 +292,21 @@ def _counted(values: FloatArray, counts: FloatArray) -> float:
     )  # fmt: skip
 
     def evaluate(at: FloatArray) -> float:
-        tilted = np.logaddexp(math.log1p(-p), math.log(p) + at[0] * values + at[1])
+        tilted: FloatArray = np.logaddexp(math.log1p(-p), math.log(p) + at[0] * values + at[1])
         return float(repeats @ tilted - at[0] * total - at[1] * n) - binomial
 
-    at, best = np.zeros(2), evaluate(np.zeros(2))
+    at: FloatArray = np.zeros(2)
+    best = evaluate(at)
     for _ in range(_STEPS):
-        odds = at[0] * values + at[1] + math.log(p) - math.log1p(-p)
-        chance = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
-        spread = repeats * chance * (1 - chance)
+        odds: FloatArray = at[0] * values + at[1] + math.log(p) - math.log1p(-p)
+        chance: FloatArray = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
+        spread: FloatArray = repeats * chance * (1 - chance)
         gradient = np.array([(repeats * chance) @ values - total, repeats @ chance - n])
         second = np.array(
             [[spread @ np.square(values), spread @ values], [spread @ values, spread.sum()]]
         )
         try:
-            step = np.linalg.solve(second + 1e-12 * np.eye(2), -gradient)
+            step: FloatArray = np.linalg.solve(second + 1e-12 * np.eye(2), -gradient)
         except np.linalg.LinAlgError:
             break
         length = 1.0
