@@ -36,7 +36,7 @@ from outperform.inference.spec import (
 )
 from outperform.inference.spelling import AsRight
 from outperform.inference.views import of_one_class
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
 from outperform.results.base import CrossDetails, RunDetails, ScoreDetails, Tabular, verb_of

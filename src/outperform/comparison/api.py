@@ -52,7 +52,7 @@ from outperform.inference.spelling import (
 )
 from outperform.inference.suite import ScoreSuite, Suite
 from outperform.inference.summary import chain_findings, n_effective, seed_name, sign, summarize
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

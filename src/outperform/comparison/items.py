@@ -23,7 +23,7 @@ from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import only_values, probabilities, values_of
+from outperform.inference.score_views import metric_values, probabilities, values_of
 from outperform.inference.spec import LabelSpec
 from outperform.inference.summary import SCHEMA, decision_facts
 from outperform.metrics.sums import TARGETS, CombinedMeans
@@ -475,7 +475,7 @@ def _of_scores(spec: ScoreSpec) -> _Found:
 def _column(spec: ScoreSpec, place: int) -> FloatArray:
     """Return one number an item: the score, or the probability of what is true."""
     data: Scores = spec.data
-    score = only_values(spec.metric, data.values[place])
+    score = metric_values(spec.metric, data.values[place])
     if score.ndim == 1 or data.truth is None:
         return score
     truth, chances = probabilities(data, place, spec.positive)

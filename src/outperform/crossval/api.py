@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from outperform import metrics
 from outperform._typing import AnyArray, FloatArray, MatrixLike, Seed
 from outperform.comparison.api import answer_one, answer_spec, check_names
 from outperform.crossval.folds import (
@@ -32,8 +31,8 @@ from outperform.inference import engine
 from outperform.inference.score_spec import Counting, Scale
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.inference.suite import ScoreSuite, shared_question
-from outperform.metrics.metric import Metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import Metric, MetricLike
+from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import FoldDetails, withhold
@@ -316,7 +315,7 @@ def bcv_compare(
         for rows, name in zip((folds_a, folds_b), names, strict=True)
     ]
     check_same_gold(read[0], read[1], names)
-    asked, counted = metrics.get(metric), dict(zip(names, read, strict=True))
+    asked, counted = get_labels(metric), dict(zip(names, read, strict=True))
     return compare_counts(
         counted,
         metric=asked,
@@ -405,7 +404,7 @@ def bcv_estimate(
     read = read_folds(folds, counts=counts, name=name)
     treatment, counted = Correlation.from_param(correlation), folds_of_counts(read[None])
     alone = {name: read}
-    spec = _ask(alone, metrics.get(metric), prior, treatment, counted, _repeated(alone))
+    spec = _ask(alone, get_labels(metric), prior, treatment, counted, _repeated(alone))
     plain = answer_one(
         spec,
         verb="bcv_estimate",

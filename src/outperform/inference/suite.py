@@ -23,7 +23,7 @@ from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
 from outperform.inference.summary import decision_facts, interval_facts, rope_facts
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 
 if TYPE_CHECKING:
     from outperform.results.suite_schemas import DifferenceFacts

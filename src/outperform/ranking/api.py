@@ -42,7 +42,7 @@ from outperform.inference.spec import (
 from outperform.inference.spelling import unless_told
 from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name, sign
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

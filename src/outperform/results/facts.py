@@ -44,7 +44,7 @@ from outperform.inference.summary import (
     rope_facts,
     spec_facts,
 )
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.rng import child
 from outperform.results.base import comparison_details, verb
 
