@@ -304,6 +304,7 @@ def _explained(word: str) -> tuple[str, str, str]:
 
     from outperform.display.cards import findings_explained, glossary
     from outperform.findings import TEMPLATES
+    from outperform.metrics.registry import find
 
     terms, metrics, findings = glossary(), _metrics(), findings_explained()
     known = dict(terms)
@@ -315,8 +316,9 @@ def _explained(word: str) -> tuple[str, str, str]:
     term = known.get(plain) or known.get(asked)
     if term is not None:
         return term["name"], term["text"], term["page"]
-    if plain in metrics:
-        return plain, metrics[plain], "reference/metrics"
+    metric = find(asked)
+    if metric is not None and metric.name in metrics:
+        return metric.name, metrics[metric.name], "reference/metrics"
     if plain not in findings:
         others = get_close_matches(plain, [*metrics, *findings])  # all would be a long list
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *others]))
