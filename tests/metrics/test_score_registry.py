@@ -12,6 +12,7 @@ from outperform.errors import UsageError
 from outperform.metrics.custom import Called
 from outperform.metrics.registry import get_labels
 from outperform.metrics.weighted import Units
+from tests.loops import each
 
 
 def test_names_are_found_and_misspelt_ones_get_a_hint():
@@ -22,7 +23,7 @@ def test_names_are_found_and_misspelt_ones_get_a_hint():
         metrics.get_score(3)
 
 
-@pytest.mark.parametrize("name", metrics.score_names())
+@each("name", metrics.score_names())
 def test_they_are_no_metrics_of_labels(name):
     assert metrics.get(name) is metrics.get_score(name)
     with pytest.raises(UsageError, match="is a metric of scores"):
@@ -31,7 +32,7 @@ def test_they_are_no_metrics_of_labels(name):
         metrics.get(name).evaluate(np.eye(2))
 
 
-@pytest.mark.parametrize("name", metrics.score_names())
+@each("name", metrics.score_names())
 def test_metrics_are_values(name):
     metric = metrics.get_score(name)
     assert pickle.loads(pickle.dumps(metric)) == metric

@@ -16,11 +16,10 @@ from typer.models import ArgumentInfo
 import outperform as op
 from outperform import __version__
 from outperform.cli import compare, gate, plan
-from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, option, say, shown
 from outperform.cli.groups import deliver, show
-from outperform.cli.inputs import declared
+from outperform.cli.inputs import OneTable, declared
 from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
 
@@ -173,7 +172,7 @@ def count(
     verify: _Verify = False,
     model_version: _Versions = None,
     *,
-    reading: g.OneTable,
+    reading: OneTable,
 ) -> None:
     """Count predictions once, into a small file that others take.
 
@@ -227,7 +226,7 @@ def _update(
     verify: bool,
     output: Path | None,
     asked: dict[str, Any],
-    reading: g.OneTable,
+    reading: OneTable,
 ) -> None:
     """Count the partitions that a folder does not have yet, and say which."""
     if output is not None:
