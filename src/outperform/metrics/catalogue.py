@@ -375,7 +375,7 @@ def _rate_at(rate: curves.Rate, other: str, value: float) -> Metric:
 
 
 def _ordered(
-    name: str, label: str, reads: Reads, prepare: Callable[..., Prepared], *settings: object
+    name: str, label: str, reads: Reads, prepare: Callable[..., Prepared], *settings: float | str
 ) -> Metric:
     how = Order(basis=Basis(reads=reads), prepare=prepare, settings=settings)
     return Metric(name=name, label=label, how=how, merge="rows")

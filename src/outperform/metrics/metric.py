@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -260,7 +260,7 @@ class Order:
 
     basis: Basis
     prepare: Callable[..., Prepared]
-    settings: tuple[Any, ...] = ()
+    settings: tuple[float | str, ...] = ()
     level: float | None = None
 
 
