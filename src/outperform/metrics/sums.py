@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,9 @@ from outperform._typing import FloatArray, IntArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
 from outperform.metrics.weighted import Buffer, Evaluate, Units
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 """From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
@@ -125,7 +129,11 @@ class OfSums:
         return answer.astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+# Below this share of numbers that are not 0 a sparse matrix is faster.
+_SPARSE = 0.25
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CombinedMeans:
     """A function of weighted means: one matrix product a block of draws.
 
@@ -146,10 +154,18 @@ class CombinedMeans:
     sign: int = 1
     row: int | None = None  # of what combine returns, where that is for all models
 
-    def held(self) -> FloatArray:
-        """Return what each unit adds to every sum and, last, to that of the weights."""
-        columns = [self.units.sums(column) for column in self.terms.T]
-        return np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
+    @cached_property
+    def held(self) -> csr_array | FloatArray:
+        """What each unit adds to every sum and, last, to that of the weights.
+
+        ``(n_statistics + 1, n_units)``; sparse where most of it is 0.
+        """
+        from scipy.sparse import csr_array, hstack
+
+        terms, one_each = self.terms, np.ones((len(self.terms), 1))
+        if np.count_nonzero(terms) < _SPARSE * terms.size:
+            return self.units.add_up(hstack([csr_array(terms), one_each], format="csr"))
+        return self.units.add_up(np.hstack([terms, one_each]))
 
     def added(self) -> Added | None:
         """Return what is added to the sums in every draw; None for nothing."""
@@ -172,14 +188,8 @@ class CombinedMeans:
 
     def worker(self) -> Evaluate:
         """Return a function of weights."""
-        held = np.ascontiguousarray(self.held().T)
-        buffer = Buffer(held.shape[1])
-
-        def evaluate(weights: FloatArray) -> FloatArray:
-            sums = np.matmul(weights, held, out=buffer.rows(len(weights)))
-            return self.of_sums(sums.T)
-
-        return evaluate
+        held = self.held
+        return lambda weights: self.of_sums(held @ weights.T)
 
 
 @dataclass(frozen=True, slots=True)
