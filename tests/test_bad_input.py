@@ -522,20 +522,6 @@ def test_52_a_hundred_thousand_classes_stay_below_two_gigabytes():
     assert peak < 2e9
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("mcc", "matthews_corrcoef"),
-        ("AUC", "roc_auc"),
-        ("kappa", "cohen_kappa"),
-        ("ppv", "precision"),
-    ],
-)
-def test_a_metric_by_another_usual_name_is_proposed(typed, meant):
-    with pytest.raises(UsageError, match=rf"unknown metric '{typed}'; did you mean '{meant}'\?"):
-        op.compare([0, 1, 1], [0, 1, 0], [1, 1, 0], metric=typed)
-
-
 def measured_numbers(*, whole):
     """Return a truth of numbers, perhaps all of them whole, and what two models predict."""
     rng = np.random.default_rng(0)

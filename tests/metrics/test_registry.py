@@ -60,8 +60,7 @@ def test_f_beta_knows_its_averages(average):
     [
         ("f1macro", "did you mean 'f1_macro'?"),
         ("acuracy", "did you mean 'accuracy'?"),
-        ("F1", "unknown metric 'F1'"),
-        ("matthews", "did you mean 'matthews_corrcoef'?"),
+        ("mathews_corrcoef", "did you mean 'matthews_corrcoef'?"),
         ("f1_example", "unknown metric 'f1_example'"),
         ("f0", "unknown metric 'f0'"),
         ("f1e999", "unknown metric 'f1e999'"),
