@@ -508,8 +508,10 @@ def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
     counts = None if scores.counts is None else scores.counts.astype(np.float64)
     if scores.n_groups is None:
         return Units(scores.n_rows, None, scores.weights, counts)
-    weights = [one for one in (counts, scores.weights) if one is not None]
-    return Units(scores.n_groups, scores.group, math.prod(weights) if weights else None, repeats)
+    times = counts if scores.weights is None else scores.weights
+    if counts is not None and scores.weights is not None:
+        times = counts * scores.weights
+    return Units(scores.n_groups, scores.group, times, repeats)
 
 
 def make_score_spec(

@@ -178,7 +178,7 @@ def draw_sums(
     if added is not None:
         drawn = [(shapes * added.left, terms), (added.shapes, added.held)]
     n_gammas, mass = sum(len(own) for own, _ in drawn), float(drawn[0][0].sum())
-    whole = sum(held @ own for own, held in drawn)
+    whole: FloatArray = np.sum([held @ own for own, held in drawn], axis=0)
     centre = evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1] if stretched else None
     length = max(block_length(n_gammas), _TOGETHER)
     width = max(1, _NEAR // length)
