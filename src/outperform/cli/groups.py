@@ -107,7 +107,7 @@ class Ungrouped:
         other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
         return {
             "dialect": other or None,
-            "format": None if self.read_as is None else self.read_as.value,
+            "format": self.read_as,
             "storage_options": storage_of(self.storage_options),
         }
 

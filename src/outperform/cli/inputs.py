@@ -136,11 +136,11 @@ def _are_counts(source: str, reading: Ungrouped) -> bool:
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
-    from outperform.io.formats import LOGS
-    from outperform.io.logs import recognized
+    from outperform.io.formats import FORMATS
+    from outperform.io.logs.read import recognized
 
     if reading.read_as is not None:
-        return reading.read_as.value in LOGS
+        return reading.read_as not in FORMATS
     return recognized(list(sources)) is not None
 
 
