@@ -261,6 +261,30 @@ def _share_sums(one: CombinedMeans, two: CombinedMeans) -> bool:
     return one.row is not None and one.terms is two.terms and one.sums is two.sums
 
 
+# Below this share of numbers that are not 0 a sparse matrix is faster.
+_SPARSE = 0.25
+
+
+def _held(part: CombinedMeans) -> csr_array | FloatArray:
+    """Return what each unit adds to every sum and, last, to that of the weights.
+
+    ``(n_statistics + 1, n_units)``; sparse where most of it is 0.
+    """
+    from scipy.sparse import csr_array, hstack
+
+    terms, units, n_items = part.terms, part.units, len(part.terms)
+    each = np.ones((n_items, 1))
+    if np.count_nonzero(terms) < _SPARSE * terms.size:
+        items = hstack([csr_array(terms), each], format="csr")
+    else:
+        items = np.hstack([terms, each])
+    if units.unit is not None or units.times is not None:
+        unit = np.arange(n_items) if units.unit is None else units.unit
+        times = np.ones(n_items) if units.times is None else units.times
+        items = csr_array((times, (unit, np.arange(n_items))), shape=(units.n, n_items)) @ items
+    return items.T if isinstance(items, np.ndarray) else items.T.tocsr()
+
+
 def joined(ready: Sequence[Prepared]) -> Joined | None:
     """Return what is prepared as sums beside each other; None where some are no sums."""
     from scipy.sparse import vstack
@@ -273,7 +297,7 @@ def joined(ready: Sequence[Prepared]) -> Joined | None:
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    held = [part.held for part in own]
+    held = [_held(part) for part in own]
     dense = [one for one in held if isinstance(one, np.ndarray)]
     if len(dense) == len(held):
         return Joined(np.concatenate(dense), parts, _added(own))

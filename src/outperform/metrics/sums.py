@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +13,6 @@ from outperform._typing import FloatArray, IntArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
 from outperform.metrics.weighted import Buffer, Evaluate, Units
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Terms: TypeAlias = Callable[[FloatArray], FloatArray]
 """From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
@@ -129,11 +125,7 @@ class OfSums:
         return answer.astype(np.float64)
 
 
-# Below this share of numbers that are not 0 a sparse matrix is faster.
-_SPARSE = 0.25
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CombinedMeans:
     """A function of weighted means: one matrix product a block of draws.
 
@@ -153,19 +145,6 @@ class CombinedMeans:
     bounds: tuple[float, float]
     sign: int = 1
     row: int | None = None  # of what combine returns, where that is for all models
-
-    @cached_property
-    def held(self) -> csr_array | FloatArray:
-        """What each unit adds to every sum and, last, to that of the weights.
-
-        ``(n_statistics + 1, n_units)``; sparse where most of it is 0.
-        """
-        from scipy.sparse import csr_array, hstack
-
-        terms, one_each = self.terms, np.ones((len(self.terms), 1))
-        if np.count_nonzero(terms) < _SPARSE * terms.size:
-            return self.units.add_up(hstack([csr_array(terms), one_each], format="csr"))
-        return self.units.add_up(np.hstack([terms, one_each]))
 
     def added(self) -> Added | None:
         """Return what is added to the sums in every draw; None for nothing."""
@@ -188,7 +167,8 @@ class CombinedMeans:
 
     def worker(self) -> Evaluate:
         """Return a function of weights."""
-        held = self.held
+        columns = [self.units.sums(column) for column in self.terms.T]
+        held = np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
         return lambda weights: self.of_sums(held @ weights.T)
 
 

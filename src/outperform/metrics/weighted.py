@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Pick = Callable[[FloatArray], FloatArray]
 """From weights ``(n_draws, n_units)`` to those of some items ``(n_draws, n_picked)``."""
@@ -42,24 +39,6 @@ class Units(NamedTuple):
         if self.unit is None:
             return times
         return np.asarray(np.bincount(self.unit, times, minlength=self.n), dtype=np.float64)
-
-    def add_up(self, terms: csr_array | FloatArray) -> csr_array | FloatArray:
-        """Return the sum of the items' terms in each unit, ``(n_terms, n_units)``.
-
-        Parameters
-        ----------
-        terms
-            ``(n_items, n_terms)``, sparse or not, and so is what comes back.
-        """
-        from scipy.sparse import csr_array
-
-        if self.unit is None and self.times is None:
-            return terms.T if isinstance(terms, np.ndarray) else terms.T.tocsr()
-        n_items = terms.shape[0]
-        unit = np.arange(n_items) if self.unit is None else self.unit
-        times = np.ones(n_items) if self.times is None else self.times
-        held = csr_array((times, (unit, np.arange(n_items))), shape=(self.n, n_items)) @ terms
-        return held.T if isinstance(held, np.ndarray) else held.T.tocsr()
 
     def picker(self, items: IntArray) -> Pick:
         """Return a function, with a buffer of its own, that reads off items' weights.
