@@ -12,8 +12,8 @@ import typer
 import outperform as op
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import Joined
 from outperform.cli.inputs import (
+    Joined,
     Models,
     are_logs,
     asked_of_logs,
