@@ -100,3 +100,11 @@ def test_rows_that_differ_in_another_column_are_kept_apart():
     a = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, -0.0], [1.0, 2.0]])
     view, _ = merged(op.Scores.from_statistics({"a": a, "b": a[:, ::-1]}))
     assert sorted(view.counts.tolist()) == [1, 3]
+
+
+@pytest.mark.parametrize("make", [of_statistics, of_targets])
+def test_order_of_models_changes_no_byte(make):
+    seen, asked = make(np.arange(N))
+    options = {"rope": 0.01, "n_draws": 1_000, "random_state": 3, **asked}
+    there, back = op.compare(seen, "a", "b", **options), op.compare(seen, "b", "a", **options)
+    assert np.array_equal(there.draws, -back.draws)

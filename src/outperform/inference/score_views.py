@@ -395,10 +395,11 @@ def merged(scores: Scores) -> Merged:
     """Return one row for all that are equal, and one group for all that hold the same rows.
 
     Rows are told apart by their numbers, never by what was added up of them, and the order of
-    rows and groups is that of their counts and numbers: in whatever order they came, the weights
-    that are drawn for them are the same.
+    rows and groups is that of their counts and numbers: in whatever order they and the models
+    came, the weights that are drawn for them are the same.
     """
-    columns = [one if one.ndim == 2 else one[:, None] for one in scores.values]
+    by_name = [scores.values[place] for place in np.argsort(scores.models)]
+    columns = [one if one.ndim == 2 else one[:, None] for one in by_name]
     beside = [one[:, None] for one in (scores.truth, scores.weights) if one is not None]
     first, code = _distinct([*columns, *beside])
     counts = np.ones(len(code), dtype=np.int64) if scores.counts is None else scores.counts
