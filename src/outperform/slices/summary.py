@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,6 +12,9 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
+from outperform.data.scores import Scores
+from outperform.data.table import Table
+from outperform.data.views import n_codes
 from outperform.decision.hdi import Ends, narrowest_rows
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
@@ -27,9 +30,10 @@ from outperform.decision.rope import (
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import never_match
-from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.spec import Data, LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
+from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.hierarchical import pool_normal
 from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
@@ -394,15 +398,69 @@ def summarize_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """Slices of scores: their keys, the rows of each, and how many items these are."""
+    """Slices that are each asked alone: their keys, their data, items and units.
+
+    A unit is what is weighed as one: an item, or a group of them.
+    """
 
     by: tuple[str, ...]
     keys: tuple[tuple[str, ...], ...]
-    rows: tuple[IntArray, ...]
-    n: IntArray
+    data: tuple[Data, ...]
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return iter(self.keys)
+
+    @property
+    def n(self) -> IntArray:
+        """How many items each slice has."""
+        return np.array([part.n for part in self.data])
+
+    @property
+    def n_units(self) -> IntArray:
+        """How many units each slice has."""
+        return np.array([_n_units(part) for part in self.data])
+
+
+def _n_units(part: Data) -> int:
+    if isinstance(part, Scores):
+        return part.n if part.n_groups is None else part.n_groups
+    return part.n if part.groups is None else part.groups.n
+
+
+def coupled(own: FloatArray, spec: LabelSpec, seed: SeedSequence) -> FloatArray:
+    """Put draws of slices in the order in which the weights of whole groups move them together.
+
+    An author who writes in several languages moves several slices at once. Each slice keeps its
+    draws; their order is that of joint draws, in which a group has one weight in all slices.
+    Slices that share no group stay as they are.
+    """
+    slices = spec.data.slices
+    assert slices is not None
+    groups = slices.table.groups
+    if groups is None:
+        return own
+    places = slices.table.cells[groups.cell, 0]
+    if len(np.unique(np.stack([groups.pattern, places]), axis=1).T) == len(groups.repeats):
+        return own  # each pattern lies in one slice
+    size = n_codes(spec.data)
+    cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]
+    codes = tuple(range(len(slices) * size))
+    joint = bootstrap(
+        replace(
+            spec.data,
+            kind="classes",
+            labels=codes,
+            sets=(),
+            tables=(Table(cells, slices.table.counts, groups),),
+            slices=None,
+        )
+    )
+    margins = joint.worker("margins")(np.random.default_rng(seed), own.shape[1])
+    a, b = (sums for sums in margins if isinstance(sums, Sums))
+    starts = range(0, len(codes), size)
+    ahead = np.add.reduceat(a.hits - b.hits, starts) / np.add.reduceat(a.actual, starts)
+    order = np.argsort(np.argsort(ahead, axis=1), axis=1)
+    return np.take_along_axis(np.sort(own, axis=1), order, axis=1)
 
 
 class PooledSlices(NamedTuple):
@@ -413,22 +471,30 @@ class PooledSlices(NamedTuple):
 
 
 def pool_differences(
-    own: FloatArray, n: IntArray, *, rope: Rope, prob: float, seed: SeedSequence
+    own: FloatArray,
+    n: IntArray,
+    *,
+    rope: Rope,
+    prob: float,
+    seed: SeedSequence,
+    together: bool = False,
 ) -> PooledSlices:
-    """Pool draws of A − B in independent slices ``(n_slices, n_draws)``, and sum them up.
+    """Pool draws of A − B in slices ``(n_slices, n_draws)``, and sum them up.
 
     Parameters
     ----------
     own
         Draws as the items of each slice alone give them.
     n
-        How many items each has.
+        How many items, or groups of them, each has.
     rope, prob
         What is asked of the draws.
     seed
         Of the prior's part of the draws.
+    together
+        Whether a group may lie in several slices, so that the draws of slices are joint.
     """
-    pooled, like_whole = pool_normal(own, n, seed)
+    pooled, like_whole = pool_normal(own, n, seed, together=together)
     numbers, alone = (_numbers_of(one, rope, prob) for one in (pooled, own))
     below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
     wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)
