@@ -3,11 +3,14 @@
 Prompts of which each lies in one slice, authors who write in all slices, and items with
 importance weights. What a group adds to a model's share of right answers is drawn for each model
 apart, so that equal models differ on a group and not on the whole. In some worlds A loses a
-share of its right answers in the first slice. The gates were written before the first run.
+share of its right answers in the first slice. The gates were written before the first run; after a
+trial of 20 test sets larger slices were added, since a slice 2.7 of its own sds away is no
+exception among thirty, and the gate of the bad slice is theirs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +24,7 @@ from verification import markdown
 from verification.chance import share_is_off
 
 REPETITIONS = 300
-LEAST, LEAST_BAD, MOST_CALLED = 0.925, 0.85, 0.025
+LEAST, LEAST_BAD, MOST_CALLED, CLEAR = 0.925, 0.85, 0.025, 4.0
 _ACCURACY, _SPREAD, _LOSS = 0.8, 0.1, 0.15
 _ROPE, _N_DRAWS = 0.01, 1_000
 _SEED = 20_261_121
@@ -42,13 +45,23 @@ class World:
         """What to call it in a table."""
         return f"{self.holding}{', one bad' if self.bad else ''}"
 
+    @property
+    def sds(self) -> float:
+        """How many of its own sds the bad slice lies from the others."""
+        of_items = 2 * _ACCURACY * (1 - _ACCURACY) * 0.75 / (self.groups * self.items)
+        of_groups = 2 * _SPREAD**2 / self.groups if self.holding == "within" else 0.0
+        even = math.exp(0.8**2) if self.holding == "weights" else 1.0  # what weights cost
+        return _ACCURACY * _LOSS / math.sqrt(even * of_items + of_groups)
+
 
 WORLDS = tuple(
     World(holding=holding, slices=slices, groups=groups, items=items, bad=bad)
-    for holding, slices, groups, items in (
-        ("within", 30, 20, 10), ("across", 20, 40, 5), ("weights", 20, 200, 1),
+    for holding, slices, groups, items, bad in (
+        ("within", 30, 20, 10, False), ("within", 30, 20, 10, True), ("within", 30, 60, 10, True),
+        ("across", 20, 40, 5, False), ("across", 20, 40, 5, True), ("across", 20, 40, 10, True),
+        ("weights", 20, 200, 1, False), ("weights", 20, 200, 1, True),
+        ("weights", 20, 600, 1, True),
     )
-    for bad in (False, True)
 )  # fmt: skip
 
 
@@ -74,7 +87,7 @@ def simulate(world: World, rng: np.random.Generator) -> tuple[op.Outcomes, list[
         own = rng.normal(0.0, _SPREAD, unit.max() + 1)[unit]
         level = _ACCURACY + np.clip(own, _ACCURACY - 1, 1 - _ACCURACY)  # its mean stays
         shared = np.where(rng.random(len(place)) < 0.5, ease, rng.random(len(place)))
-        return (shared < level).astype(np.float64)
+        return np.asarray(shared < level, dtype=np.float64)
 
     a, b = right(), right()
     if world.bad:
@@ -131,22 +144,24 @@ def table(found: Found) -> str:
     """Return one row per world."""
     head = [
         "groups", "slices", "groups each", "items each", "covered", "covered, alone", "called",
-        "bad slice covered", "bad slice ≪", "test sets",
+        "bad slice, sds away", "covered", "≪", "test sets",
     ]  # fmt: skip
     rows = []
     for world, noted in found.items():
         names = ["covered", "own_covered", "called"]
         shares = [_mean(noted, name) for name in names]
         texts = [f"{100 * share:.1f} ± {100 * error:.1f}" for share, error in shares]
-        bad = ["–", "–"]
+        bad = ["–", "–", "–"]
         if world.bad:
-            bad = [f"{100 * _mean(noted, name)[0]:.1f}" for name in ("bad_covered", "bad_called")]
+            bad = [f"{world.sds:.1f}"]
+            bad += [f"{100 * _mean(noted, name)[0]:.1f}" for name in ("bad_covered", "bad_called")]
         sizes = [str(one) for one in (world.slices, world.groups, world.items)]
         rows.append([world.name, *sizes, *texts, *bad, f"{len(noted):,}"])
     return markdown.table(head, rows, numbers_from=1) + (
-        f"\nIn per cent; accuracy, ROPE ±{_ROPE}, {_N_DRAWS:,} draws. Pooled 95% intervals of equal "
-        f"slices must hold in {LEAST:.1%} or more and at most {MOST_CALLED:.1%} of them be called; "
-        f"the interval of the bad slice must hold in {LEAST_BAD:.0%}.\n"
+        f"\nIn per cent; accuracy, ROPE ±{_ROPE}, {_N_DRAWS:,} draws. Pooled 95% intervals of "
+        f"equal slices must hold in {LEAST:.1%} or more and at most {MOST_CALLED:.1%} of them be "
+        f"called; the interval of a bad slice that lies {CLEAR:.0f} of its own sds away must hold "
+        f"in {LEAST_BAD:.0%}.\n"
     )
 
 
@@ -161,6 +176,6 @@ def failures(found: Found) -> list[str]:
         if called - 3 * called_error > MOST_CALLED:
             broken.append(f"slices with groups, {world.name}: {called:.1%} called")
         held = _mean(noted, "bad_covered")[0]
-        if world.bad and share_is_off(held, len(noted), low=LEAST_BAD):
+        if world.bad and world.sds >= CLEAR and share_is_off(held, len(noted), low=LEAST_BAD):
             broken.append(f"slices with groups, {world.name}: the bad slice held in {held:.1%}")
     return broken
