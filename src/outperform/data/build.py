@@ -65,7 +65,10 @@ def of_labels(
     predictions = named(predictions)
     if are_label_sets(y_true):
         if by:
-            raise UsageError("items with several labels cannot be sliced yet; leave by out")
+            raise UsageError(
+                "slices are compared item by item, and these items have several labels; leave "
+                f"{param('by=')} out, and compare the outcomes of each slice"
+            )
         _refuse_single(predictions)
         # What is averaged over is no name of a column: a matrix has its own.
         known = None if is_matrix(y_true) else labels
