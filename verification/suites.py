@@ -24,7 +24,7 @@ import outperform as op
 from outperform._typing import BoolArray, FloatArray
 from outperform.comparison.api import summarize_comparison
 from outperform.decision.intervals import Interval
-from outperform.gates.api import Check, Gate
+from outperform.gates.result import Check, Gate
 from outperform.inference import engine
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, questions

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib import import_module
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 
 Spelling = Callable[[str, tuple[object, ...]], str]
 """From a parameter and values that it may be given to how they are typed."""
@@ -82,7 +82,6 @@ def unknown_name(
     known: Iterable[str],
     *,
     everything: str | None = None,
-    synonyms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the sentence for a misspelt name, with the nearest right one.
 
@@ -96,8 +95,6 @@ def unknown_name(
         The right names.
     everything
         Where to find all of them, which are then not listed if they are many.
-    synonyms
-        Names that people also use, in lower case, and the right ones.
 
     Examples
     --------
@@ -112,12 +109,11 @@ def unknown_name(
     ended = [
         one for one in by_lower if len(given) > 2 and re.search(rf"\W{re.escape(given)}$", one)
     ]
-    meant = [one for one in by_lower if by_lower[one] == synonyms.get(given)]
-    close = [*meant, *begun, *ended, *get_close_matches(given, by_lower, n=1)]
+    close = [*begun, *ended, *get_close_matches(given, by_lower, n=1)]
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     shown, rest = known, ""
     if everything is not None and len(known) > _A_LINE:
-        near = [*meant, *begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
+        near = [*begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
         shown = list(dict.fromkeys([*(by_lower[one] for one in near), *known]))[:_NEAREST]
         rest = f" and {len(known) - _NEAREST} more, see {everything}"
     return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(shown)}{rest}"

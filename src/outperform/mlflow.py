@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from outperform.errors import UsageError, require
-from outperform.gates.api import Gate
+from outperform.gates.result import Gate
 from outperform.report.api import Result, write_report
 from outperform.results.comparison import Comparison
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # so that the start of pytest costs no numpy
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
-    from outperform.gates.api import Gate, GuardLike
+    from outperform.gates.result import Gate, GuardLike
     from outperform.gates.rule import Require
     from outperform.metrics.score_metric import MetricLike
     from outperform.testing import Options

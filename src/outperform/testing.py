@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
-    from outperform.gates.api import Gate, GuardLike
+    from outperform.gates.result import Gate, GuardLike
     from outperform.inference.spec import Question
     from outperform.metrics.score_metric import MetricLike
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import outperform as op
-from outperform.gates.text import gate_annotations, gate_json, gate_junit
+from outperform.gates.ci import gate_annotations, gate_json, gate_junit
 
 HOSTILE = [
     "line\nbreak",

@@ -17,7 +17,7 @@ import outperform as op
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Masses, Rope, decide
 from outperform.errors import UsageError
-from outperform.gates.api import Check
+from outperform.gates.result import Check
 from outperform.gates.rule import items_to_judge, judge, withheld
 
 PASS, FAIL, UNDECIDED = (

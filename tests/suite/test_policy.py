@@ -11,9 +11,9 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from outperform.gates.ci import gate_annotations, gate_junit, gate_outputs
 from outperform.gates.policy import Rule, read_policy
 from outperform.gates.rule import fails_among
-from outperform.gates.text import gate_annotations, gate_junit, gate_outputs
 from outperform.inference.summary import summarize
 from outperform.results import Judgement
 

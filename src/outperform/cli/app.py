@@ -16,11 +16,10 @@ from typer.models import ArgumentInfo
 import outperform as op
 from outperform import __version__
 from outperform.cli import compare, gate, plan
-from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, option, say, shown
 from outperform.cli.groups import deliver, show
-from outperform.cli.inputs import declared
+from outperform.cli.inputs import OneTable, declared
 from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
 
@@ -173,7 +172,7 @@ def count(
     verify: _Verify = False,
     model_version: _Versions = None,
     *,
-    reading: g.OneTable,
+    reading: OneTable,
 ) -> None:
     """Count predictions once, into a small file that others take.
 
@@ -227,7 +226,7 @@ def _update(
     verify: bool,
     output: Path | None,
     asked: dict[str, Any],
-    reading: g.OneTable,
+    reading: OneTable,
 ) -> None:
     """Count the partitions that a folder does not have yet, and say which."""
     if output is not None:
@@ -305,6 +304,7 @@ def _explained(word: str) -> tuple[str, str, str]:
 
     from outperform.display.cards import findings_explained, glossary
     from outperform.findings import TEMPLATES
+    from outperform.metrics.registry import find
 
     terms, metrics, findings = glossary(), _metrics(), findings_explained()
     known = dict(terms)
@@ -316,8 +316,9 @@ def _explained(word: str) -> tuple[str, str, str]:
     term = known.get(plain) or known.get(asked)
     if term is not None:
         return term["name"], term["text"], term["page"]
-    if plain in metrics:
-        return plain, metrics[plain], "reference/metrics"
+    metric = find(asked)
+    if metric is not None and metric.name in metrics:
+        return metric.name, metrics[metric.name], "reference/metrics"
     if plain not in findings:
         others = get_close_matches(plain, [*metrics, *findings])  # all would be a long list
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *others]))

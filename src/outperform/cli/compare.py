@@ -15,6 +15,8 @@ from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
 from outperform.cli.groups import as_json, deliver, show, write_page, write_result
 from outperform.cli.inputs import (
+    Joined,
+    Ungrouped,
     columns_there,
     declared,
     prior_of,
@@ -221,7 +223,7 @@ def runs(
     metric: o.Metric = None,
     rope: o.Rope = None,
     *,
-    reading: g.Joined,
+    reading: Joined,
     asking: g.AskingRuns,
     writing: g.Writing,
 ) -> None:
@@ -355,7 +357,7 @@ def slices(
     report: o.Page = None,
     verbose: o.Verbose = False,
     *,
-    reading: g.Ungrouped,
+    reading: Ungrouped,
 ) -> None:
     """Compare two models in every slice, the most concerning first.
 

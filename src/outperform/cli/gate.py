@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.findings import Finding
-    from outperform.gates.api import Gate, Guard
+    from outperform.gates.result import Gate, Guard
     from outperform.monitor.api import Monitor
     from outperform.monitor.result import Look
 
@@ -234,7 +234,7 @@ def _named(
 
 def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     """Read a guard: metric, perhaps a class, and a ROPE, with colons between."""
-    from outperform.gates.api import Guard
+    from outperform.gates.result import Guard
 
     metric, colon, rest = text.partition(":")
     label, inner, rope = rest.rpartition(":")  # a class may have colons of its own
@@ -258,7 +258,7 @@ def _write(
 ) -> exit_codes.Judged:
     """Write a gate and return the exit code of its judgement, which there is no other way to."""
     # Loaded late, so that help and completion stay fast.
-    from outperform.gates.text import gate_annotations, gate_json, gate_junit
+    from outperform.gates.ci import gate_annotations, gate_json, gate_junit
 
     if junit is not None:
         deliver(gate_junit(found, allow_undecided=allowed), junit)
@@ -276,7 +276,7 @@ def _write(
 
 def _tell_job(found: Gate) -> None:
     """Add to the summary of the job and to the outputs of the step, where others write as well."""
-    from outperform.gates.text import gate_outputs
+    from outperform.gates.ci import gate_outputs
 
     for variable, text in ((SUMMARY, found.to_markdown() + "\n"), (OUTPUTS, gate_outputs(found))):
         if path := os.environ.get(variable):

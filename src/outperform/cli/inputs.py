@@ -1,19 +1,20 @@
-"""From the files on the command line to outcomes and scores."""
+"""How files on the command line are read, and from them to outcomes and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import outperform as op
+from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
+from outperform.cli.options import Missing
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from outperform._typing import Label
-    from outperform.cli.groups import Joined, Ungrouped
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.inference.suite import Suite
@@ -24,6 +25,99 @@ if TYPE_CHECKING:
 
 Models = Sequence[str | None] | None
 """The models that a command asks of, None where one was not named; None for all there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungrouped:
+    """How one table is to be read whose items are taken one by one."""
+
+    truth: o.Truth = None
+    correct: o.Correct = None
+    id: o.Id = None
+    model: o.ModelColumn = None
+    score: o.Score = None
+    skip_failed: o.SkipFailed = False
+    latest: o.Latest = False
+    count: o.Count = None
+    never_true: o.NeverTrue = None
+    where: o.Where = None
+    table: o.TableName = None
+    query: o.Query = None
+    on_null: o.OnNull = Missing.RAISE
+    na: o.NaValues = None
+    no_na: o.NoNa = False
+    empty_is_label: o.EmptyIsLabel = False
+    no_header: o.NoHeader = False
+    encoding: o.Encoding = "utf-8"
+    read_as: o.ReadAs = None
+    storage_options: o.StorageOptions = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read`` for one table."""
+        return {
+            "id": self.id,
+            "model": self.model,
+            "score": score_of(self.score),
+            "skip_failed": self.skip_failed,
+            "latest": self.latest,
+            "correct": self.correct,
+            "count": self.count,
+            "where": where_of(self.where),
+            "table": self.table,
+            "query": self.query,
+        }
+
+    def declared(self) -> dict[str, Any]:
+        """Return which texts are missing values, as the readers of tables take it."""
+        if self.na and self.no_na:
+            raise UsageError("--no-na says that no text is missing; leave it or --na out")
+        given = {"na_values": [] if self.no_na else self.na or None}
+        return given | {"empty_is_label": self.empty_is_label}
+
+    def dialect(self) -> dict[str, Any]:
+        """Return what the readers of tables take."""
+        other: dict[str, Any] = {"header": False} if self.no_header else {}
+        other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
+        return {
+            "dialect": other or None,
+            "format": self.read_as,
+            "storage_options": storage_of(self.storage_options),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneTable(Ungrouped):
+    """How one table is to be read."""
+
+    weight: o.Weight = None
+    groups: o.Groups = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read`` for one table."""
+        return {**Ungrouped.arguments(self), "weight": self.weight, "groups": self.groups}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined(OneTable):
+    """How one table, or several that are joined, are to be read."""
+
+    label: o.LabelColumn = None
+    label_separator: o.LabelSeparator = None
+    on_missing: o.OnMissing = Missing.RAISE
+
+    @property
+    def confusion(self) -> bool:
+        """Whether the files are confusion matrices, for commands that take them."""
+        return False
+
+    @property
+    def pool(self) -> str | None:
+        """Where all items of a pool are, for commands that take one."""
+        return None
+
+    def with_people(self, seen: Outcomes) -> Outcomes:
+        """Return what was seen, for commands that know no judge."""
+        return seen
 
 
 def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
@@ -136,11 +230,11 @@ def _are_counts(source: str, reading: Ungrouped) -> bool:
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
-    from outperform.io.formats import LOGS
-    from outperform.io.logs import recognized
+    from outperform.io.formats import FORMATS
+    from outperform.io.logs.read import recognized
 
     if reading.read_as is not None:
-        return reading.read_as.value in LOGS
+        return reading.read_as not in FORMATS
     return recognized(list(sources)) is not None
 
 

@@ -13,12 +13,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from outperform.comparison.again import with_rope
 from outperform.data.sources import made_serious
 from outperform.errors import DataError, UsageError, unknown_name
-from outperform.gates.api import Check, Gate, PolicyLike, settled
+from outperform.gates.result import Check, Gate, settled
 from outperform.gates.rule import Require, check_requirement
 from outperform.inference.spec import rope_for
 from outperform.inference.suite import ScoreSuite, Suite
@@ -26,6 +26,8 @@ from outperform.results.comparison import Comparison
 from outperform.suite.api import compare_suite
 
 ADVISORY = "advisory"
+
+PolicyLike: TypeAlias = "Mapping[str, str | float] | str | os.PathLike[str]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +89,8 @@ def read_policy(path: str | os.PathLike[str]) -> dict[str, object]:
 
 def gate_suite(
     suite: Suite,
-    candidate: str,
-    baseline: str,
+    candidate: object,
+    baseline: object,
     *,
     policy: PolicyLike | None,
     require: Require,

@@ -13,8 +13,8 @@ from outperform.data.scores import Scores
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
+from outperform.metrics.registry import find, score_names
 from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.score_registry import score_named, score_names
 from outperform.metrics.sums import CombinedMeans, OfSums, Pick, WeightedQuantile, only
 from outperform.metrics.weighted import (
     AveragePrecision,
@@ -39,8 +39,8 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
     if not isinstance(metric, str) or ":" not in metric or scores.columns is None:
         return metric
     name, _, column = metric.partition(":")
-    graded = score_named(name)
-    if graded is None or graded.reads != "grade":
+    graded = find(name)
+    if not isinstance(graded, ScoreMetric) or graded.reads != "grade":
         raise UsageError(unknown_name("metric of a column", name, score_names(graded=True)))
     if column not in scores.columns:
         raise UsageError(unknown_name("column", column, scores.columns))
@@ -51,10 +51,10 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
         bounds = (0.0, 1.0) if graded.sign > 0 else (-1.0, 0.0)
     return replace(
         graded,
-        name=metric,
+        name=f"{graded.name}:{column}",
         label=f"{graded.label.removesuffix(' score')} of {column}",
         reads="statistics",
-        score=metric if mean else graded.score,
+        score=f"{graded.name}:{column}" if mean else graded.score,
         bounds=bounds,
         sums=OfSums(columns=(), combine=only, terms=pick),
     )

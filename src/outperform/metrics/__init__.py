@@ -12,9 +12,12 @@ from outperform.metrics.registry import (
     fbeta,
     from_function,
     get,
+    get_score,
     is_of_scores,
     names,
+    score_names,
     set_names,
+    statistics,
     utility,
 )
 from outperform.metrics.score_metric import (
@@ -30,7 +33,6 @@ from outperform.metrics.score_metric import (
     sensitivity_at,
     specificity_at,
 )
-from outperform.metrics.score_registry import get_score, score_names, statistics
 
 __all__ = [
     "Costs",

@@ -1,4 +1,4 @@
-"""The registry of confusion metrics, by scikit-learn's scorer names."""
+"""The registry of metrics: one mapping from names, with the usual aliases."""
 
 from __future__ import annotations
 
@@ -6,17 +6,47 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from outperform._typing import CostsLike, Label
+from outperform._typing import CostsLike, FloatArray, Label
 from outperform.errors import UsageError, either, unknown_name
+from outperform.metrics import item_statistics as of_items
+from outperform.metrics import sums as of_sums
+from outperform.metrics import votes as of_votes
 from outperform.metrics.confusion import AVERAGES, Average, Samples, miss_weight
-from outperform.metrics.custom import ConfusionFunction, Costs, Ordinal, as_bounds, name_of
+from outperform.metrics.custom import (
+    ConfusionFunction,
+    Costs,
+    Ordinal,
+    ScoreFunction,
+    as_bounds,
+    name_of,
+)
 from outperform.metrics.metric import Metric, Share
-from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.score_registry import NUMBERED, SCORE_METRICS, score_names
+from outperform.metrics.score_metric import (
+    BINS,
+    PARTS,
+    UNBOUNDED,
+    MetricLike,
+    Reads,
+    ScoreMetric,
+    ece,
+    from_score_function,
+    of_bins,
+    of_errors,
+    of_statistics,
+    pinball,
+    quantile,
+    quantile_of,
+    roc_auc,
+    sensitivity_at,
+    specificity_at,
+)
+from outperform.metrics.sums import OfSums
+
+AnyMetric: TypeAlias = Metric | ScoreMetric
 
 _ADJECTIVES: dict[Average | Samples, str] = {
     "binary": "",
@@ -52,9 +82,66 @@ _FAMILIES: dict[str, _Family] = {
 }
 
 _AVERAGED = (*AVERAGES[1:], "samples")
-_FBETA_NAME = re.compile(
-    rf"f(?P<beta>\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_(?P<average>{'|'.join(_AVERAGED)}))?"
-)
+
+# What people also call a metric. Averages may also come first, as in macro_f1, and spelling
+# ignores case and hyphens.
+_ALIASES: dict[str, tuple[str, ...]] = {
+    "accuracy": ("acc", "accuracy_score"),
+    "balanced_accuracy": ("balanced_acc", "balanced_accuracy_score", "bacc", "uar"),
+    "precision": ("ppv", "precision_score", "positive_predictive_value"),
+    "recall": ("recall_score", "sensitivity", "tpr", "true_positive_rate"),
+    "specificity": ("tnr", "true_negative_rate", "selectivity"),
+    "f1": ("f1_score", "f_score", "f_measure"),
+    "jaccard": ("jaccard_score", "jaccard_index"),
+    "informedness": ("youden", "youden_j"),
+    "matthews_corrcoef": ("matthews", "mcc", "phi"),
+    "cohen_kappa": ("cohen_kappa_score", "cohens_kappa", "kappa"),
+    "cohen_kappa_quadratic": ("quadratic_kappa", "qwk"),
+    "hamming_loss": ("hamming",),
+    "roc_auc": ("auc", "auc_roc", "auroc", "roc_auc_score"),
+    "average_precision": ("ap", "aupr", "auprc", "average_precision_score", "pr_auc"),
+    "log_loss": ("cross_entropy", "logloss", "nll"),
+    "neg_log_loss": ("neg_logloss",),
+    "brier_score": ("brier", "brier_loss", "brier_score_loss"),
+    "neg_brier_score": ("neg_brier",),
+    "ece": ("calibration_error", "expected_calibration_error"),
+    "mae": ("mean_absolute_error",),
+    "neg_mean_absolute_error": ("neg_mae",),
+    "mse": ("mean_squared_error",),
+    "neg_mean_squared_error": ("neg_mse",),
+    "rmse": ("root_mean_squared_error",),
+    "neg_root_mean_squared_error": ("neg_rmse",),
+    "poisson_deviance": ("mean_poisson_deviance",),
+    "neg_mean_poisson_deviance": ("neg_poisson_deviance",),
+    "r2": ("r2_score", "r_squared"),
+    "explained_variance": ("explained_variance_score",),
+    "pearson": ("pearson_r", "pearsonr"),
+    "wer": ("word_error_rate",),
+    "cer": ("character_error_rate",),
+    "win_rate": ("winrate",),
+}
+
+
+def find(name: str) -> AnyMetric | None:
+    """Return the metric of a name or an alias, also of a name with a number in it; else None.
+
+    Examples
+    --------
+    >>> find("AUC").name, find("macro-F1").name, find("ndcg@10").label
+    ('roc_auc', 'f1_macro', 'nDCG@10')
+    """
+    folded = name.lower().replace("-", "_")
+    last = re.sub(rf"({'|'.join(_AVERAGED)})_(.+)", r"\2_\1", folded)  # macro_f1 is f1_macro
+    stem, _, average = last.rpartition("_")
+    averaged = f"{_NAMES.get(stem, stem)}_{average}"  # sensitivity_macro is recall_macro
+    for spelling in (name, name.lower(), _NAMES.get(folded, folded), last, averaged):
+        if spelling in METRICS:
+            return METRICS[spelling]
+        for pattern, make in _PATTERNS:
+            match = re.fullmatch(pattern, spelling)
+            if match is not None:
+                return make(match)
+    return None
 
 
 def get(metric: MetricLike) -> Metric:
@@ -63,13 +150,15 @@ def get(metric: MetricLike) -> Metric:
     Parameters
     ----------
     metric
-        A name such as ``"f1_macro"`` or ``"f2_macro"``, a :class:`Metric`, or
-        a function of one confusion array, see :func:`from_function`.
+        A name such as ``"f1_macro"`` or ``"f2_macro"`` or an alias such as ``"mcc"``, a
+        :class:`Metric`, or a function of one confusion array, see :func:`from_function`.
 
     Examples
     --------
     >>> get("balanced_accuracy").bounds
     (0.0, 1.0)
+    >>> get("F1").name, get("mcc").name
+    ('f1', 'matthews_corrcoef')
     >>> get("f1macro")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     outperform.errors.UsageError: unknown metric 'f1macro'; did you mean 'f1_macro'? ...
@@ -77,12 +166,49 @@ def get(metric: MetricLike) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
-        return _by_name(metric)
+        named = find(metric)
+        if isinstance(named, Metric):
+            return named
+        if named is None:
+            raise _unknown(metric, names() + set_names() + score_names())
+        raise UsageError(
+            f"{metric!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
+            "what was asked needs a metric of labels"
+        )
     if callable(metric):
         return from_function(cast(ConfusionFunction, metric))
     raise UsageError(
         "a metric must be a name, a Metric or a function of a confusion array; "
         f"got {type(metric).__name__}"
+    )
+
+
+def get_score(metric: MetricLike) -> ScoreMetric:
+    """Return a metric of scores by its name, as itself, or made of a function.
+
+    Parameters
+    ----------
+    metric
+        A name such as ``"roc_auc"`` or an alias such as ``"auc"``, a :class:`ScoreMetric`, or a
+        function of truth, score and weight, see :func:`from_score_function`.
+
+    Examples
+    --------
+    >>> get_score("roc_auc").label, get_score("AUC").name
+    ('ROC AUC', 'roc_auc')
+    """
+    if isinstance(metric, ScoreMetric):
+        return metric
+    if isinstance(metric, str):
+        named = find(metric)
+        if not isinstance(named, ScoreMetric):
+            raise UsageError(unknown_name("metric of scores", metric, score_names()))
+        return named
+    if callable(metric):
+        return from_score_function(cast(ScoreFunction, metric))
+    raise UsageError(
+        "a metric of scores must be a name, a ScoreMetric or a function of y_true, score and "
+        f"weight; got {type(metric).__name__}"
     )
 
 
@@ -94,7 +220,47 @@ def names() -> list[str]:
     >>> names()[:3]
     ['accuracy', 'balanced_accuracy', 'f1']
     """
-    return list(_METRICS)
+    return [
+        name
+        for name, metric in METRICS.items()
+        if isinstance(metric, Metric) and not metric.per_item and metric.function is None
+    ]
+
+
+def set_names() -> list[str]:
+    """Return the names of metrics that only items with several labels have.
+
+    Examples
+    --------
+    >>> set_names()[0]
+    'f1_samples'
+    """
+    return [
+        name for name, metric in METRICS.items() if isinstance(metric, Metric) and metric.per_item
+    ]
+
+
+def score_names(*, graded: bool | None = None) -> list[str]:
+    """Return the names of all metrics of scores.
+
+    Parameters
+    ----------
+    graded
+        True for those of grades, which have no truth, False for those that need a truth.
+
+    Examples
+    --------
+    >>> score_names()[:2]
+    ['roc_auc', 'average_precision']
+    >>> score_names(graded=True)[:3]
+    ['mean', 'mean_cost', 'neg_mean']
+    """
+    return [
+        name
+        for name, metric in METRICS.items()
+        if isinstance(metric, ScoreMetric)
+        and (graded is None or graded is (metric.reads == "grade"))
+    ]
 
 
 def is_of_scores(metric: MetricLike | None) -> bool:
@@ -111,18 +277,21 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     (True, False, True)
     """
     if isinstance(metric, str):
-        return metric in SCORE_METRICS or NUMBERED.fullmatch(metric) is not None
+        return isinstance(find(metric), ScoreMetric)
     return isinstance(metric, ScoreMetric) or (callable(metric) and _n_required(metric) == 3)
 
 
 def _n_required(function: Callable[..., Any]) -> int | None:
-    """Return how many arguments must be given by place; None if that cannot be known."""
+    """Return the number of required positional arguments; None if that cannot be known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in by_place and one.default is one.empty for one in parameters)
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(
+        parameter.kind in by_position and parameter.default is parameter.empty
+        for parameter in parameters
+    )
 
 
 def check_name(
@@ -149,9 +318,7 @@ def check_name(
     Traceback (most recent call last):
     outperform.errors.UsageError: unknown metric 'acuracy'; did you mean 'accuracy'? Known: accuracy
     """
-    if not isinstance(metric, str) or is_of_scores(metric) or metric in _NAMED:
-        return
-    if _as_fbeta(metric) is None:
+    if isinstance(metric, str) and find(metric) is None:
         every = names() + set_names() + score_names(graded=graded)
         raise _unknown(metric, every if known is None else known)
 
@@ -160,41 +327,31 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
     every = either(
         "op.metrics.names(), set_names() and score_names()", "`outperform explain metrics`"
     )
-    return UsageError(unknown_name("metric", name, known, everything=every, synonyms=_SYNONYMS))
+    return UsageError(unknown_name("metric", name, known, everything=every))
 
 
-# What people also call a metric; it is proposed, not taken.
-_SYNONYMS = {
-    "mcc": "matthews_corrcoef",
-    "matthews": "matthews_corrcoef",
-    "phi": "matthews_corrcoef",
-    "kappa": "cohen_kappa",
-    "auc": "roc_auc",
-    "auroc": "roc_auc",
-    "auprc": "average_precision",
-    "pr_auc": "average_precision",
-    "uar": "balanced_accuracy",
-    "sensitivity": "recall",
-    "tpr": "recall",
-    "tnr": "specificity",
-    "ppv": "precision",
-    "nll": "log_loss",
-    "cross_entropy": "log_loss",
-    "macro_f1": "f1_macro",
-    "micro_f1": "f1_micro",
-    "weighted_f1": "f1_weighted",
-}
+def statistics(metric: MetricLike, y_true: object, prediction: object) -> FloatArray:
+    """Return the statistics of items that a metric adds up, ``(n_items, n_statistics)``.
 
-
-def set_names() -> list[str]:
-    """Return the names of metrics that only items with several labels have.
+    Parameters
+    ----------
+    metric
+        Such as ``"bleu"``, ``"wer"`` or ``"ndcg@10"``.
+    y_true
+        What is true of each item; None where the metric needs no truth.
+    prediction
+        What one model said.
 
     Examples
     --------
-    >>> set_names()[0]
-    'f1_samples'
+    >>> statistics("wer", ["the cat sat", "hello"], ["the cat", "yellow"])  # errors and words
+    array([[1., 3.],
+           [1., 1.]])
     """
-    return list(_OF_SETS)
+    asked = get_score(metric)
+    if asked.sums is None or asked.sums.read is None:
+        raise UsageError(f"metric {asked.name!r} has no statistics of its own to make")
+    return asked.sums.read(y_true, prediction)
 
 
 def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
@@ -242,10 +399,10 @@ def cohen_kappa(*, weights: Literal["linear", "quadratic"] | None = None) -> Met
     ('cohen_kappa_quadratic', True)
     """
     if weights is None:
-        return _METRICS["cohen_kappa"]
+        return cast(Metric, METRICS["cohen_kappa"])
     if weights not in ("linear", "quadratic"):
         raise UsageError(unknown_name("weights", weights, ("linear", "quadratic")))
-    return _ORDINAL[f"cohen_kappa_{weights}"]
+    return cast(Metric, METRICS[f"cohen_kappa_{weights}"])
 
 
 def from_function(
@@ -376,26 +533,6 @@ def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
     )
 
 
-def _by_name(name: str) -> Metric:
-    if name in _NAMED:
-        return _NAMED[name]
-    if is_of_scores(name):
-        raise UsageError(
-            f"{name!r} is a metric of scores, which compare, estimate, scorecard and gate take; "
-            "what was asked needs a metric of labels"
-        )
-    match = _as_fbeta(name)
-    if match is None:
-        raise _unknown(name, names() + set_names() + score_names())
-    average = cast(Average | Samples, match["average"] or "binary")
-    return fbeta(float(match["beta"]), average=average)
-
-
-def _as_fbeta(name: str) -> re.Match[str] | None:
-    match = _FBETA_NAME.fullmatch(name)
-    return match if match is not None and 0.0 < float(match["beta"]) < math.inf else None
-
-
 def _averaged(
     score: str,
     name: str,
@@ -419,30 +556,7 @@ def _averaged(
     )
 
 
-_KAPPAS: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
-_ORDINAL: dict[str, Metric] = {
-    **{
-        f"cohen_kappa_{of}": Metric(
-            name=f"cohen_kappa_{of}",
-            label=f"Cohen's kappa, {of} weights",
-            function=Ordinal(of),
-            vectorized=True,
-            bounds=(-1.0, 1.0),
-        )
-        for of in _KAPPAS
-    },
-    "ordinal_mae": Metric(
-        name="ordinal_mae",
-        label="mean absolute error of levels",
-        function=Ordinal("mae"),
-        vectorized=True,
-        greater_is_better=False,
-        bounds=(0.0, math.inf),
-    ),
-}
-
-
-def _all_metrics() -> Iterator[Metric]:
+def _of_labels() -> Iterator[Metric]:
     yield Metric(name="accuracy", label="accuracy", score="accuracy", share=_ACCURACY)
     yield Metric(name="balanced_accuracy", label="balanced accuracy", score="balanced_accuracy")
     for average in AVERAGES:
@@ -455,12 +569,6 @@ def _all_metrics() -> Iterator[Metric]:
         ("cohen_kappa", "Cohen's kappa"),
     ):
         yield Metric(name=score, label=label, score=score, bounds=(-1.0, 1.0))
-
-
-_METRICS: dict[str, Metric] = {metric.name: metric for metric in _all_metrics()}
-
-
-def _metrics_of_sets() -> Iterator[Metric]:
     yield fbeta(1.0, average="samples")
     for score in ("precision", "recall", "jaccard"):
         yield _averaged(score, score, "samples", _FAMILIES[score])
@@ -471,7 +579,180 @@ def _metrics_of_sets() -> Iterator[Metric]:
         average="samples",
         greater_is_better=False,
     )
+    weights: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
+    for weighting in weights:
+        yield Metric(
+            name=f"cohen_kappa_{weighting}",
+            label=f"Cohen's kappa, {weighting} weights",
+            function=Ordinal(weighting),
+            vectorized=True,
+            bounds=(-1.0, 1.0),
+        )
+    yield Metric(
+        name="ordinal_mae",
+        label="mean absolute error of levels",
+        function=Ordinal("mae"),
+        vectorized=True,
+        greater_is_better=False,
+        bounds=(0.0, math.inf),
+    )
 
 
-_OF_SETS: dict[str, Metric] = {metric.name: metric for metric in _metrics_of_sets()}
-_NAMED: dict[str, Metric] = _METRICS | _OF_SETS | _ORDINAL
+def _loss(
+    score: str,
+    label: str,
+    most: float = math.inf,
+    *,
+    sums: OfSums | None = None,
+    named: str | None = None,
+) -> tuple[ScoreMetric, ScoreMetric]:
+    """Return a loss under scikit-learn's name of its negative, and under its own."""
+    reads: Reads = "probability" if sums is None else "statistics"
+    return (
+        ScoreMetric(
+            name=f"neg_{named or score}",
+            label=f"negative {label}",
+            reads=reads,
+            score=score,
+            sign=-1,
+            bounds=(-most, 0.0),
+            sums=sums,
+        ),
+        ScoreMetric(
+            name=score,
+            label=label,
+            reads=reads,
+            score=score,
+            greater_is_better=False,
+            bounds=(0.0, most),
+            sums=sums,
+        ),
+    )
+
+
+_MEAN = ScoreMetric(name="", label="", reads="grade", score="mean", bounds=UNBOUNDED)
+_BUILT_IN: tuple[AnyMetric, ...] = (
+    *_of_labels(),
+    roc_auc(),
+    ScoreMetric(
+        name="average_precision",
+        label="average precision",
+        reads="ranking",
+        score="average_precision",
+    ),
+    *(
+        ScoreMetric(name=name, label=label, reads="classes", score=name)
+        for name, label in (
+            ("roc_auc_ovr", "ROC AUC, one class against the rest"),
+            ("roc_auc_ovo", "ROC AUC, one class against another"),
+            ("roc_auc_ovr_weighted", "prevalence-weighted ROC AUC, one class against the rest"),
+            ("roc_auc_ovo_weighted", "prevalence-weighted ROC AUC, one class against another"),
+        )
+    ),
+    *_loss("log_loss", "log loss", math.inf),
+    *_loss("brier_score", "Brier score", 1.0),
+    ece(),
+    ece(debiased=True),
+    *(of_bins(name, BINS, debiased=False) for name in PARTS if name != "ece"),
+    replace(_MEAN, name="mean", label="mean score"),
+    replace(_MEAN, name="mean_cost", label="mean cost", greater_is_better=False),
+    replace(_MEAN, name="neg_mean", label="negative mean", sign=-1),
+    quantile_of("median", "median score", 0.5, greater_is_better=True),
+    *(
+        quantile_of(f"p{n}", f"{n}th percentile", n / 100, greater_is_better=False)
+        for n in (50, 90, 95, 99)
+    ),
+    *_loss("mae", "mean absolute error", sums=of_sums.MAE, named="mean_absolute_error"),
+    *_loss("mse", "mean squared error", sums=of_sums.MSE, named="mean_squared_error"),
+    *_loss(
+        "rmse",
+        "root mean squared error",
+        sums=of_sums.RMSE,
+        named="root_mean_squared_error",
+    ),
+    *_loss(
+        "poisson_deviance",
+        "mean Poisson deviance",
+        sums=of_sums.POISSON,
+        named="mean_poisson_deviance",
+    ),
+    of_statistics("r2", "R²", of_sums.R2, (-math.inf, 1.0)),
+    of_statistics(
+        "explained_variance",
+        "explained variance",
+        of_sums.EXPLAINED_VARIANCE,
+        (-math.inf, 1.0),
+    ),
+    of_statistics("pearson", "Pearson correlation", of_sums.CORRELATION, (-1.0, 1.0)),
+    of_errors("wer", "word error rate", of_items.WER),
+    of_errors("cer", "character error rate", of_items.CER),
+    of_errors("ter", "TER", of_items.TER),
+    of_statistics("bleu", "BLEU", of_items.BLEU, (0.0, 100.0)),
+    of_statistics("chrf", "chrF", of_items.CHRF, (0.0, 100.0)),
+    of_statistics("dice", "Dice of all pixels", of_sums.DICE),
+    of_statistics("iou", "IoU of all pixels", of_sums.IOU),
+    of_statistics("dice_mean", "mean Dice", of_sums.MEAN_DICE),
+    of_statistics("iou_mean", "mean IoU", of_sums.MEAN_IOU),
+    of_statistics("win_rate", "win rate", of_votes.WIN_RATE),
+    of_statistics("elo", "Elo rating", of_votes.ELO, UNBOUNDED),
+    of_statistics("first_place", "win rate of the first place", of_votes.FIRST_PLACE),
+    of_statistics("judged_mean", "mean grade", of_sums.JUDGED_MEAN, UNBOUNDED),
+    of_statistics("people_mean", "mean grade by people", of_sums.PEOPLE_MEAN, UNBOUNDED),
+    of_statistics("judge_mean", "mean grade by the judge", of_sums.JUDGE_MEAN, UNBOUNDED),
+)
+METRICS = {metric.name: metric for metric in _BUILT_IN}
+_NAMES = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
+
+_LABELS = {
+    "ndcg": "nDCG",
+    "map": "mean average precision",
+    "mrr": "mean reciprocal rank",
+    "hit": "hit rate",
+}
+
+
+def _of_query(name: str, kind: str, k: str | None) -> ScoreMetric:
+    ranked = of_items.Ranked(kind, None if k is None else int(k))
+    label = _LABELS.get(kind, kind) + ("" if k is None else f"@{k}")
+    sums = OfSums(columns=(name,), combine=of_sums.only, read=ranked)
+    return of_statistics(name, label, sums)
+
+
+def _of_answers(name: str, kind: str, k: str) -> ScoreMetric:
+    repeated = of_items.Repeated(kind, int(k))
+    sums = OfSums(columns=(name,), combine=of_sums.only, read=repeated)
+    return of_statistics(name, name, sums)
+
+
+_NUMBER, _K = r"(\d*\.?\d+(?:e-?\d+)?)", r"([1-9]\d*)"
+
+
+def _fbeta_of(match: re.Match[str]) -> Metric | None:
+    beta, average = float(match[1]), cast(Average | Samples, match[2] or "binary")
+    return fbeta(beta, average=average) if 0.0 < beta < math.inf else None
+
+
+_PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], AnyMetric | None]], ...] = (
+    (rf"f(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:_({'|'.join(_AVERAGED)}))?", _fbeta_of),
+    (
+        rf"(ndcg|map|mrr|recall|precision|hit)@{_K}",
+        lambda match: _of_query(match[0], match[1], match[2]),
+    ),
+    ("ndcg|map|mrr", lambda match: _of_query(match[0], match[0], None)),
+    (rf"(pass@|pass\^|maj@){_K}", lambda match: _of_answers(match[0], match[1], match[2])),
+    (f"pinball_{_NUMBER}", lambda match: pinball(float(match[1]))),
+    (f"quantile_{_NUMBER}", lambda match: quantile(float(match[1]))),
+    (f"roc_auc_max_fpr_{_NUMBER}", lambda match: roc_auc(max_fpr=float(match[1]))),
+    (
+        f"sensitivity_at_specificity_{_NUMBER}",
+        lambda match: sensitivity_at(specificity=float(match[1])),
+    ),
+    (
+        f"specificity_at_sensitivity_{_NUMBER}",
+        lambda match: specificity_at(sensitivity=float(match[1])),
+    ),
+    (
+        rf"({'|'.join(PARTS)})(_debiased)?(?:_(\d+))?",
+        lambda match: of_bins(match[1], int(match[3] or BINS), debiased=bool(match[2])),
+    ),
+)

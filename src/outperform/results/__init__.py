@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
-    from outperform.gates.api import Check, Gate, Guard
+    from outperform.gates.result import Check, Gate, Guard
     from outperform.gates.rule import Judgement
     from outperform.inference.suite import Difference
     from outperform.monitor.result import Look, Stop
@@ -54,7 +54,7 @@ _HOMES = {
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
-    "Check": "gates.api",
+    "Check": "gates.result",
     "ComparisonDisplay": "comparison.estimators",
     "ComparisonTable": "comparison.again",
     "Correlation": "crossval.api",
@@ -68,8 +68,8 @@ _HOMES = {
     "ExpectedCoverage": "comparison.coverage",
     "FoldDetails": "results.base",
     "Fragility": "sensitivity.fragility",
-    "Gate": "gates.api",
-    "Guard": "gates.api",
+    "Gate": "gates.result",
+    "Guard": "gates.result",
     "Interval": "decision.intervals",
     "ItemRow": "comparison.items",
     "ItemTable": "comparison.items",

@@ -44,7 +44,6 @@ _HOMES = {
     "compare_ranked": "ranking.api",
     "compare_score_suite": "crossval.api",
     "compare_suite": "suite.api",
-    "gate_suite": "gates.policy",
     "curve": "comparison.curves",
     "estimate_at_prevalence": "comparison.again",
     "expected_coverage": "comparison.coverage",

@@ -88,8 +88,8 @@ _CHANCES = ("p_worse", "p_equivalent", "p_better", "p_greater")
 
 def compare_suite(
     suite: Suite,
-    a: str,
-    b: str,
+    a: object,
+    b: object,
     *,
     hdi_prob: float,
     n_draws: int | None,
@@ -98,7 +98,7 @@ def compare_suite(
     **asked: Any,
 ) -> SuiteComparison:
     """Compare two models on every task, on the tasks together, and on tasks like these."""
-    if a == b or not (isinstance(a, str) and isinstance(b, str)):
+    if not isinstance(a, str) or not isinstance(b, str) or a == b:
         raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
     asked_of = questions(suite.select([a, b]), make_spec, **shared_question(asked))
     how, prob = average(suite, asked_of), check_prob(hdi_prob)
