@@ -8,9 +8,8 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
-from outperform.inference.spec import make_label_spec
 from outperform.posterior.rng import seed_sequence
-from outperform.slices.summary import coupled
+from outperform.posterior.slices import coupled
 
 N = 2_400
 RNG = np.random.default_rng(20)
@@ -100,12 +99,6 @@ def test_order_of_rows_and_jobs_leave_every_number():
     assert first.to_dict()["rows"] == other.to_dict()["rows"]
 
 
-def spec_of(data):
-    return make_label_spec(
-        data, metric="accuracy", prior=None, paired=True, labels=None, pos_label=None
-    )
-
-
 def test_groups_in_several_slices_move_them_together():
     """Each user answers the same in both slices, so the two differences are one."""
     user = np.arange(100)
@@ -115,13 +108,13 @@ def test_groups_in_several_slices_move_them_together():
         twice, groups=np.tile(user, 2), by={"day": np.repeat(["mon", "tue"], 100)}
     )
     own = np.random.default_rng(0).normal(size=(2, 4_000))
-    joint = coupled(own, spec_of(data), seed_sequence(1))
+    joint = coupled(own, data, seed_sequence(1))
     assert np.corrcoef(joint)[0, 1] > 0.99
     assert np.array_equal(np.sort(joint), np.sort(own))
     apart = op.Outcomes.from_correct(
         twice, groups=np.arange(200), by={"day": np.repeat(["mon", "tue"], 100)}
     )
-    assert coupled(own, spec_of(apart), seed_sequence(1)) is own
+    assert coupled(own, apart, seed_sequence(1)) is own
 
 
 def test_too_many_slices_with_groups_are_refused():

@@ -42,12 +42,11 @@ from outperform.io.read import Reading, numbers_of, read, read_rows
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
-from outperform.posterior.slices import pool_slices
+from outperform.posterior.slices import coupled, pool_slices
 from outperform.slices.result import SliceComparison
 from outperform.slices.summary import (
     Parts,
     SliceRow,
-    coupled,
     draw_slices,
     observe,
     pool_differences,
@@ -384,7 +383,7 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
         observed[:, place] = engine.observed(question)
     together = own
     if isinstance(spec, LabelSpec):
-        together = coupled(own, spec, child(seed, 2 + len(parts.keys)))
+        together = coupled(own, spec.data, child(seed, 2 + len(parts.keys)))
     pooled = pool_differences(
         together,
         parts.n_units,

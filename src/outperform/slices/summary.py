@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,8 +13,6 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
-from outperform.data.table import Table
-from outperform.data.views import n_codes
 from outperform.decision.hdi import Ends, narrowest_rows
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
@@ -33,7 +31,6 @@ from outperform.inference.disagreements import never_match
 from outperform.inference.spec import Data, LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
-from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.hierarchical import pool_normal
 from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
@@ -425,42 +422,6 @@ def _n_units(part: Data) -> int:
     if isinstance(part, Scores):
         return part.n if part.n_groups is None else part.n_groups
     return part.n if part.groups is None else part.groups.n
-
-
-def coupled(own: FloatArray, spec: LabelSpec, seed: SeedSequence) -> FloatArray:
-    """Put draws of slices in the order in which the weights of whole groups move them together.
-
-    An author who writes in several languages moves several slices at once. Each slice keeps its
-    draws; their order is that of joint draws, in which a group has one weight in all slices.
-    Slices that share no group stay as they are.
-    """
-    slices = spec.data.slices
-    assert slices is not None
-    groups = slices.table.groups
-    if groups is None:
-        return own
-    places = slices.table.cells[groups.cell, 0]
-    if len(np.unique(np.stack([groups.pattern, places]), axis=1).T) == len(groups.repeats):
-        return own  # each pattern lies in one slice
-    size = n_codes(spec.data)
-    cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]
-    codes = tuple(range(len(slices) * size))
-    joint = bootstrap(
-        replace(
-            spec.data,
-            kind="classes",
-            labels=codes,
-            sets=(),
-            tables=(Table(cells, slices.table.counts, groups),),
-            slices=None,
-        )
-    )
-    margins = joint.worker("margins")(np.random.default_rng(seed), own.shape[1])
-    a, b = (sums for sums in margins if isinstance(sums, Sums))
-    starts = range(0, len(codes), size)
-    ahead = np.add.reduceat(a.hits - b.hits, starts) / np.add.reduceat(a.actual, starts)
-    order = np.argsort(np.argsort(ahead, axis=1), axis=1)
-    return np.take_along_axis(np.sort(own, axis=1), order, axis=1)
 
 
 class PooledSlices(NamedTuple):
