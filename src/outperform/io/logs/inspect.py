@@ -1,0 +1,578 @@
+"""inspect_ai: its logs, and the tables made from them."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from outperform._files import parse, shown
+from outperform.errors import DataError, UsageError
+from outperform.io.formats import Dialect, endless, limited, most_unpacked, unpack_zstd
+from outperform.io.frames import fetch_columns, known_frame
+from outperform.io.logs.format import LogFormat
+from outperform.io.logs.samples import (
+    FailedLog,
+    Item,
+    Part,
+    Samples,
+    as_epoch,
+    as_grade,
+    as_id,
+    as_text,
+    field_of,
+    is_near,
+    is_path,
+    loaded,
+    spread,
+    under_one_name,
+)
+from outperform.io.tables import SEVERAL, Where, opened
+
+_ENDINGS = (".eval", ".json")
+_LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list them
+# As inspect_ai names them by default: the time, the task, perhaps the model, an id.
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
+_UNSAFE = re.compile("[_/:+]")  # which it replaces by - in names of files
+_START = "_journal/start.json"
+_READ = ("header.json", "summaries.json")
+_OF_NO_QUESTION = {"id", "internal", "source", "metadata"}
+_LONGEST = 100  # characters of an error to show
+_ZSTD = 93  # which Python knows in archives from 3.14 on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inspect(LogFormat):
+    def is_log(self, path: Path) -> bool:
+        return path.suffix.lower() in _ENDINGS and path.name not in _LISTS
+
+    def load(
+        self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        """Read logs, and tables made from them."""
+        samples: list[Samples] = []
+        failed: list[FailedLog] = []
+        for part in parts:
+            of_part: list[Samples] = []
+            for source in self.logs_in(part.source) if is_path(part.source) else [part.source]:
+                if not isinstance(source, Path) or source.suffix.lower() not in _ENDINGS:
+                    table = part._replace(source=source)
+                    of_part += _read_table(table, score=score, where=where, fields=fields)
+                    continue
+                log = _read_log(part, source, where=where, fields=fields)
+                if isinstance(log, FailedLog):
+                    failed.append(log)
+                elif log is not None:
+                    of_part.append(log)
+            samples += under_one_name(part, of_part)
+        return samples, failed
+
+
+FORMAT = _Inspect(
+    name="inspect",
+    what="log, *.eval or *.json",
+    unmistakable=("*.eval", f"????-??-??T??-??-??[-+]*_*_{'?' * 22}.json"),
+    prefixes=("score_",),
+)
+
+
+def _read_log(
+    part: Part, path: Path, *, where: Where, fields: Sequence[str] = ()
+) -> Samples | FailedLog | None:
+    """Return the samples of one log under its own name, or None if its task was not asked for.
+
+    A log that is damaged, or of an evaluation that did not succeed, comes back as a failed one.
+    """
+    name = os.fspath(path)
+    asked = _asked_tasks(where)
+    is_archive = path.suffix.lower() == ".eval"
+    try:
+        header, samples = (_of_archive if is_archive else _of_json)(path)
+        told = header.get("eval") if isinstance(header, dict) else None
+        if not isinstance(told, dict):
+            raise DataError(f"{name} is not a log of inspect_ai: it has no 'eval'")
+    except DataError as error:
+        other = asked is not None and not _may_be_of(path, asked)
+        return None if other else FailedLog(name, part.model, str(error))
+    task = str(told.get("task", "")).rpartition("/")[2]
+    if asked is not None and task not in asked:
+        return None
+    failed = _failure(name, header, samples)
+    if failed is not None:
+        return FailedLog(name, part.model or str(told.get("model", "")), failed)
+    found = _samples(part, name, told, task, samples, summaries=is_archive)
+    contradiction = _contradiction(name, header, samples, found)
+    if contradiction is not None:
+        return FailedLog(name, part.model or found.model, contradiction)
+    metadata = [one.get("metadata") for one in samples]
+    return replace(
+        found,
+        fields={name: [field_of(one, name) for one in metadata] for name in fields},
+        when=_when(told.get("created")),
+    )
+
+
+def _when(created: object) -> str | None:
+    """Return a time as text that sorts, whatever its zone."""
+    try:
+        found = datetime.fromisoformat(str(created)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return found.isoformat(timespec="microseconds")
+
+
+def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
+    """Return why a log cannot be used, or None if it can."""
+    status = header.get("status")
+    if status not in ("success", None):
+        error = header.get("error")
+        told = str(error.get("message", "")) if isinstance(error, dict) else ""
+        return f"{name} has status {status!r}" + (f" ({_first_line(told)})" if told else "")
+    if header.get("invalidated"):
+        return f"{name} has samples that were invalidated"
+    if not isinstance(samples, list):
+        return f"{name} is not a log of inspect_ai: it has no 'samples'"
+    if not samples:
+        return f"{name} has no samples"
+    if not all(isinstance(one, dict) for one in samples):
+        return f"{name} is damaged: every sample must be an object"
+    if not all(isinstance(one.get("scores") or {}, dict) for one in samples):
+        return f"{name} is damaged: 'scores' of every sample must be an object"
+    if status is None:
+        return f"{name} is damaged: it has no status"
+    invalid = next((one for one in samples if one.get("invalidation")), None)
+    if invalid is not None:
+        return f"{name} has samples that were invalidated, e.g. {invalid.get('id')!r}"
+    return None
+
+
+def _contradiction(
+    name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], read: Samples
+) -> str | None:
+    """Return what the summary of a log says otherwise than its samples, or None."""
+    results = header.get("results")
+    if not isinstance(results, dict):
+        return None
+
+    def differs(what: str, reported: object, own: object) -> str:
+        return (
+            f"{name} is damaged: it says {shown(reported)} {what}, and its samples say {own}. Was "
+            "it cut off or edited?"
+        )
+
+    total, completed = results.get("total_samples"), results.get("completed_samples")
+    if not results.get("early_stopping"):  # which leaves samples out
+        if total is not None and total != len(samples):
+            return differs("samples in total", total, len(samples))
+        # Whoever has an error may have been scored for all that.
+        whole = {
+            sum(not entry.get("error") for entry in samples),
+            sum(bool(entry.get("scores")) for entry in samples),
+        }
+        if completed is not None and all(completed != number for number in whole):
+            return differs("completed samples", completed, max(whole))
+    scores = results.get("scores")
+    for entry in scores if isinstance(scores, list) else ():
+        for metric in _MEANS:
+            reported = field_of(entry, f"metrics.{metric}.value")
+            own = None if reported is None else _mean_of(read, entry, metric)
+            if own is not None and not is_near(reported, own, within=1e-6):
+                return differs(f"as the {metric} of {entry.get('name')!r}", reported, f"{own:g}")
+    return None
+
+
+_MEANS = ("accuracy", "mean")
+
+
+def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | None:
+    """Return the mean of a score over samples, each the mean of its epochs.
+
+    It is None where the log may have taken another one: by another reducer, or of values that a
+    scorer turns into numbers as it likes.
+    """
+    name, scorer = score.get("name"), score.get("scorer")
+    values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
+    if values is None or score.get("reducer") not in (None, "mean"):
+        return None
+    if metric == "accuracy" and not all(value in _PLAIN for value in values if _is_hashable(value)):
+        return None
+    by_item: dict[Item, list[float]] = {}
+    for item, value in zip(read.items, values, strict=True):
+        try:
+            grade = as_grade(value)
+        except ValueError:
+            return None
+        if grade is not None:
+            by_item.setdefault(item, []).append(grade)
+    means = [sum(own) / len(own) for own in by_item.values()]
+    return sum(means) / len(means) if means else None
+
+
+_PLAIN = ("C", "I", "N", 0, 1, None)  # which every accuracy takes alike
+
+
+def _is_hashable(value: object) -> bool:
+    return value is None or isinstance(value, (str, int, float))
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def _samples(
+    part: Part,
+    name: str,
+    told: Mapping[str, Any],
+    task: str,
+    samples: list[Any],
+    *,
+    summaries: bool,
+) -> Samples:
+    scores = [one.get("scores") or {} for one in samples]
+    names = dict.fromkeys(scorer for one in scores for scorer in one)
+    return Samples(
+        model=str(told.get("model", "")),
+        name=name,
+        turn=part.turn,
+        origin="inspect",
+        items=[Item(task, as_id(one.get("id"), column="id", name=name)) for one in samples],
+        epochs=[as_epoch(one.get("epoch", 1), name=name) for one in samples],
+        scores=spread({scorer: [_value(one, scorer) for one in scores] for scorer in names}),
+        questions={
+            "input": [_short(_asked(one.get("input"), images=False)) for one in samples],
+            **(
+                {}
+                if summaries
+                else {"whole input": [_asked_text(one.get("input")) for one in samples]}
+            ),
+            _IN_TABLES: [_table_text(one.get("input")) for one in samples],
+        },
+        gold={
+            "target": [_short(_target(one.get("target"))) for one in samples],
+            **(
+                {}
+                if summaries
+                else {"whole target": [as_text(_target(one.get("target"))) for one in samples]}
+            ),
+        },
+    )
+
+
+_IN_TABLES = "input as text"
+
+
+def _target(given: object) -> object:
+    """Return the expected answer; a list of one is the same as the one, and as tables have it."""
+    if isinstance(given, list) and all(isinstance(answer, str) for answer in given):
+        return ",".join(given)
+    return given
+
+
+def _table_text(given: object) -> str | None:
+    """Return a question as a table has it, if it is a text."""
+    return _short(given) if isinstance(given, str) else None
+
+
+_LONGEST_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
+_CUT_OFF = "...\n(content truncated)"
+
+
+def _short(value: Any) -> str | None:
+    """Return what a log asks or expects as the summaries of an .eval log have it."""
+    return as_text(_shortened(value))
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.removesuffix(_CUT_OFF)[:_LONGEST_SUMMARY]
+    if isinstance(value, list):
+        return [_shortened(part) for part in value]
+    return value
+
+
+def _asked_text(given: object) -> str | None:
+    """Return what a sample asks, so that the same question gives the same text in every log.
+
+    Messages have random ids; the role and the content are all that a model is asked.
+    """
+    return as_text(_asked(given))
+
+
+def _asked(given: object, *, images: bool = True) -> object:
+    if isinstance(given, list):
+        return [
+            [one.get("role"), _content(one.get("content"), images)]
+            if isinstance(one, dict)
+            else one
+            for one in given
+        ]
+    return given
+
+
+def _content(content: object, images: bool) -> Any:
+    """Return the parts of a message; one part of text is the same as the text itself."""
+    if not isinstance(content, list):
+        return content
+    parts = [_part(one, images) if isinstance(one, dict) else one for one in content]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
+
+
+def _part(part: Mapping[str, object], images: bool) -> Any:
+    if part.get("type") == "text":
+        return part.get("text")
+    if not images:  # as summaries have them
+        return f"({str(part.get('type')).capitalize()})"
+    return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
+
+
+def _value(scores: Mapping[str, object], scorer: str) -> Any:
+    found = scores.get(scorer)
+    return found.get("value") if isinstance(found, dict) else found
+
+
+def _asked_tasks(where: Where) -> set[str] | None:
+    """Return the tasks that were asked for; None for all."""
+    if not where:
+        return None
+    for column in where:
+        if column != "task_name":
+            raise UsageError(
+                f"where can ask logs for 'task_name' only; got {column!r}. Make a table with "
+                "inspect_ai.analysis.samples_df for other columns"
+            )
+    value = where["task_name"]
+    return {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+
+
+def _may_be_of(path: Path, tasks: set[str]) -> bool:
+    """Return whether a log that cannot be read may be of one of some tasks, by its name."""
+    if _NAME.match(path.name) is None:
+        return True
+    return any(_UNSAFE.sub("-", task) in path.stem.split("_") for task in tasks)
+
+
+# Bytes
+
+
+def _of_json(path: Path) -> tuple[Any, Any]:
+    try:
+        found = parse(path.read_bytes().removeprefix(BOM_UTF8), constants=True)
+    except FileNotFoundError:
+        raise UsageError(f"no file {os.fspath(path)!r}") from None
+    except (OSError, DataError) as error:
+        raise DataError(
+            f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
+        ) from None
+    return found, found.get("samples") if isinstance(found, dict) else None
+
+
+def _of_archive(path: Path) -> tuple[Any, Any]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if "header.json" not in names and _START in names:  # the header is written last
+                return {**_parsed(path, archive, _START), "status": "started"}, None
+            if "header.json" not in names or "summaries.json" not in names:
+                raise DataError(
+                    f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
+                )
+            _refuse_twins(path, archive)
+            header, summaries = (_parsed(path, archive, one) for one in _READ)
+            return header, summaries
+    except FileNotFoundError:
+        raise UsageError(f"no file {os.fspath(path)!r}") from None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{os.fspath(path)} is a damaged .eval file: {error}") from error
+
+
+def _refuse_twins(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that holds two versions of what is read, of which one would be taken."""
+    known: dict[str, int] = {}
+    for member in archive.infolist():
+        if member.filename in _READ and known.setdefault(member.filename, member.CRC) != member.CRC:
+            raise DataError(
+                f"{os.fspath(path)} is a damaged .eval file: two {member.filename} in it"
+            )
+
+
+def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
+    data = _member(path, archive, name)
+    try:
+        return parse(data, constants=True)
+    except DataError as error:
+        raise DataError(f"{os.fspath(path)} is a damaged .eval file: {name}: {error}") from error
+
+
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return one file of an archive; zstd is unpacked here, because older Pythons do not."""
+    told = archive.getinfo(name)
+    called = f"{name} in {os.fspath(path)}"
+    size = min(told.compress_size, path.stat().st_size)
+    most = most_unpacked(size, at_once=True)
+    if told.file_size > most:
+        raise endless(called, most, mend="convert it first, with inspect log convert --to json")
+    if told.compress_type != _ZSTD:
+        with archive.open(name) as stream:
+            return limited(cast(BinaryIO, stream), most, name=called).read()
+    with open(path, "rb") as stream:
+        stream.seek(told.header_offset)
+        head = stream.read(30)
+        length = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        stream.seek(length, os.SEEK_CUR)
+        found = unpack_zstd(stream.read(size), most, name=called)
+    if zlib.crc32(found) != told.CRC:
+        raise zipfile.BadZipFile(f"bad checksum of {name}")
+    return found
+
+
+_PREFIX, _METADATA = "score_", "metadata_"
+_BESIDE = ("_answer", "_explanation", "_metadata", "_reason")
+_HINT = (
+    "make the table with inspect_ai.analysis.samples_df(logs, columns=EvalTask + EvalModel + "
+    "SampleSummary)"
+)
+
+
+def _read_table(
+    part: Part, *, score: str | None, where: Where, fields: Sequence[str] = ()
+) -> list[Samples]:
+    """Return the samples of each model in a table."""
+    frame = None if is_path(part.source) else known_frame(part.source)
+    if frame is not None:
+        wanted = _wanted(frame.names, score, frame.name, fields)
+        columns = fetch_columns(frame, wanted, where=where)
+        return _by_model(part, frame.name, dict(zip(wanted, columns, strict=True)), fields)
+    with opened({"": part.source}, ("id",), Dialect()) as tables:
+        return tables.ask(
+            lambda found, engine: _of_file(part, found[""], engine, score, where, fields)
+        )
+
+
+def _of_file(
+    part: Part,
+    table: Any,
+    engine: Any,
+    score: str | None,
+    where: Where,
+    fields: Sequence[str],
+) -> list[Samples]:
+    wanted = _wanted(table.names, score, table.name, fields)
+    query = table.select(wanted, where=where)
+    rows = engine.fetch(query.sql, query.parameters)
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in wanted]
+    return _by_model(
+        part,
+        table.name,
+        {
+            name: loaded(values) if table.family(name) == "json" else values
+            for name, values in zip(wanted, columns, strict=True)
+        },
+        fields,
+    )
+
+
+def _wanted(
+    names: Sequence[str], score: str | None, table: str, fields: Sequence[str]
+) -> list[str]:
+    """Return the columns to read."""
+    if "id" not in names:
+        raise DataError(f"{table} has no column 'id' of the samples; {_HINT}")
+    known = [name for name in names if name.startswith(_PREFIX) and "_headline_" not in name]
+    known = [
+        one
+        for one in known
+        if not any(one.endswith(end) and one.removesuffix(end) in known for end in _BESIDE)
+    ]
+    if score is not None:
+        # A key of a dictionary may be in any column, and is found when they are read.
+        own = [name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")]
+        known = own or known
+    if not known:
+        raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
+    described = ("epoch", "model", "task_name", "input", "target")
+    beside = [name for name in described if name in names]
+    held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
+    return ["id", *beside, *held, *known]
+
+
+def _by_model(
+    part: Part, name: str, columns: dict[str, list[object]], fields: Sequence[str]
+) -> list[Samples]:
+    n_rows = len(columns["id"])
+    if not n_rows:
+        raise DataError(f"{name} has no rows that were asked for")
+    models = [part.model] * n_rows
+    if "model" in columns:
+        models = [None if one is None else str(one) for one in columns["model"]]
+    known = list(dict.fromkeys(models))
+    if None in known or "" in known:
+        raise DataError(
+            f"{name} does not say of which model the samples are; name it, {{'model': table}}, or "
+            f"{_HINT}"
+        )
+    return [
+        _table_samples(
+            part,
+            name,
+            str(model),
+            columns,
+            [k for k in range(n_rows) if models[k] == model],
+            fields,
+        )
+        for model in known
+    ]
+
+
+def _table_samples(
+    part: Part,
+    name: str,
+    model: str,
+    columns: dict[str, list[object]],
+    rows: list[int],
+    fields: Sequence[str],
+) -> Samples:
+    def column(which: str, default: object) -> list[Any]:
+        values = columns.get(which)
+        return [default if values is None or values[k] is None else values[k] for k in rows]
+
+    tasks = column("task_name", "")
+    return Samples(
+        model=model,
+        name=name,
+        turn=part.turn,
+        origin="inspect",
+        items=[
+            Item(str(task), as_id(columns["id"][k], column="id", name=name))
+            for k, task in zip(rows, tasks, strict=True)
+        ],
+        epochs=[as_epoch(one, name=name) for one in column("epoch", 1)],
+        questions={_IN_TABLES: [_short(one) for one in column("input", None)]},
+        gold={"target": [_short(one) for one in column("target", None)]},
+        scores=spread(
+            {
+                one.removeprefix(_PREFIX): [_table_value(values[k]) for k in rows]
+                for one, values in columns.items()
+                if one.startswith(_PREFIX)
+            }
+        ),
+        fields={name: column(f"{_METADATA}{name}", None) for name in fields},
+    )
+
+
+def _table_value(value: object) -> Any:
+    """Return a score; a dictionary stands in a table as the text of its JSON."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(DataError):
+            return parse(value, constants=True)
+    return value

@@ -1,0 +1,381 @@
+"""lm-evaluation-harness: the JSON Lines that ``--log_samples`` writes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from outperform._files import shown
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.io.engine import Engine
+from outperform.io.formats import Dialect
+from outperform.io.logs.format import LogFormat, read_json
+from outperform.io.logs.samples import (
+    FailedLog,
+    Item,
+    Part,
+    Samples,
+    as_grade,
+    as_id,
+    as_text,
+    field_of,
+    is_near,
+    is_path,
+    loaded,
+)
+from outperform.io.paths import stem
+from outperform.io.tables import SEVERAL, Table, Where, opened
+
+_NAME = re.compile(
+    r"samples_(?P<task>.+?)(?:_(?P<when>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl(?:\.gz|\.zst)?"
+)
+# What every line has besides its scores; older versions have no list of these.
+_FIELDS = {
+    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
+    "doc_hash", "prompt_hash", "target_hash", "task_name",
+}  # fmt: skip
+_RANDOM = re.compile("[a-z0-9_]{8}")  # as lm_eval calls a folder of a model without a name
+_HASHES = ("doc_hash",)  # of the question
+_GOLD = ("target", "target_hash")
+
+
+class Log(NamedTuple):
+    """One file: whose it is, of which task."""
+
+    model: str
+    turn: int
+    task: str
+    source: Any
+    name: str
+    when: str | None = None
+    outer: str | None = None  # what the folder above that of the logs is called, if it can say more
+
+
+class _Lines(NamedTuple):
+    """What is read of one log: the filters that its lines name, their ids, items and scores."""
+
+    filters: list[str] | None  # None where the lines name none
+    ids: list[Any]
+    questions: dict[str, list[str | None]]
+    gold: dict[str, list[str | None]]
+    scores: dict[str, list[Any]]
+    fields: dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LmEval(LogFormat):
+    def is_log(self, path: Path) -> bool:
+        return _NAME.fullmatch(path.name) is not None
+
+    def load(
+        self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        """Read doc_id, hashes, target, scores and fields of doc; prompts and answers stay there.
+
+        Questions are read as well if a line has no hash of its question. Logs that cannot be read
+        come back as failed ones.
+        """
+        conditions = dict(where or {})
+        logs = _with_own_names([log for part in parts for log in _logs(part)])
+        if "task" in conditions:
+            logs = _of_tasks(logs, conditions.pop("task"))
+        again = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
+        read, failed = _read(logs, score, conditions or None, fields, whole=not again)
+        if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in read):
+            read, failed = _read(logs, score, conditions or None, fields, whole=True)
+        _refuse_other_filters(read)
+        if not conditions.keys() - {"filter"}:
+            contradicted = [(log, _contradiction(log, lines)) for log, lines in read]
+            failed += [
+                FailedLog(log.name, log.model, entry) for log, entry in contradicted if entry
+            ]
+            read = [entry for entry, (_, bad) in zip(read, contradicted, strict=True) if not bad]
+        return [_samples(log, lines, conditions or None) for log, lines in read], failed
+
+
+FORMAT = _LmEval(
+    name="lm-eval",
+    what="log of samples, samples_<task>_<time>.jsonl",
+    unmistakable=("samples_*_????-??-??T*.jsonl",),
+)
+
+
+def _contradiction(log: Log, lines: _Lines) -> str | None:
+    """Return what the results that lm_eval wrote beside a log say otherwise, or None."""
+    if log.when is None or not is_path(log.source):
+        return None
+    path = Path(log.source).with_name(f"results_{log.when}.json")
+    if not path.is_file():
+        return None
+    try:
+        results = read_json(path)
+    except DataError as error:
+        return str(error)
+
+    def differs(what: str, reported: object, own: object) -> str:
+        return (
+            f"{log.name} is damaged: {path.name} says {shown(reported)} {what}, and its lines say "
+            f"{own}. Was it cut off or edited?"
+        )
+
+    whole = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
+    if whole is not None and whole != len(lines.ids):
+        return differs("samples", whole, len(lines.ids))
+    means = field_of(field_of(results, "results"), log.task)
+    for score, values in lines.scores.items():
+        reported = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
+        if reported is None or not _is_mean(results, log.task, score):
+            continue
+        try:
+            grades = [grade for grade in map(as_grade, values) if grade is not None]
+        except ValueError:
+            continue
+        if grades and not is_near(reported, sum(grades) / len(grades), within=1e-6):
+            return differs(f"as the mean of {score!r}", reported, f"{sum(grades) / len(grades):g}")
+    return None
+
+
+def _is_mean(results: object, task: str, score: str) -> bool:
+    """Return whether a score of a task is the plain mean over its documents."""
+    listed = field_of(field_of(field_of(results, "configs"), task), "metric_list")
+    for entry in listed if isinstance(listed, list) else ():
+        if field_of(entry, "metric") == score and field_of(entry, "aggregation") is not None:
+            return field_of(entry, "aggregation") == "mean"
+    return score in ("acc", "acc_norm", "exact_match")
+
+
+def _read(
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, whole: bool
+) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
+    """Read all logs together, and one by one if that fails, to see which of them is bad."""
+    try:
+        return list(zip(logs, _lines(logs, score, where, fields, whole), strict=True)), []
+    except DataError as error:
+        if len(logs) == 1:
+            return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
+        if not all(is_path(log.source) for log in logs):
+            raise  # a stream cannot be read twice
+    parts = [_read([log], score, where, fields, whole=whole) for log in logs]
+    return [one for found, _ in parts for one in found], [
+        one for _, failed in parts for one in failed
+    ]
+
+
+def _lines(
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], whole: bool
+) -> list[_Lines]:
+    for log in logs:
+        _refuse_list(log)
+    sources = {str(place): log.source for place, log in enumerate(logs)}
+    with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
+        return tables.ask(
+            lambda found, engine: [
+                _lines_of(log, table, engine, score, where, fields, whole)
+                for log, table in zip(logs, found.values(), strict=True)
+            ]
+        )
+
+
+def _lines_of(
+    log: Log,
+    table: Table,
+    engine: Engine,
+    score: str | None,
+    where: Where,
+    fields: Sequence[str],
+    whole: bool,
+) -> _Lines:
+    if "doc_id" not in table.names:
+        raise DataError(
+            f"{log.name}: its lines have no 'doc_id', so it is no log of samples; give the "
+            "samples_*.jsonl files that lm_eval writes with --log_samples"
+        )
+    filters = _filters(table, where, engine)
+    scores = _scores(log, table, score, where, engine)
+    wanted = [*_HASHES, *_GOLD, *(["doc"] if fields or whole else [])]
+    names = ["doc_id", *(name for name in wanted if name in table.names), *scores]
+    query = table.select(names, where=where)
+    rows = engine.fetch(query.sql, query.parameters)
+    columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * len(names)
+    known = dict(zip(names, columns, strict=True))
+
+    def texts(which: Sequence[str]) -> dict[str, list[str | None]]:
+        return {name: [as_text(one) for one in known[name]] for name in which if name in known}
+
+    return _Lines(
+        filters=filters,
+        ids=known["doc_id"],
+        questions=texts((*_HASHES, *(["doc"] if whole else []))),
+        gold=texts(_GOLD),
+        scores={name: known[name] for name in scores},
+        fields={name: [field_of(one, name) for one in known.get("doc", [])] for name in fields},
+    )
+
+
+def _refuse_other_filters(found: Sequence[tuple[Log, _Lines]]) -> None:
+    """Refuse logs with lines of several filters, and logs of one task with different ones."""
+    known: dict[str, tuple[str, str]] = {}
+    every = [lines.filters or ["none"] for _, lines in found]
+    for (log, _), names in zip(found, every, strict=True):
+        if len(names) > 1:
+            # Tasks without this filter would lose all their lines.
+            others = {one[0]: None for one in every if names[0] not in one}
+            keep = [names[0], *others] if others else names[0]
+            raise UsageError(
+                f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
+                f"name one{' for each task' if others else ''}, "
+                f"e.g. {param('where=', {'filter': keep})}"
+            )
+        first, before = known.setdefault(log.task, (names[0], log.name))
+        if first != names[0]:
+            raise DataError(
+                f"{log.name} has the answers as the filter {names[0]!r} took them, {before} as "
+                f"{first!r} did; keep one filter, e.g. with {param('where=', {'filter': first})}"
+            )
+
+
+def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
+    ids = lines.ids
+    if not ids:
+        raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
+    keys = [as_id(one, column="doc_id", name=log.name) for one in ids]
+    if lines.filters is None and len(set(keys)) < len(keys):
+        raise DataError(
+            f"{log.name} has {len(keys)} lines for {len(set(keys))} items and does not "
+            "say of which filter they are, as older versions of lm_eval do not; keep the lines of "
+            "one filter, or evaluate with a newer version"
+        )
+    return Samples(
+        model=log.model,
+        name=log.name,
+        turn=log.turn,
+        origin="lm-eval",
+        items=[Item(log.task, one) for one in keys],
+        epochs=[1] * len(ids),
+        questions=lines.questions,
+        gold=lines.gold,
+        scores=lines.scores,
+        when=log.when,
+        fields={name: values or [None] * len(ids) for name, values in lines.fields.items()},
+    )
+
+
+def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
+    """Return the filters of the answers, of which newer versions log one line each."""
+    if "filter" not in table.names:
+        return None
+    query = table.select(("filter",), where=where)
+    rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
+    return [str(name) for name in loaded([row[0] for row in rows])]
+
+
+def _scores(
+    log: Log, table: Table, score: str | None, where: Where, engine: Engine
+) -> tuple[str, ...]:
+    """Return the scores to read: the one that was asked for, or all that there are."""
+    known = dict.fromkeys(name for name in table.names if name not in _FIELDS)
+    if "metrics" in table.names:
+        query = table.select(("metrics",), where=where)
+        rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
+        lists = [one for one in loaded([row[0] for row in rows]) if one is not None]
+        odd = next((one for one in lists if not isinstance(one, list)), None)
+        if odd is not None:
+            raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(odd)}")
+        listed = [name for names in lists for name in names if isinstance(name, str)]
+        known = dict.fromkeys(name for name in listed if name in table.names) or known
+    if score is None:
+        return tuple(known)
+    if score not in known:
+        raise UsageError(f"{log.name}: {unknown_name('score', score, known)}")
+    return (score,)
+
+
+# Files and folders
+
+
+def _logs(part: Part) -> list[Log]:
+    if not is_path(part.source):
+        if part.model is None:
+            raise UsageError("name the model, {'llama': …}, because a stream has no name")
+        return [Log(part.model, part.turn, "", part.source, f"the log of {part.model!r}")]
+    paths = FORMAT.logs_in(part.source)
+    folders = list(dict.fromkeys(os.fspath(path.parent) for path in paths))
+    if part.model is not None and len(folders) > 1:
+        raise UsageError(
+            f"what is given as {part.model!r} lies in several folders, one for each model: "
+            f"{', '.join(folders)}; leave the name out and choose with {param('models=')}"
+        )
+    return [_log(part, path, _outer(part, path, folders)) for path in paths]
+
+
+def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
+    """Return the folder of a run that holds the folder of the model, if it holds no other."""
+    root = Path(os.path.abspath(part.source))
+    if part.model is not None or not root.is_dir():
+        return None
+    here = Path(os.path.abspath(path)).parent.relative_to(root).parts
+    if len(here) > 1:
+        beside = [Path(os.path.abspath(folder)).relative_to(root).parts for folder in folders]
+        return here[0] if [parts[:1] for parts in beside].count(here[:1]) == 1 else None
+    return root.name if here and len(folders) == 1 else None
+
+
+def _with_own_names(logs: Sequence[Log]) -> list[Log]:
+    """Call models after the folders of their runs where those of the logs do not tell them apart.
+
+    lm_eval writes to a folder within the one that it is told, which it calls after the model, or at
+    random if the model has no name.
+    """
+    outer = {(log.model, log.outer) for log in logs}
+    inner = [model for model, _ in outer]
+    if any(name is None for _, name in outer) or len({name for _, name in outer}) < len(outer):
+        return list(logs)
+    runs = {(log.model, log.task): set[str | None]() for log in logs}
+    for log in logs:
+        runs[log.model, log.task].add(log.outer)
+    random = all(_RANDOM.fullmatch(name) for name in inner) and 2 * sum(
+        any(map(str.isdigit, name)) for name in inner
+    ) >= len(inner)
+    if not random and all(len(outers) == 1 for outers in runs.values()):
+        return list(logs)
+    return [log._replace(model=str(log.outer)) for log in logs]
+
+
+def _log(part: Part, path: Path, outer: str | None) -> Log:
+    """Return a file with what its name and its folder say."""
+    if path.name.startswith("results_"):
+        raise UsageError(
+            f"{os.fspath(path)} holds averages; give the samples_*.jsonl files that lm_eval writes "
+            "with --log_samples"
+        )
+    found = _NAME.fullmatch(path.name)
+    folder = Path(os.path.abspath(path)).parent.name  # a link has a name of its own
+    own = stem(path) if found is None else folder
+    task = "" if found is None else found["task"]
+    when = None if found is None else found["when"]
+    name = os.fspath(path)
+    return Log(part.model or own, part.turn, task, name, name, when, outer)
+
+
+def _refuse_list(log: Log) -> None:
+    """Refuse one list of all samples, which the oldest versions wrote under the same ending."""
+    if not is_path(log.source) or not (path := Path(log.source)).is_file():
+        return  # whoever opens it says why
+    with path.open("rb") as stream:
+        if stream.read(64).lstrip()[:1] == b"[":
+            raise DataError(
+                f"{os.fspath(path)} is one list, as lm_eval before 0.4.3 wrote it; write one "
+                f"object a line, e.g. with: jq -c '.[]' {path.name}"
+            )
+
+
+def _of_tasks(logs: Sequence[Log], wanted: object) -> list[Log]:
+    names = {str(one) for one in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
+    known = dict.fromkeys(log.task for log in logs)
+    for name in sorted(names - known.keys()):
+        raise UsageError(unknown_name("task", name, known))
+    return [log for log in logs if log.task in names]

@@ -1,0 +1,318 @@
+"""Evaluation logs of several models: recognized, read, and paired on the item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.findings import Finding, clauses, finding
+from outperform.io.catalogue import LOGS
+from outperform.io.formats import masked
+from outperform.io.group_by import OnNull
+from outperform.io.join import OnMissing
+from outperform.io.logs.format import LogFormat
+from outperform.io.logs.pairs import (
+    GRADE,
+    OWN,
+    RIGHT,
+    Kind,
+    Paired,
+    choose_by_task,
+    choose_score,
+    pair,
+)
+from outperform.io.logs.samples import LONG, FailedLog, Samples, files_under, is_path, parts_of
+from outperform.io.remote import is_remote
+from outperform.io.tables import Where
+
+_EXAMPLES = 5
+_START = 200  # bytes of a file by which it may be recognized
+
+Models = Sequence[str] | Mapping[str, str] | None
+Score = str | Mapping[str, str] | None
+
+
+def recognized(source: object) -> str | None:
+    """Return the format of the logs in files or folders, if names or first bytes leave no doubt.
+
+    Plug-ins are asked only about what is not in a built-in format.
+    """
+    if isinstance(source, Mapping):
+        source = list(source.values())
+    sources = source if isinstance(source, (list, tuple)) else [source]
+    if not all(is_path(path) and not is_remote(path) for path in sources):
+        return None
+    paths = [Path(str(path)) for path in sources]
+    built_in = [LOGS.get(name) for name in LOGS.built_in]
+    return _shared_format(paths, built_in) or _shared_format(paths, list(LOGS.added()))
+
+
+def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str | None:
+    """Return the one format that all paths have; in folders logs lie at any depth."""
+
+    def by_name(path: Path) -> set[str]:
+        return {
+            log_format.name
+            for log_format in formats
+            if any(fnmatchcase(path.name, pattern) for pattern in log_format.unmistakable)
+        }
+
+    shared: set[str] = set()
+    for path in paths:
+        names = by_name(path)
+        with suppress(OSError):  # whoever reads it says why it cannot
+            for inside in files_under(path) if path.is_dir() else ():
+                names |= by_name(inside)
+                if len(names) > 1:
+                    break
+            if not names and path.is_file():
+                with path.open("rb") as stream:
+                    start = stream.read(_START)
+                names = {
+                    log_format.name
+                    for log_format in formats
+                    if log_format.start is not None
+                    and (path.suffix in (".json", ".jsonl") or log_format.is_log(path))
+                    and log_format.start.match(start)
+                }
+        if len(names) != 1:
+            return None
+        shared |= names
+    return shared.pop() if len(shared) == 1 else None
+
+
+def read_evaluations(source: object, **asked: Any) -> Outcomes:
+    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+    paired = _read(source, RIGHT, **asked)
+    seen = _seen(paired, RIGHT)
+    assert isinstance(seen, Outcomes)
+    return replace(seen, findings=paired.findings + seen.findings)
+
+
+def read_grades(source: object, **asked: Any) -> Scores:
+    """Return what several models scored, by item; see :func:`outperform.read_scores`."""
+    paired = _read(source, GRADE, **asked)
+    seen = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
+    return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
+
+
+def read_tasks(
+    source: object,
+    *,
+    groups: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    **asked: Any,
+) -> dict[str, Outcomes | Scores]:
+    """Return what was seen on each task: outcomes where its scores say right or wrong, else scores.
+
+    Parameters
+    ----------
+    source
+        Logs, as :func:`outperform.read` takes them.
+    groups, on_missing, on_null
+        As there.
+    **asked
+        Whatever else it takes for logs.
+    """
+    loaded = _load(source, RIGHT, groups=groups, **asked)
+    parts: dict[str, list[Samples]] = {}
+    for samples in loaded.samples:
+        for task, one in samples.by_task().items():
+            parts.setdefault(task, []).append(one)
+    called = loaded.called if isinstance(loaded.called, Mapping) else None
+    if called is not None:
+        choose_by_task(loaded.samples, called, GRADE)  # says so if a task has no score
+    found: dict[str, Outcomes | Scores] = {}
+    for task, part in parts.items():
+        name, kind = _score_of(part, loaded.wanted if called is None else called[task])
+        paired = pair(part, name, kind, groups=groups, on_missing=on_missing, on_null=on_null)
+        seen: Outcomes | Scores = _seen(paired, kind)
+        found[task] = replace(seen, findings=loaded.findings + paired.findings + seen.findings)
+    return found
+
+
+def _score_of(part: Sequence[Samples], wanted: str | None) -> tuple[str, Kind]:
+    """Return the score of a task, and whether it says right or wrong or is a grade."""
+    try:
+        return choose_score(part, wanted, RIGHT), RIGHT
+    except (DataError, UsageError) as error:
+        try:
+            return choose_score(part, wanted, GRADE), GRADE
+        except (DataError, UsageError):
+            raise error from None
+
+
+def _seen(paired: Paired, kind: Kind) -> Outcomes | Scores:
+    if kind is GRADE:
+        return Scores.from_values(paired.scores, groups=paired.groups)
+    right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
+    return Outcomes.from_correct(right, groups=paired.groups, by=paired.by, ids=paired.ids)
+
+
+def _read(
+    source: object,
+    kind: Kind,
+    *,
+    by: Sequence[str] = (),
+    groups: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    **asked: Any,
+) -> Paired:
+    loaded = _load(source, kind, by=by, groups=groups, **asked)
+    chosen = loaded.samples
+    if isinstance(loaded.called, Mapping):
+        chosen, name = choose_by_task(chosen, loaded.called, kind)
+    else:
+        name = choose_score(chosen, loaded.wanted, kind)
+    paired = pair(chosen, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
+    return paired._replace(findings=loaded.findings + paired.findings)
+
+
+class Loaded(NamedTuple):
+    """The samples of all logs, and which score of them was asked for."""
+
+    samples: list[Samples]
+    called: Score
+    wanted: str | None
+    findings: tuple[Finding, ...]
+
+
+def _load(
+    source: object,
+    kind: Kind,
+    *,
+    format: str | None,
+    score: Score = None,
+    models: Models = None,
+    where: Where = None,
+    by: Sequence[str] = (),
+    groups: str | None = None,
+    skip_failed: bool = False,
+    latest: bool = False,
+    **long: Any,
+) -> Loaded:
+    parts = parts_of(source)
+    remote = next((part.source for part in parts if is_remote(part.source)), None)
+    if remote is not None and format != LONG:
+        raise UsageError(
+            f"logs of evaluations are read from this machine; copy {masked(str(remote))} here first"
+        )
+    recognition: tuple[Finding, ...] = ()
+    if format is None:
+        format = recognized(source) or ""
+        recognition = (finding("logs_recognized", format=format),)
+    log_format = LOGS.get(format)
+    fields = [name for name in dict.fromkeys((*by, groups)) if name is not None]
+    if format != LONG:
+        fields = [name for name in fields if name not in OWN]
+    called = _called(score, log_format)
+    if format == LONG and isinstance(score, Mapping):
+        raise UsageError(
+            f"a long table has one column of scores; name it with {param('score=', 'score')}"
+        )
+    wanted = called if isinstance(called, str) else None
+    every, failed = log_format.load(parts, score=wanted, where=where, fields=fields, **long)
+    own = log_format.right if kind is RIGHT else log_format.grade
+    if called is None and any(own in samples.scores for samples in every):
+        wanted = own
+    findings = _without_failed(every, _asked_for(failed, models), skip_failed)
+    if not every:
+        raise UsageError(f"no log is left after {param('where=', dict(where or {}))}")
+    chosen = _only(every, models)
+    if latest:
+        chosen, left_out = _latest(chosen)
+        findings += left_out
+    return Loaded(chosen, called, wanted, recognition + findings)
+
+
+def _called(score: Score, log_format: LogFormat) -> Score:
+    """Return scores as they are called in the logs of a format."""
+    if score is None:
+        return None
+    if isinstance(score, Mapping):
+        return {task: str(_called(name, log_format)) for task, name in score.items()}
+    if not isinstance(score, str):
+        raise UsageError(
+            f"{param('score')} must be a name, or a name for each task, "
+            f"{param('score=', {'arc': 'acc'})}; got {score!r}"
+        )
+    return log_format.score(score)
+
+
+def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...]]:
+    """Keep the newest of several logs of the same model and task, and say which were left out."""
+    runs: dict[tuple[str, int, str], list[Samples]] = {}
+    for samples in every:
+        for task, one in samples.by_task().items():
+            runs.setdefault((one.model, one.turn, task), []).append(one)
+    kept, older = [], []
+    for same in runs.values():
+        times = [one.when or "" for one in same]
+        newest = max(times)
+        if len(same) > 1 and ("" in times or times.count(newest) > 1):
+            names = " and ".join(one.name for one in same[:_EXAMPLES])
+            raise DataError(
+                f"{names} are of the same model and task, and do not say which is the latest; name "
+                "the logs to read"
+            )
+        kept.append(same[times.index(newest)])
+        older += [one.name for one in same if one.when != newest and len(same) > 1]
+    if not older:
+        return kept, ()
+    return kept, (
+        finding("older_logs_skipped", n=len(older), names=clauses(older, most=_EXAMPLES)),
+    )
+
+
+def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
+    """Keep the failed logs of models that were asked for, or that may be theirs."""
+    if not models or isinstance(models, (str, bytes)):
+        return list(failed)
+    asked = models.values() if isinstance(models, Mapping) else models
+    return [one for one in failed if one.model is None or one.model in asked]
+
+
+def _without_failed(
+    every: Sequence[Samples], failed: Sequence[FailedLog], skip: bool
+) -> tuple[Finding, ...]:
+    """Refuse failed logs, all of them at once, or leave them out and say so."""
+    if not failed:
+        return ()
+    reasons = clauses([one.reason for one in failed], most=_EXAMPLES)
+    n_logs = len(failed) + len({one.name for one in every})
+    if not skip or not every:
+        told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
+        rest = f", or leave it out with {param('skip_failed=', True)}" if every else ""
+        end = "" if reasons.endswith("?") else "."
+        raise DataError(f"{told}{reasons}{end} Run the evaluation again, or mend the file{rest}")
+    return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
+
+
+def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
+    """Keep the models that were asked for, under the names that they should have."""
+    if models is None:
+        return list(every)
+    if isinstance(models, (str, bytes)) or not models:
+        raise UsageError(
+            f"{param('models')} must be a list of names, e.g. ['llama', 'gpt']; got {models!r}"
+        )
+    asked = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    known = dict.fromkeys(one.model for one in every)
+    for name in asked.values():
+        if name not in known:
+            raise UsageError(unknown_name("model", name, known))
+    return [
+        replace(one, model=shown)
+        for shown, name in asked.items()
+        for one in every
+        if one.model == name
+    ]
