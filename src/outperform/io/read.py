@@ -172,7 +172,7 @@ def read_scores(
         format=format, columns=tuple(wanted), storage=storage, missing=missing, **options
     )
 
-    columns = list(dict.fromkeys([*names, *(() if id is None else (id,))]))
+    needed = list(dict.fromkeys([*names, *(() if id is None else (id,))]))
     frame = None if isinstance(source, (str, os.PathLike, list, tuple)) else known_frame(source)
     if frame is not None:
         frame = replace(frame, name=called(given))
@@ -180,15 +180,15 @@ def read_scores(
             frame.column(name)
         if id is not None:
             refuse_repeated(frame, id, where)
-        values = map(missing.without, fetch_columns(frame, columns, where=where))
-        rows = dict(zip(columns, values, strict=True))
+        values = map(missing.without, fetch_columns(frame, needed, where=where))
+        rows = dict(zip(needed, values, strict=True))
         rows, findings = _without_null(rows, names, frame.name, on_null)
     else:
 
         def ask(tables: Mapping[str, Table], engine: Engine) -> tuple[dict[str, list[Any]], Table]:
             if id is not None:
                 refuse_repeated_ids(tables[""], id, where, engine)
-            return fetch_rows(tables[""], columns, where, engine), tables[""]
+            return fetch_rows(tables[""], needed, where, engine), tables[""]
 
         with opened({"": source}, wanted, asked) as tables:
             rows, table = tables.ask(ask)

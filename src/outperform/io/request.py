@@ -377,11 +377,11 @@ def columns_of(
         As for :func:`outperform.read`.
     """
     source = open_source(source)
-    if source == "-" or known_database(source, table=None, query=None) is not None:
-        return None
     frame = _frame(source, Request())
     if frame is not None:
         return listed(frame.names)
+    if source == "-" or known_database(source, table=None, query=None) is not None:
+        return None
     storage = Storage.of(storage_options)
     asked = Dialect(format=format, storage=storage, **check_options(dialect))
     with opened({"": source}, [], asked) as tables:

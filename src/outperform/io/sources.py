@@ -56,8 +56,9 @@ class Source:
         """Open a source; what the code of others raises or returns besides is told as a fault."""
         if self.open.__module__.startswith("outperform."):
             return self.open(source)
-        is_path = isinstance(source, (str, os.PathLike))
-        name = masked(os.fspath(source)) if is_path else type(source).__name__
+        name = type(source).__name__
+        if isinstance(source, (str, os.PathLike)):
+            name = masked(os.fspath(source))
         try:
             opened = self.open(source)
         except OutperformError:
