@@ -15,8 +15,9 @@ import outperform as op
 PACKAGE = Path(op.__file__).parent
 ROOT = Path(__file__).parents[2]
 # Four of a closed form for two classes, or three of a prior that is learned; the items that are
-# kept, the log, and whether people drew the items of a judge as declared.
-MOST_MODULES = 36
+# kept, the log, and whether people drew the items of a judge as declared; the modules of the two
+# results, which hold how draws become one.
+MOST_MODULES = 38
 MOST_FRAMES = {2: 11, 3: 12, 5: 12}  # a learned prior first sees how correlated the models are
 GAMMAS = ("fill_gammas", "gamma_sums", "log_gammas")
 
