@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from outperform.display.cards import card_html
 from outperform.display.layout import Page, plain
 from outperform.ranking.text import (
@@ -14,6 +12,7 @@ from outperform.ranking.text import (
     ranking_paragraph,
     ranking_table,
 )
+from tests.loops import each
 
 SAID = {"BETTER": "≫", "EQUIVALENT": "≈", "LEANING_WORSE": "<", "WORSE": "≪"}
 
@@ -59,7 +58,7 @@ def make(*models, **more):
     } | more
 
 
-@pytest.mark.parametrize(
+@each(
     ("models", "said"),
     [
         (
