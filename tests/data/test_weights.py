@@ -14,6 +14,7 @@ from outperform.data.table import read_weights
 from outperform.data.views import in_weights
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import arranged
+from tests.loops import each
 
 TRUTH = ["x", "x", "y", "y", "z", "x"]
 MODELS = {"a": ["x", "y", "y", "y", "z", "x"], "b": ["x", "x", "y", "z", "x", "x"]}
@@ -37,7 +38,7 @@ def test_whole_numbers_are_importance_too(number):
     assert nearly.groups.repeats.tolist() == seen.groups.repeats.tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("weights", "words"),
     [
         ([1, -1], "not be negative.*-1 in row 1"),
