@@ -418,8 +418,10 @@ def test_the_page_is_what_was_tried(said):
     assert PAGE.read_text(encoding="utf-8") == page
 
 
-def test_four_cells_of_five_work(said):
-    assert sum(not one for one in said.values()) >= 0.8 * len(said)
+def test_most_cells_work(said):
+    for names, least in ((OF_ITEMS, 0.8), (BESIDE, 0.75)):
+        cells = [said[verb, kind] for verb in VERBS for kind in names]
+        assert sum(not sentence for sentence in cells) >= least * len(cells)
 
 
 def test_refusals_are_sentences(said):
