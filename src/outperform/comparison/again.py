@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, Label
 from outperform.comparison.api import answer_one, summarize_comparison
 from outperform.crossval.api import blocked
@@ -48,7 +49,6 @@ from outperform.runs import draw_runs, summarize_runs
 if TYPE_CHECKING:
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.results.schemas import TableFacts
 
 
 def with_rope(own: Comparison, rope: RopeLike | None) -> Comparison:
@@ -191,6 +191,7 @@ def _conclude(
     return found
 
 
+@written("by=what keys comparisons", kind="comparisons")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ComparisonTable(Tabular):
     """Comparisons with a key each, as a table with the papers' columns.
@@ -259,16 +260,6 @@ class ComparisonTable(Tabular):
 
     def _card(self) -> Card:
         return rows.card(self.what, self.table(), self.comparisons)
-
-    def to_dict(self) -> TableFacts:
-        """Return all comparisons as plain values, with a schema version."""
-        return {
-            "schema": 1,
-            "kind": "comparisons",
-            "by": self.what,
-            "keys": list(self.keys),
-            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
-        }
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a comparison, in the order of the keys, with its decision.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from outperform._json import MaybeNaN, Plain, written
 from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import Interval
@@ -20,21 +21,12 @@ from outperform.display.layout import Line, Page, plain, stacked
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
-from outperform.inference.summary import decision_facts, interval_facts
 
 if TYPE_CHECKING:
     from outperform.crossval.api import Correlation
     from outperform.crossval.folds import Folds
     from outperform.crossval.scores import Drawn
     from outperform.results.comparison import Comparison
-    from outperform.results.schemas import (
-        ComparisonDetailFacts,
-        EstimateDetailFacts,
-        FoldFacts,
-        RunFacts,
-        ScoreFacts,
-        UnpairedFacts,
-    )
     from outperform.runs import RunDraws
 
 
@@ -70,7 +62,7 @@ def verb(name: str) -> Callable[..., Any]:
     return found
 
 
-class Tabular(Notebook):
+class Tabular(Plain, Notebook):
     """A result whose numbers are rows: one source, every format."""
 
     __slots__ = ()
@@ -135,6 +127,7 @@ class Tabular(Notebook):
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
 
 
+@written("m correlation=_treatment worth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldDetails:
     """The folds of m×2 blocked cross-validation.
@@ -149,6 +142,21 @@ class FoldDetails:
 
     folds: Folds
     correlation: Correlation
+
+    @property
+    def m(self) -> int:
+        """The number of repetitions."""
+        return self.folds.m
+
+    @property
+    def _treatment(self) -> str:
+        """How the correlation of the folds was treated."""
+        return str(self.correlation)
+
+    @property
+    def worth(self) -> float:
+        """How many items one counted item is worth, as folds overlap."""
+        return self.correlation.worth(self.folds.m)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +175,7 @@ class CrossDetails(FoldDetails):
     outcomes: tuple[Outcomes, ...]
 
 
+@written()
 class VarianceFrom(NamedTuple):
     """How the variance of the difference divides between the test set and the runs.
 
@@ -186,6 +195,7 @@ class VarianceFrom(NamedTuple):
     runs_high: float
 
 
+@written()
 class PooledRuns(NamedTuple):
     """What pooling the runs would have said, as if training could give no others.
 
@@ -222,6 +232,7 @@ class Side(NamedTuple):
         return self.n > 1 and len(set(self.places)) == 1
 
 
+@written("n=n_runs variance_from pooled")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
     """The training runs by which two models were compared.
@@ -249,6 +260,7 @@ class RunDetails:
         return self.sides[0].n, self.sides[1].n
 
 
+@written("names=runs observed=run_values sd=run_sd")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRuns:
     """The training runs of one model, whose mean over all runs was estimated.
@@ -262,7 +274,7 @@ class ModelRuns:
     """
 
     runs: tuple[str, ...]
-    run_values: tuple[float, ...]
+    run_values: tuple[MaybeNaN, ...]
 
     @property
     def n_runs(self) -> int:
@@ -270,11 +282,12 @@ class ModelRuns:
         return len(self.runs)
 
     @property
-    def run_sd(self) -> float:
+    def run_sd(self) -> MaybeNaN:
         """The standard deviation of the observed values of the runs; NaN for a single one."""
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
+@written()
 class DatasetDifference(NamedTuple):
     """The posterior of A − B on one data set, which learns from the others if there are any.
 
@@ -312,6 +325,7 @@ class DatasetDifference(NamedTuple):
     mcse_p: float
 
 
+@written()
 class NextDataset(NamedTuple):
     """What to expect of A − B on one more data set like these.
 
@@ -336,6 +350,7 @@ class NextDataset(NamedTuple):
     hdi: Interval
 
 
+@written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
     """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
@@ -388,108 +403,3 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
         return decision
     # An HDI beyond the ROPE has at least its own mass there.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
-
-
-def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:
-    """Return what an estimate knows more as plain values."""
-    match details:
-        case None:
-            return {}
-        case ModelRuns():
-            return {
-                "runs": {
-                    "names": list(details.runs),
-                    "observed": [_number(value) for value in details.run_values],
-                    "sd": _number(details.run_sd),
-                }
-            }
-        case FoldDetails():
-            return {"folds": _fold_facts(details)}
-
-
-def comparison_details(c: Comparison) -> ComparisonDetailFacts:
-    """Return what a comparison knows more as plain values."""
-    match c.details:
-        case None:
-            return {}
-        case RunDetails():
-            return {"runs": _run_facts(c.details)}
-        case ScoreDetails():
-            return {"scores": _score_facts(c.details)}
-        case CrossDetails(unpaired=other):
-            return {**_of_folds(c, c.details), "unpaired": _beside(other)}
-        case FoldDetails():
-            return _of_folds(c, c.details)
-
-
-def _of_folds(c: Comparison, details: FoldDetails) -> ComparisonDetailFacts:
-    return {
-        "p_h0": c.p_h0,
-        "p_h1": c.p_h1,
-        "accepted": c.accepted,
-        "folds": _fold_facts(details),
-    }
-
-
-def _fold_facts(details: FoldDetails) -> FoldFacts:
-    """Return the design of the folds."""
-    m, correlation = details.folds.m, details.correlation
-    return {"m": m, "correlation": str(correlation), "worth": correlation.worth(m)}
-
-
-def _beside(other: Comparison) -> UnpairedFacts:
-    return {
-        "mean": other.mean,
-        "sd": other.sd,
-        "hdi": interval_facts(other.hdi),
-        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
-        "p_h0": other.p_h0,
-        "p_h1": other.p_h1,
-        "accepted": other.accepted,
-        "exact": other.exact,
-        "n_draws": other.draws.size,
-        "signature": other.signature,
-    }
-
-
-def _run_facts(details: RunDetails) -> RunFacts:
-    pooled, share = details.pooled, details.variance_from
-    return {
-        "n": list(details.n_runs),
-        "variance_from": {
-            "test_set": share.test_set,
-            "runs": share.runs,
-            "runs_low": share.runs_low,
-            "runs_high": share.runs_high,
-        },
-        "pooled": {
-            "sd": pooled.sd,
-            "hdi": interval_facts(pooled.hdi),
-            "decision": decision_facts(pooled.decision),
-        },
-    }
-
-
-def _score_facts(details: ScoreDetails) -> ScoreFacts:
-    following = details.next_dataset
-    return {
-        "datasets": [
-            {**one._asdict(), "hdi": interval_facts(one.hdi)}  # type: ignore[typeddict-item]
-            for one in details.datasets
-        ],
-        "next_dataset": None
-        if following is None
-        else {
-            "p_worse": following.p_worse,
-            "p_equivalent": following.p_equivalent,
-            "p_better": following.p_better,
-            "mcse_p": following.mcse_p,
-            "likeliest": list(following.likeliest),
-            "hdi": interval_facts(following.hdi),
-        },
-        "signed_rank": None if details.signed_rank is None else list(details.signed_rank),
-    }
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import AnyArray, Axes, Distribution, FigureSize, FloatArray, Label
 from outperform.data.sources import batches_differ
 from outperform.data.views import in_weights
@@ -48,6 +50,7 @@ from outperform.results import facts
 from outperform.results.asking import AskContrasts, AskItems
 from outperform.results.base import (
     ComparisonDetails,
+    CrossDetails,
     FoldDetails,
     RunDetails,
     ScoreDetails,
@@ -56,13 +59,38 @@ from outperform.results.base import (
     withhold,
 )
 from outperform.results.estimate import Estimate
-from outperform.results.facts import AskAgain, comparison_facts, headline_facts
+from outperform.results.facts import AskAgain, headline_facts
 
 if TYPE_CHECKING:
-    from outperform.results.schemas import ComparisonFacts
+    from outperform.planning.power import Needed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@written()
+class FoldTest(NamedTuple):
+    """The Bayes test of folds.
+
+    Parameters
+    ----------
+    p_h0, p_h1
+        The probability that B is no better than A, and that it is better.
+    accepted
+        The likelier of ``"H0"`` and ``"H1"``.
+    """
+
+    p_h0: float
+    p_h1: float
+    accepted: str
+
+
+@written(
+    "names *spec paired=spec.paired observed observed_defined=_defined mean sd mcse hdi eti rope "
+    "p_worse p_equivalent p_better p_greater regret errors n_draws=draws.size chain? exact "
+    "decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings signature "
+    "runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean sd hdi "
+    "decision{name symbol} p_h0 p_h1 accepted exact n_draws=draws.size signature}",
+    kind="comparison",
+)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
     """The posterior of A − B in a metric, and what it says.
 
@@ -103,7 +131,7 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
     spec: Spec
     a: Estimate
     b: Estimate
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     mcse: float
@@ -181,7 +209,7 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
         return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
 
-    @property
+    @cached_property
     def regret(self) -> Regret:
         """What choosing A, and what choosing B, loses on average, in the metric's own units."""
         better = self.spec.metric.greater_is_better
@@ -224,7 +252,7 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         allowed, _ = disagreements.allow(self.spec, decision, self.hdi)
         return withhold(allowed, self.hdi, self.findings)
 
-    @property
+    @cached_property
     def bayes_factor(self) -> BayesFactor | None:
         """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
         if isinstance(self.details, RunDetails):  # the prior of how far runs spread is improper
@@ -301,11 +329,46 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         a, b = (seen.confusion(name) for name in seen.models)
         return a, b
 
-    # Words, tables, pictures
+    # What is written besides
 
-    def to_dict(self) -> ComparisonFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return comparison_facts(self)
+    @property
+    def _defined(self) -> bool:
+        """Whether the data define both plug-in values; a value that is 0/0 is 0 by convention."""
+        return self.a.observed_defined and self.b.observed_defined
+
+    @cached_property
+    def _needed(self) -> Needed | None:
+        """About how many more items would decide, by normal theory; None if that is not known."""
+        found: Needed | None = verb("needed_to_decide")(self)
+        return found
+
+    @property
+    def _all_findings(self) -> tuple[Finding, ...]:
+        """Findings, those about the Bayes factor last."""
+        factor = self.bayes_factor
+        return self.findings if factor is None else (*self.findings, *factor.findings)
+
+    @property
+    def _runs(self) -> RunDetails | None:
+        return self.details if isinstance(self.details, RunDetails) else None
+
+    @property
+    def _scores(self) -> ScoreDetails | None:
+        return self.details if isinstance(self.details, ScoreDetails) else None
+
+    @property
+    def _folds(self) -> FoldDetails | None:
+        return self.details if isinstance(self.details, FoldDetails) else None
+
+    @property
+    def _unpaired(self) -> Comparison | None:
+        return self.details.unpaired if isinstance(self.details, CrossDetails) else None
+
+    @property
+    def _fold_test(self) -> FoldTest | None:
+        return None if self._folds is None else FoldTest(self.p_h0, self.p_h1, self.accepted)
+
+    # Words, tables, pictures
 
     def report(self, *, length: Length = "medium") -> str:
         """Return a paragraph for a paper.
