@@ -12,6 +12,7 @@ from sklearn.metrics import f1_score
 import outperform as op
 from outperform.comparison.again import ask_also
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 FAST = {"n_draws": 2_000, "random_state": 1, "n_jobs": 1, "rope": 0.01}
 
@@ -210,8 +211,8 @@ def test_rank_scorecard_and_gate_take_it(balanced):
     assert gate.guards[1].observed == pytest.approx(c.by_class()[0].observed)
 
 
-@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
-@pytest.mark.parametrize("paired", [True, False])
+@each("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
+@each("paired", [True, False])
 def test_every_model_agrees(balanced, prior, paired):
     c = compared(balanced, 0.02, prior=prior, paired=paired, **FAST)
     assert c.mean == pytest.approx(c.observed, abs=0.5 * c.sd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,12 @@ class Groups:
             as_counts(np.concatenate([self.repeats.astype(object), other.repeats.astype(object)])),
             n_cells=n_cells,
         )
+
+    def occurring(self) -> Groups:
+        """Leave out groups in which nothing was counted."""
+        kept = np.unique(self.pattern)
+        pattern = np.searchsorted(kept, self.pattern)
+        return replace(self, pattern=pattern, repeats=self.repeats[kept])
 
     def held(self, *, n_cells: int) -> AnyArray:
         """Return how much of each cell all groups hold together, as float64."""

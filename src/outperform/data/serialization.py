@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -166,7 +167,8 @@ _OUTCOMES = read.record(
                 "by": read.list_of(read.text),
                 "keys": read.list_of(read.list_of(read.text)),
                 **_CELLS,
-            }
+            },
+            {"groups": _GROUPS},
         ),
     },
 )
@@ -451,12 +453,12 @@ def _fields(
 def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -> Slices:
     """Put the slices back, and see that they add up to the whole."""
     slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
+    groups = cast("Mapping[str, Any] | None", data.get("groups"))
+    if groups is not None:
+        table = _with_groups(slices.table, cast("IntArray", data["cells"]), groups)
+        slices = replace(slices, table=table)
     whole = slices.whole(n_labels=n_codes)
-    if (
-        len(tables) != 1
-        or not np.array_equal(whole.cells, tables[0].cells)
-        or not np.array_equal(whole.counts, tables[0].counts)
-    ):
+    if len(tables) != 1 or to_json(whole) != to_json(tables[0]):
         raise DataError("the slices do not add up to the whole")
     return slices
 

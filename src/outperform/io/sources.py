@@ -107,10 +107,6 @@ class Request:
                 f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
                 f"{self.groups!r}"
             )
-        if self.by is not None:
-            raise UsageError(
-                f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
-            )
         named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
         if self.groups in named:
             raise UsageError(
