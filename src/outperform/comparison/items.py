@@ -417,8 +417,8 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     data, n = spec.data, spec.data.n_rows
     weights = np.ones(n) if data.weights is None else data.weights
     moved = []
-    for one in ready:
-        each = np.vstack([one.terms.T, np.ones(n)]) * weights
+    for one, values in zip(ready, data.values, strict=True):
+        each = np.vstack([one.sums.of_items(values).T, np.ones(n)]) * weights
         whole = each.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
             moved.append(one.of_sums(whole) - one.of_sums(whole - each))

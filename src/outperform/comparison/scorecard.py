@@ -181,9 +181,13 @@ def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     must be that of the same item for all.
     """
     of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
-    if all(one.view is not one.data for one in of_scores):
+    alike = len({one.metric.sums is None for one in of_scores}) < 2
+    if alike and all(one.view is not one.data for one in of_scores):
         return list(specs)
-    return [replace(one, view=one.data) if isinstance(one, ScoreSpec) else one for one in specs]
+    return [
+        replace(one, view=one.data, repeats=None) if isinstance(one, ScoreSpec) else one
+        for one in specs
+    ]
 
 
 def drawn_with(spec: Spec) -> tuple[object, ...]:
