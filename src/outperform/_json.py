@@ -218,7 +218,7 @@ def _properties(
     cls: type, keys: tuple[Key, ...], parts: dict[str, Json]
 ) -> tuple[dict[str, Json], list[str]]:
     """Return the schema of each key, and the names of those that are always there."""
-    declared: Written = cls.__written__  # type: ignore[attr-defined]
+    declared: Written = getattr(cls, "__written__", Written(None, None, SCHEMA))
     properties: dict[str, Json] = {}
     required = []
     if declared.kind is not None and keys is _keys_of(cls):
@@ -301,6 +301,8 @@ def _options(hint: Any) -> list[Any]:
     """Return the types that an annotation allows."""
     if get_origin(hint) in (Union, types.UnionType):
         return [one for part in get_args(hint) for one in _options(part)]
+    if isinstance(hint, TypeVar):
+        return _options(hint.__bound__)
     if hint is MaybeNaN:
         return [float, type(None)]
     return [type(None) if hint is None else hint]

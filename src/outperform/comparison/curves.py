@@ -23,7 +23,7 @@ from outperform.inference.score_views import items_of, probabilities, unit_influ
 from outperform.posterior.bootstrap import draw_items
 from outperform.posterior.rng import child
 from outperform.results.base import RunDetails, ScoreDetails, Tabular
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 
@@ -220,7 +220,7 @@ class Curve(Tabular):
         return f"Curve({self.kind}: {self.report()})"
 
 
-def curve(own: Comparison, kind: Kind) -> Curve:
+def curve(own: Compared, kind: Kind) -> Curve:
     """Draw the curves of both models from the weights of items."""
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("curve", kind, get_args(Kind)))

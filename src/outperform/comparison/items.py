@@ -28,8 +28,8 @@ from outperform.inference.score_views import only_values, probabilities, values_
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
-from outperform.results.base import Tabular, verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.base import Tabular
+from outperform.results.compared import Compared, verb_of
 
 Which = Literal["flips", "all"]
 _DIGITS = 6  # of influences: one of many items moves little
@@ -222,7 +222,7 @@ def _shown(value: object) -> object:
 
 
 def items(
-    own: Comparison,
+    own: Compared,
     *,
     which: Which = "flips",
     top: int | None = None,
@@ -308,7 +308,7 @@ def _agreement(right: AnyArray) -> Agreement:
     return Agreement(*(int(np.count_nonzero(part)) for part in parts))
 
 
-def room(own: Comparison, sign: float | None = None) -> float:
+def room(own: Compared, sign: float | None = None) -> float:
     """Return how far the HDI would have to move, as wide as it is, for another decision.
 
     With a sign, in this direction only; NaN where no move does.

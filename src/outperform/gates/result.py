@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from outperform._json import Plain, written
 from outperform._typing import Label
-from outperform.comparison.api import answer_spec
+from outperform.comparison.result import Comparison, answer_spec
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card, Notebook, card_html
 from outperform.display.layout import Line, Page, plain
@@ -35,7 +35,6 @@ from outperform.gates.text import (
 )
 from outperform.metrics.score_metric import MetricLike
 from outperform.planning.power import Needed
-from outperform.results.comparison import Comparison
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 # Too little evidence is what undecided means; other serious findings say that something is wrong.

@@ -16,6 +16,7 @@ from outperform import metrics
 from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
+from outperform.comparison.result import Comparison
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
@@ -48,7 +49,6 @@ from outperform.monitor.text import (
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 
 _SHOWN = 3
 _FEW_DRAWS = 100  # of comparisons whose observed values only are read

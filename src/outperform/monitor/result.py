@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from outperform._json import MaybeNaN, Plain, written
+from outperform.comparison.result import Comparison
 from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import Judgement, judge, withheld
-from outperform.results.comparison import Comparison
-
-if TYPE_CHECKING:
-    pass
-
 
 Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"

@@ -14,6 +14,7 @@ import numpy as np
 from outperform._json import to_json
 from outperform._typing import Distribution, FloatArray
 from outperform.comparison.coverage import coverage_sentence
+from outperform.comparison.result import Comparison
 from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -43,8 +44,7 @@ from outperform.display.rope_figure import widest_rope
 from outperform.display.sentences import bayes_factor_text, headline, rope_curve_sentence
 from outperform.inference.spec import counted
 from outperform.inference.views import of_one_class
-from outperform.results.comparison import Comparison
-from outperform.results.facts import outline
+from outperform.results.base import outline
 
 # The slider
 

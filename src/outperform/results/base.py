@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from outperform._json import MaybeNaN, Plain, written
-from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
-from outperform.data.outcomes import Outcomes
+from outperform._typing import (
+    ArrowTable,
+    BoolArray,
+    Distribution,
+    FloatArray,
+    PandasFrame,
+    PolarsFrame,
+)
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import TWO_THIRDS, Decision
 from outperform.display.cards import Card, Notebook, card_html
@@ -21,45 +26,9 @@ from outperform.display.layout import Line, Page, plain, stacked
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
-
-if TYPE_CHECKING:
-    from outperform.crossval.api import Correlation
-    from outperform.crossval.folds import Folds
-    from outperform.crossval.scores import Drawn
-    from outperform.results.comparison import Comparison
-    from outperform.runs import RunDraws
-
-
-_HOMES = {
-    "at_prevalence": "comparison.again",
-    "compare_classes": "comparison.again",
-    "compare_ranked": "ranking.api",
-    "compare_score_suite": "crossval.api",
-    "compare_suite": "suite.api",
-    "curve": "comparison.curves",
-    "estimate_at_prevalence": "comparison.again",
-    "expected_coverage": "comparison.coverage",
-    "coverage_sentence": "comparison.coverage",
-    "fragility": "sensitivity.fragility",
-    "items": "comparison.items",
-    "joint": "comparison.joint",
-    "more_data": "planning.power",
-    "needed_to_decide": "planning.power",
-    "rank_suite": "suite.api",
-    "ratio": "comparison.ratio",
-    "rank_with_rope": "ranking.api",
-    "sensitivity": "sensitivity.api",
-    "to_datatree": "comparison.datatree",
-    "with_label_errors": "comparison.again",
-    "with_metric": "comparison.again",
-    "with_rope": "comparison.again",
-}
-
-
-def verb(name: str) -> Callable[..., Any]:
-    """Return a verb that takes a result, loaded on first use."""
-    found: Callable[..., Any] = getattr(import_module(f"outperform.{_HOMES[name]}"), name)
-    return found
+from outperform.inference.folds import Correlation, Folds
+from outperform.posterior.fold_scores import FoldScores, HierarchicalDraws, RankWeights
+from outperform.posterior.predictive import Trained
 
 
 class Tabular(Plain, Notebook):
@@ -127,7 +96,7 @@ class Tabular(Plain, Notebook):
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
 
 
-@written("m correlation=_treatment worth")
+@written("m=folds.m correlation=_treatment worth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldDetails:
     """The folds of m×2 blocked cross-validation.
@@ -144,11 +113,6 @@ class FoldDetails:
     correlation: Correlation
 
     @property
-    def m(self) -> int:
-        """The number of repetitions."""
-        return self.folds.m
-
-    @property
     def _treatment(self) -> str:
         """How the correlation of the folds was treated."""
         return str(self.correlation)
@@ -158,21 +122,10 @@ class FoldDetails:
         """How many items one counted item is worth, as folds overlap."""
         return self.correlation.worth(self.folds.m)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossDetails(FoldDetails):
-    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
-
-    Parameters
-    ----------
-    unpaired
-        The same folds as the paper compares them: as if each model had its own items.
-    outcomes
-        What was seen in each fold.
-    """
-
-    unpaired: Comparison
-    outcomes: tuple[Outcomes, ...]
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "bcv_compare"
 
 
 @written()
@@ -232,6 +185,15 @@ class Side(NamedTuple):
         return self.n > 1 and len(set(self.places)) == 1
 
 
+class RunDraws(NamedTuple):
+    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
+
+    values: FloatArray  # (n_models, n_draws)
+    a: Trained
+    b: Trained
+    difference: Trained
+
+
 @written("n=n_runs variance_from pooled")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
@@ -253,6 +215,11 @@ class RunDetails:
     drawn: RunDraws = field(repr=False)
     variance_from: VarianceFrom
     pooled: PooledRuns
+
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "compare_runs"
 
     @property
     def n_runs(self) -> tuple[int, int]:
@@ -350,6 +317,26 @@ class NextDataset(NamedTuple):
     hdi: Interval
 
 
+class Drawn(NamedTuple):
+    """The folds of each data set, and what was drawn from their posterior."""
+
+    datasets: Mapping[str, FoldScores]
+    means: FloatArray  # (2, n_draws): of A and of B over these data sets
+    hierarchy: HierarchicalDraws | None = None  # of several data sets
+    ranks: RankWeights | None = None  # of one score a data set
+    verb: str = "compare_scores"
+
+    @property
+    def folds(self) -> tuple[FoldScores, ...]:
+        """The folds of each data set."""
+        return tuple(self.datasets.values())
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The data sets on which all folds have the same difference."""
+        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
+
+
 @written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
@@ -376,24 +363,13 @@ class ScoreDetails:
     drawn: Drawn = field(repr=False)
     noticed: tuple[Finding, ...] = field(repr=False)
 
+    @property
+    def verb(self) -> str:
+        """The verb that made the comparison."""
+        return self.drawn.verb
 
-ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails | ScoreDetails
+
 EstimateDetails: TypeAlias = FoldDetails | ModelRuns
-
-
-def verb_of(details: ComparisonDetails | None) -> str:
-    """Return the verb that makes comparisons of this kind."""
-    match details:
-        case None:
-            return "compare"
-        case RunDetails():
-            return "compare_runs"
-        case ScoreDetails():
-            return details.drawn.verb
-        case CrossDetails():
-            return "cross_compare"
-        case FoldDetails():
-            return "bcv_compare"
 
 
 def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -> Decision:
@@ -403,3 +379,30 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
         return decision
     # An HDI beyond the ROPE has at least its own mass there.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
+
+
+Outline = FloatArray | tuple[FloatArray, FloatArray]
+"""Draws, or a grid and the density on it."""
+
+_TAIL = 5e-4
+POINTS = 161
+
+
+def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
+    """Return the exact density where there is one, else the draws."""
+    if distribution is None:
+        return draws
+    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
+    return density(distribution, low, high) or draws
+
+
+def density(
+    distribution: Distribution, low: float, high: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the density between two values; None where it is no curve."""
+    grid = np.linspace(low, high, POINTS)
+    height = np.array([distribution.pdf(float(value)) for value in grid])
+    finite: BoolArray = np.isfinite(height)
+    if high <= low or finite.sum() < POINTS // 2 or height[finite].max() <= 0:
+        return None
+    return grid[finite], height[finite]

@@ -27,8 +27,8 @@ from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.inference.summary import summarize
-from outperform.results.base import Tabular, verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.base import Tabular
+from outperform.results.compared import Compared, verb_of
 
 # So many tables are asked, one by one, to rule out that fewer labels would do.
 _MOST_TABLES = 100
@@ -173,7 +173,7 @@ class _Move(NamedTuple):
 class _Search:
     """The tables that changed gold labels would give, and what each of them decides."""
 
-    def __init__(self, own: Comparison, spec: LabelSpec) -> None:
+    def __init__(self, own: Compared, spec: LabelSpec) -> None:
         self.own, self.spec = own, spec
         table = spec.data.tables[0]
         cells: list[Cell] = [tuple(cell) for cell in table.cells.tolist()]
@@ -264,7 +264,7 @@ class _Search:
         return [end for end in ends if end[0] in end[1:]]
 
 
-def fragility(own: Comparison) -> Fragility:
+def fragility(own: Compared) -> Fragility:
     """Return the fewest gold labels that would have to be wrong to change the decision."""
     spec = _checked(own)
     search = _Search(own, spec)
@@ -290,7 +290,7 @@ def fragility(own: Comparison) -> Fragility:
     )
 
 
-def _checked(own: Comparison) -> LabelSpec:
+def _checked(own: Compared) -> LabelSpec:
     spec, asked_by = counted(own.spec), verb_of(own.details)
     data = spec.data
     why = None

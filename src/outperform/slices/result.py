@@ -8,6 +8,7 @@ from functools import cached_property
 
 from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize
+from outperform.comparison.result import Comparison
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -32,7 +33,6 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, counted
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 from outperform.slices.summary import SliceRow, count_decisions
 
 _IN_TEXT = (

@@ -11,6 +11,7 @@ import numpy as np
 
 from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray
+from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.cards import Card
@@ -21,10 +22,9 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Difference, Scale
+from outperform.inference.suite import Difference, Scale, measure
 from outperform.ranking.result import Ranking
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 from outperform.suite.text import (
     comparison_card,
     comparison_lines,
@@ -34,14 +34,6 @@ from outperform.suite.text import (
     rank_table,
     task_table,
 )
-
-
-def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean over tasks is of, in words."""
-    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
 
 
 @written(
