@@ -11,7 +11,7 @@ import numpy as np
 from outperform import metrics
 from outperform._missing import is_missing, unmasked
 from outperform._typing import ColumnLike, IntArray, Label, Seed, SeedSequence, Source
-from outperform.comparison.api import answer_spec, two_models
+from outperform.comparison.result import answer_spec
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -34,6 +34,7 @@ from outperform.inference.spec import (
     make_spec,
     refuse_prevalence,
     rope_for,
+    two_models,
 )
 from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
