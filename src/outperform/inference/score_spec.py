@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
 from outperform import metrics
+from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
@@ -73,6 +75,22 @@ class Counting(NamedTuple):
 ONCE = Counting()
 
 
+@written()
+class Averaged(NamedTuple):
+    """How many classes are averaged over, and what chose them.
+
+    Parameters
+    ----------
+    n
+        The number of classes, types or labels.
+    by
+        ``"truth"``: those that occur in it. ``"labels"``: those that were named.
+    """
+
+    n: int
+    by: Literal["truth", "labels"]
+
+
 class Choices(NamedTuple):
     """What the user chose and did not choose, so that it can be asked again."""
 
@@ -83,6 +101,12 @@ class Choices(NamedTuple):
     engine: PyMC | None = None
 
 
+@written(
+    "metric=metric.name metric_label=metric.label greater_is_better=metric.greater_is_better "
+    "costs? n unit n_groups? n_effective? n_pool? n_classes n_types n_labels? averaged_over? "
+    "pos_label prevalence?{classes=labels shares source n_counted} "
+    "label_errors?=label_errors.known prior=prior.name"
+)
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaseSpec:
     """What is asked of which data, be they labels or scores; everything in it has been checked.
@@ -121,6 +145,36 @@ class BaseSpec:
     findings: tuple[Finding, ...]
     classes: tuple[int, ...] | None = None
     counting: Counting = ONCE
+
+    @property
+    def n_classes(self) -> int | None:
+        """The number of classes; None for spans, which have types, and for label sets."""
+        return self.data.n_classes if self.data.kind in ("classes", "correct", "scores") else None
+
+    @property
+    def n_types(self) -> int | None:
+        """The number of types of spans; None for anything else."""
+        return self.data.n_classes if self.data.kind == "spans" else None
+
+    @property
+    def n_labels(self) -> int | None:
+        """The number of labels of items that have several; None for anything else."""
+        return self.data.n_classes if self.data.kind == "label_sets" else None
+
+    @property
+    def averaged_over(self) -> Averaged | None:
+        """How many classes are averaged over, and what chose them; None without an average."""
+        return None
+
+    @property
+    def prevalence(self) -> Prevalence | None:
+        """Class proportions that replaced those of the data."""
+        return None
+
+    @property
+    def label_errors(self) -> LabelErrors | None:
+        """How often the gold labels are taken to be wrong; None if they are right."""
+        return None
 
 
 @contextmanager
