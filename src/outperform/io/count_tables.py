@@ -22,7 +22,7 @@ from outperform import _files as read
 from outperform._typing import AnyArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.serialization import FORMAT
-from outperform.data.sources import read_from
+from outperform.data.views import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
