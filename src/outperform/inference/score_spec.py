@@ -26,6 +26,7 @@ from outperform.inference.score_views import (
     Merged,
     arranged,
     count_apart,
+    joined,
     merged,
     prepare_all,
     unit_influence,
@@ -43,7 +44,7 @@ from outperform.metrics.weighted import (
     WeightedMean,
 )
 from outperform.posterior.base import PriorModel
-from outperform.posterior.bootstrap import Influence, known_spread
+from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 from outperform.posterior.tails import Tail, tail_of
@@ -493,6 +494,18 @@ class ScoreSpec(BaseSpec):
         return tuple(by_size if one is None else one.df() for one in self.influences)
 
     @cached_property
+    def limits(self) -> tuple[Limit | None, ...]:
+        """Which units are drawn one by one, where there are many, of each of the influences."""
+        if self.units.n <= MANY_UNITS:
+            return (None,) * len(self.influences)
+        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
+        sums = [joined(ready) for ready in apart]
+        return tuple(
+            None if one is None else one.limit(moved, self.units.counts)
+            for one, moved in zip(sums, self.influences, strict=True)
+        )
+
+    @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
         """How well strengths explain the votes they were fitted to; None where none are fitted."""
         values = self.data.values[0]
@@ -557,6 +570,12 @@ class ScoreSpec(BaseSpec):
         return np.asarray(self.view.truth == self.positive)
 
 
+def adds_up(metric: ScoreMetric, scores: Scores) -> bool:
+    """Return whether rows are weighed in the order of their numbers: of sums, and of many means."""
+    mean = metric.score in ("mean", "log_loss", "brier_score") and metric.bins is None
+    return metric.sums is not None or (mean and scores.n_rows > MANY_UNITS)
+
+
 def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
     """Return what is weighed; ``repeats`` says how many groups each group stands for."""
     counts = None if scores.counts is None else scores.counts.astype(np.float64)
@@ -593,7 +612,7 @@ def make_score_spec(
     if asked.function is not None or asked.bins is not None:
         view = Merged(scores, None)
     else:
-        view = Merged(arranged(scores), None) if asked.sums is None else merged(scores)
+        view = merged(scores) if adds_up(asked, scores) else Merged(arranged(scores), None)
     spec = ScoreSpec(
         data=scores,
         view=view.scores,
