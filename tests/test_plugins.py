@@ -48,6 +48,45 @@ def lab(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+def test_metrics_of_a_plug_in_work_by_name_and_alias(lab):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 90)
+    a, b = (np.where(rng.random(90) < share, truth, (truth + 1) % 3) for share in (0.8, 0.6))
+    asked = {"rope": 0.05, "n_draws": 300, "random_state": 0}
+    c = op.compare(truth, a, b, metric="Geometric-Mean", **asked)
+    recalls = [(a[truth == k] == k).mean() for k in range(3)]
+    assert c.metric == "gmean"
+    assert c.a.observed == pytest.approx(np.prod(recalls) ** (1 / 3))
+    texts = [f"one two {k % 4}" for k in range(40)]
+    kept = op.compare(texts, texts, [text[:7] for text in texts], metric="overlap", **asked)
+    assert kept.a.observed == 1
+    assert kept.b.observed == pytest.approx(2 / 3)
+    grades = rng.normal(size=50)
+    found = op.compare(None, grades, grades - 1, metric="trimmed_mean", **asked)
+    assert found.a.observed == pytest.approx(np.sort(grades)[5:].mean())
+    assert 0.8 < found.mean < 1.2
+    assert "gmean" in op.metrics.names()
+    assert {"overlap", "trimmed_mean"} < set(op.metrics.score_names())
+    with pytest.raises(UsageError, match="did you mean 'gmean'"):
+        op.compare(truth, a, b, metric="gmaen", **asked)
+
+
+def test_a_plug_in_shadows_no_metric_and_a_broken_one_is_named_when_asked_for(lab):
+    entries = next(lab.glob("*.dist-info")) / "entry_points.txt"
+    more = (
+        "f1 = lab_outperform.metrics:GMEAN\nauc = lab_outperform.metrics:GMEAN\ngone = lab:GONE\n"
+    )
+    text = entries.read_text().replace("[outperform.metrics]\n", f"[outperform.metrics]\n{more}")
+    entries.write_text(text)
+    _catalogue._entry_points.cache_clear()
+    assert op.metrics.get("f1").label == "F1"
+    assert op.metrics.get("auc").name == "roc_auc"
+    with pytest.raises(UsageError, match="'gone', which lab-outperform adds, cannot be loaded"):
+        op.metrics.get("gone")
+    assert "gone" not in op.metrics.names()
+    _catalogue._entry_points.cache_clear()
+
+
 @pytest.fixture
 def logs(lab):
     """Write logs of three models on two suites."""
@@ -226,6 +265,9 @@ def test_plug_ins_are_not_looked_for_where_all_is_built_in(table, monkeypatch):
     op.read("run-7.csv", format="csv", **asked)
     deepeval = Path(__file__).parent / "io" / "evaluations" / "deepeval" / "two"
     op.read(deepeval)  # recognized
+    labels = [0, 1, 1, 2] * 5
+    op.compare(labels, labels, labels[::-1], metric="macro_f1", rope=0.01, n_draws=100).by_class()
+    op.estimate([0, 1] * 9, np.linspace(0, 1, 18), metric="auc", n_draws=100)
     with pytest.raises(AssertionError):
         op.read("run-7.csv", **asked)
 

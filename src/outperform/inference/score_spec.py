@@ -346,7 +346,7 @@ def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageErr
     name = metric if isinstance(metric, str) else getattr(metric, "name", repr(metric))
     known = metrics.score_names(graded=graded)
     try:
-        metrics.check_name(metric, known)
+        metrics.check_name(metric, lambda: known)
     except UsageError as error:
         return UsageError(f"{error}; or a function of y_true, score and weight")
     these = "grades without a truth (y_true is None)" if graded else "scores"

@@ -242,8 +242,8 @@ def make_label_spec(
     engine: PyMC | None = None,
 ) -> LabelSpec:
     """Check a spec and choose the table and the prior that answer it."""
-    of_sets = metrics.set_names() if outcomes.kind == "label_sets" else []
-    metrics.check_name(metric, metrics.names() + of_sets)
+    of_sets = outcomes.kind == "label_sets"
+    metrics.check_name(metric, lambda: metrics.names() + (metrics.set_names() if of_sets else []))
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
     asked = called(get_labels(metric), outcomes)
     _refuse_of_pool(outcomes, paired=paired)

@@ -15,6 +15,7 @@ from outperform.data.scores import Scores
 from outperform.data.views import matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
+from outperform.metrics.catalogue import METRICS
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.sums import GRADES
@@ -63,7 +64,7 @@ def chosen_metric(
             return "mean"
         raise UsageError(
             f"name the metric of these scores with {param('metric=')}, one of "
-            f"{', '.join(_OF_TRUTH)}"
+            f"{', '.join(name for name in metrics.score_names() if name != 'mean')}"
         )
     if data.kind == "correct":
         return "accuracy"
@@ -73,9 +74,6 @@ def chosen_metric(
         return "f1" if data.n_classes == 1 else "f1_macro"
     known = data if labels is None else data.with_labels(labels)
     return "f1_macro" if known_positive(_zero_and_one(known), None) is None else "f1"
-
-
-_OF_TRUTH = tuple(name for name in metrics.score_names() if name != "mean")
 
 
 def look(
@@ -157,8 +155,8 @@ def of_one_class(metric: Metric) -> Metric:
         )
     if metric.beta is not None:
         return metrics.fbeta(metric.beta)
-    binary = [name for name in metrics.names() if metrics.get(name).average == "binary"]
-    return metrics.get(metric.score if metric.score in binary else "f1")
+    own = METRICS.get(metric.score or "f1")
+    return own if own is not None and own.average == "binary" else METRICS["f1"]
 
 
 # Label sets: one label against the rest, all of an item's labels, or items themselves

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from outperform._catalogue import Catalogue
 from outperform._typing import FloatArray
 from outperform.errors import UsageError, either, unknown_name
 from outperform.metrics.catalogue import (
@@ -21,15 +22,37 @@ from outperform.metrics.catalogue import (
 from outperform.metrics.custom import ConfusionFunction, ScoreFunction
 from outperform.metrics.metric import Metric, MetricLike
 
+ADDED: Catalogue[Metric] = Catalogue(
+    "outperform.metrics", noun="metric", kind="outperform.metrics.metric:Metric", built_in={}
+)
+"""What other distributions add; a name or an alias of a built-in metric is never theirs."""
+
 
 def find(name: str) -> Metric | None:
     """Return the metric of a name or an alias, also of a name with a number in it; else None.
+
+    Plug-ins are asked for names that are not built in.
 
     Examples
     --------
     >>> find("AUC").name, find("macro-F1").name, find("ndcg@10").label
     ('roc_auc', 'f1_macro', 'nDCG@10')
     """
+    metric = _built_in(name)
+    if metric is None and name in ADDED:
+        return ADDED.get(name)
+    spelled = (name, name.lower().replace("-", "_"))
+    if metric is None:
+        aliased = (added for added in _added() if {*added.aliases, added.name} & {*spelled})
+        metric = next(aliased, None)
+    return metric
+
+
+def _added() -> list[Metric]:
+    return [metric for metric in ADDED.added() if _built_in(metric.name) is None]
+
+
+def _built_in(name: str) -> Metric | None:
     folded = name.lower().replace("-", "_")
     last = re.sub(rf"({'|'.join(AVERAGED)})_(.+)", r"\2_\1", folded)  # macro_f1 is f1_macro
     stem, _, average = last.rpartition("_")
@@ -121,7 +144,8 @@ def names() -> list[str]:
     >>> names()[:3]
     ['accuracy', 'balanced_accuracy', 'f1']
     """
-    return list(LABELS)
+    added = [metric.name for metric in _added() if metric.reads == "labels" and not metric.per_item]
+    return [*LABELS, *added]
 
 
 def set_names() -> list[str]:
@@ -132,7 +156,7 @@ def set_names() -> list[str]:
     >>> set_names()[0]
     'f1_samples'
     """
-    return [name for name, metric in METRICS.items() if metric.per_item]
+    return [metric.name for metric in (*METRICS.values(), *_added()) if metric.per_item]
 
 
 def score_names(*, graded: bool | None = None) -> list[str]:
@@ -151,8 +175,8 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     ['mean', 'mean_cost', 'neg_mean']
     """
     return [
-        name
-        for name, metric in METRICS.items()
+        metric.name
+        for metric in (*METRICS.values(), *_added())
         if metric.reads != "labels" and graded in (None, metric.reads == "grade")
     ]
 
@@ -191,7 +215,7 @@ def _n_required(function: Callable[..., Any]) -> int | None:
 
 def check_name(
     metric: MetricLike | None,
-    known: Sequence[str] | None = None,
+    known: Callable[[], Sequence[str]] | None = None,
     *,
     graded: bool | None = None,
 ) -> None:
@@ -202,20 +226,20 @@ def check_name(
     metric
         What was asked for; anything but a name passes.
     known
-        The names to list; by default those of labels and of scores.
+        Returns the names to list; by default those of labels and of scores.
     graded
         Which names of scores to list, as in :func:`score_names`.
 
     Examples
     --------
     >>> check_name("f0.5_macro")
-    >>> check_name("acuracy", ["accuracy"])
+    >>> check_name("acuracy", lambda: ["accuracy"])
     Traceback (most recent call last):
     outperform.errors.UsageError: unknown metric 'acuracy'; did you mean 'accuracy'? Known: accuracy
     """
     if isinstance(metric, str) and find(metric) is None:
-        every = names() + set_names() + score_names(graded=graded)
-        raise _unknown(metric, every if known is None else known)
+        every = names() + set_names() + score_names(graded=graded) if known is None else known()
+        raise _unknown(metric, every)
 
 
 def _unknown(name: str, known: Sequence[str]) -> UsageError:

@@ -184,7 +184,7 @@ def compare_slices(
             n_jobs=n_jobs,
         )
     # Before the rows are counted, which may take long.
-    metrics.check_name(metric, metrics.names())
+    metrics.check_name(metric, metrics.names)
     refuse_prevalence(source, "compare_slices")
     if isinstance(by, Mapping):
         raise UsageError(f"of labels, {param('by=')} names columns; give these to Outcomes instead")
