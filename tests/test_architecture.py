@@ -27,7 +27,7 @@ class Room:
     random: bool = False
 
 
-GROUND = {"_catalogue", "_typing", "_files", "_missing", "errors", "findings", "progress"}
+GROUND = {"_catalogue", "_json", "_typing", "_files", "_missing", "errors", "findings", "progress"}
 # What knows nothing of a comparison: numbers in, numbers or text out.
 TOOLS = {"metrics", "decision", "nhst", "display"}
 ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}
@@ -85,6 +85,8 @@ ROOMS: dict[str, Room] = {
         rooms=PUBLIC | ANSWER | FEATURES | DOCUMENTS | {"results", "io", "datasets"},
         imports={"typer", "rich"},
     ),
+    # What plug-ins import.
+    "plugins": Room(rooms={"io"}),
     "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
     # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
     "pytest_plugin": Room(

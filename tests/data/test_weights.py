@@ -118,8 +118,6 @@ def test_weights_are_never_lost_silently():
             seen + other
     with pytest.raises(UsageError, match="which ungroup"):
         seen.ungroup()
-    with pytest.raises(UsageError, match="importance weights have no place"):
-        weighed(by={"day": [1, 1, 1, 2, 2, 2]})
     with pytest.raises(DataError, match="one model only"):
         stand_beside(seen.select(["a"]), plain.select(["b"]))
 

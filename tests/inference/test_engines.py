@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.comparison.api import summarize_comparison
+from outperform.comparison.result import summarize_comparison
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import equal_tailed
 from outperform.decision.rope import sd_error

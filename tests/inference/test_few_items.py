@@ -176,13 +176,13 @@ def test_a_quantile_that_no_item_is_beyond_is_not_decided():
 
 
 def test_draws_are_stretched_as_weights_of_such_shapes_would_spread_a_mean():
-    held = np.stack([np.random.default_rng(0).normal(size=12), np.ones(12)], axis=1)
+    terms = np.stack([np.random.default_rng(0).normal(size=12), np.ones(12)])
 
     def drawn(**more):
         return draw_sums(
-            held,
+            terms,
             lambda sums: sums[:1] / sums[1:],
-            shapes=None,
+            shapes=np.ones(12),
             n_values=1,
             n_draws=40_000,
             seed=np.random.SeedSequence(1),

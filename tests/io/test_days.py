@@ -17,7 +17,7 @@ import pytest
 import outperform as op
 from outperform.cli.main import main as run
 from outperform.errors import UsageError
-from outperform.io.sources import Request
+from outperform.io.request import Request
 from outperform.io.store import update
 from tests.io import object_store, postgres_server
 from tests.loops import each

@@ -172,7 +172,6 @@ def test_truth_and_group_may_stand_beside_the_first_models_labels(tmp_path):
         ({"groups": "label"}, "every column has one role"),
         ({"groups": "new"}, "every column has one role"),
         ({"weight": "user_id"}, "every column has one role"),
-        ({"by": "land"}, "slices cannot keep groups together yet; give by= or groups="),
     ],
 )
 def test_what_cannot_be_groups_is_refused(options, message):

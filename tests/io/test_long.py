@@ -114,8 +114,8 @@ def test_epochs_are_groups(tmp_path):
     seen = long(written(tmp_path, rows, "csv"))
     assert seen.n == 80
     assert seen.groups is not None
-    with pytest.raises(UsageError, match="repeated answers"):
-        long(written(tmp_path, rows, "csv"), by="task")
+    by_task = long(written(tmp_path, rows, "csv"), by="task")
+    assert [by_task.slice(*key).groups.n for key in by_task.slices] == [20, 20]
 
 
 def test_grades_are_scores(tmp_path):

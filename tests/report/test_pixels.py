@@ -13,7 +13,7 @@ import pytest
 import outperform as op
 from outperform.display.colours import DARK, LIGHT
 from outperform.display.pictures import TALL, smooth, tone
-from outperform.results.facts import outline
+from outperform.results.base import outline
 from tests.browsing import photographed, rgb
 from tests.loops import each
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import outperform as op
 from outperform.errors import UndefinedBayesFactor, UsageError
-from outperform.results.facts import outline
+from outperform.results.base import outline
 
 
 def axes(*shape):

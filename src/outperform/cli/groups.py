@@ -24,7 +24,7 @@ from outperform.cli.options import Format
 from outperform.errors import ResourceError, UsageError
 
 if TYPE_CHECKING:
-    from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.result import Comparison, ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.display.layout import Line, Page
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
-    from outperform.results.comparison import Comparison
     from outperform.results.estimate import Estimate
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
@@ -41,7 +40,14 @@ if TYPE_CHECKING:
 
     OfSuite = SuiteComparison | SuiteRanking
     Result = (
-        Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity | OfSuite
+        Comparison
+        | Estimate
+        | ComparisonTable
+        | Plan
+        | Power
+        | Ranking
+        | Sensitivity[Comparison]
+        | OfSuite
     )
 
 
@@ -186,7 +192,7 @@ def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> No
 
 def command_line() -> str:
     """Return the command as it was typed, without passwords."""
-    from outperform.io.formats import masked
+    from outperform.io.addresses import masked
 
     words = [_PASSWORD.sub(r"\1***", masked(one)) for one in asked.get()]
     return shlex.join(["outperform", *words])

@@ -222,8 +222,8 @@ def read_table(
 
 
 def _are_counts(source: str, reading: Ungrouped) -> bool:
-    from outperform.io.count_tables import holds_outcomes
-    from outperform.io.formats import Storage
+    from outperform.io.addresses import Storage
+    from outperform.io.counted_files import holds_outcomes
 
     return holds_outcomes(source, Storage.of(storage_of(reading.storage_options)))
 
@@ -427,7 +427,7 @@ def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungroupe
 
 def columns_there(source: str, reading: Ungrouped) -> str:
     """Say which columns a file has, if that can be told before it is read."""
-    from outperform.io.sources import columns_of
+    from outperform.io.request import columns_of
 
     names = columns_of(source, **reading.dialect())
     return "" if names is None else f". Columns of {source}: {names}"
@@ -468,7 +468,7 @@ def storage_of(path: str | None) -> dict[str, Any] | None:
     if path is None:
         return None
     from outperform._files import parse
-    from outperform.io.formats import Storage
+    from outperform.io.addresses import Storage
 
     try:
         found = parse(Path(path).read_bytes())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray
-from outperform.comparison.again import ComparisonTable
 from outperform.comparison.ratio import LONGEST, Ratio, per_cent, shown
-from outperform.comparison.scorecard import drawn_with
 from outperform.decision.rope import Decision, probability_error
 from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_joint
@@ -25,25 +24,40 @@ from outperform.inference import disagreements
 from outperform.inference.engine import weighs_units
 from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
-)
+from outperform.inference.spec import Spec
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 from outperform.results.facts import headline_facts
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import JointFacts
 
 Event: TypeAlias = Literal["better", "equivalent", "worse"]
 Verdict: TypeAlias = Literal["dominates", "equivalent", "trade_off", "dominated", "undecided"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
 
+@written("metric=of.metric contrast rope=of.rope mean=of.mean hdi=of.hdi decision=of.decision")
+class JointPart(NamedTuple):
+    """One of two metrics that are asked jointly.
+
+    Parameters
+    ----------
+    of
+        The comparison, or the ratio.
+    """
+
+    of: Compared | Ratio
+
+    @property
+    def contrast(self) -> Literal["difference", "ratio"]:
+        """Whether it is A − B or A / B."""
+        return "ratio" if isinstance(self.of, Ratio) else "difference"
+
+
+@written(
+    "names metrics=_parts events probabilities mcse p_better_in_both "
+    "p_dominates p_equivalent p_trade_off p_dominated p_not_worse errors decision prob "
+    "n_draws findings signature",
+    kind="joint",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Joint(Tabular):
     """How probable it is that A is better, equivalent or worse in two metrics at once.
@@ -72,9 +86,9 @@ class Joint(Tabular):
     ('dominates', True)
     """
 
-    one: Comparison | Ratio
-    other: Comparison | Ratio
-    probabilities: FloatArray
+    one: Compared | Ratio
+    other: Compared | Ratio
+    probabilities: Annotated[FloatArray, 2]
     draws: FloatArray = field(repr=False)
     prob: float
     findings: tuple[Finding, ...]
@@ -88,6 +102,32 @@ class Joint(Tabular):
     def names(self) -> tuple[str, str]:
         """The names of A and of B."""
         return self.one.names
+
+    @property
+    def _parts(self) -> tuple[JointPart, JointPart]:
+        """The two metrics."""
+        return JointPart(self.one), JointPart(self.other)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What rows and columns of the probabilities stand for."""
+        return EVENTS
+
+    @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return int(self.draws.shape[1])
+
+    @property
+    def mcse(self) -> tuple[tuple[float, ...], ...]:
+        """The Monte Carlo error of each probability."""
+        table = self.probabilities.tolist()
+        return tuple(tuple(probability_error(p, self.n_draws) for p in row) for row in table)
+
+    @property
+    def signature(self) -> str:
+        """What makes the result repeatable."""
+        return _comparison(self.one).signature
 
     def p(self, one: Event, other: Event) -> float:
         """Return the probability that A is so in the one metric and so in the other.
@@ -158,41 +198,6 @@ class Joint(Tabular):
             "equivalent": self.p_equivalent,
             "trade_off": self.p_trade_off,
             "dominated": self.p_dominated,
-        }
-
-    def to_dict(self) -> JointFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        n = self.draws.shape[1]
-        return {
-            "schema": SCHEMA,
-            "kind": "joint",
-            "names": list(self.names),
-            "metrics": [
-                {
-                    "metric": one.metric,
-                    "contrast": "ratio" if isinstance(one, Ratio) else "difference",
-                    "rope": rope_facts(one.rope),
-                    "mean": one.mean,
-                    "hdi": interval_facts(one.hdi),
-                    "decision": decision_facts(one.decision),
-                }
-                for one in (self.one, self.other)
-            ],
-            "events": list(EVENTS),
-            "probabilities": self.probabilities.tolist(),
-            "mcse": [[probability_error(p, n) for p in row] for row in self.probabilities.tolist()],
-            "p_better_in_both": self.p_better_in_both,
-            "p_dominates": self.p_dominates,
-            "p_equivalent": self.p_equivalent,
-            "p_trade_off": self.p_trade_off,
-            "p_dominated": self.p_dominated,
-            "p_not_worse": self.p_not_worse,
-            "errors": self.errors,
-            "decision": self.decision,
-            "prob": self.prob,
-            "n_draws": n,
-            "findings": finding_facts(self.findings),
-            "signature": _comparison(self.one).signature,
         }
 
     def report(self) -> str:
@@ -282,27 +287,27 @@ class Joint(Tabular):
         return f"Joint({self._sentence()})"
 
 
-def _rope_of(part: Comparison | Ratio) -> str:
+def _rope_of(part: Compared | Ratio) -> str:
     return per_cent(part.rope) if isinstance(part, Ratio) else str(part.rope)
 
 
-def _axis_facts(part: Comparison | Ratio) -> dict[str, Any]:
+def _axis_facts(part: Compared | Ratio) -> dict[str, Any]:
     if isinstance(part, Ratio):
         return {**part.to_dict(), "ratio": True}
     return {**headline_facts(part), "observed": part.observed, "ratio": False}
 
 
-def _comparison(part: Comparison | Ratio) -> Comparison:
+def _comparison(part: Compared | Ratio) -> Compared:
     return part.of if isinstance(part, Ratio) else part
 
 
-def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint:
+def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint:
     """Count the draws of two metrics of a scorecard together."""
-    parts = [_part(table, asked) for asked in (one, other)]
+    parts = (one, other)
     first, second = (_comparison(part) for part in parts)
     if first is second:
         raise UsageError(f"joint() takes two different metrics; got {first.metric!r} twice")
-    if drawn_with(first.spec) != drawn_with(second.spec) or table.what != "metric":
+    if drawn_with(first.spec) != drawn_with(second.spec) or what != "metric":
         raise UsageError(
             f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
             f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, "
@@ -323,7 +328,7 @@ def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint
     )
 
 
-def _findings(part: Comparison | Ratio) -> Iterator[Finding]:
+def _findings(part: Compared | Ratio) -> Iterator[Finding]:
     """Yield the findings about one metric, and what would withhold a firm decision on it."""
     yield from part.findings
     for firm in (Decision.BETTER, Decision.EQUIVALENT):
@@ -332,15 +337,17 @@ def _findings(part: Comparison | Ratio) -> Iterator[Finding]:
             yield few
 
 
-def _part(table: ComparisonTable, asked: str | Ratio) -> Comparison | Ratio:
-    if not isinstance(asked, Ratio):
-        return table[asked]
-    if not any(asked.of is one for one in table):
-        raise UsageError("this ratio is not of a comparison of this scorecard; use card[…].ratio()")
-    return asked
+def drawn_with(spec: Spec) -> tuple[object, ...]:
+    """Return what specs about the same data have in common if their draws are."""
+    if isinstance(spec, ScoreSpec):
+        return ("scores",)
+    # The labels False and True may be the data's own, or a class against the rest.
+    # One type may be called "span", as all types together are.
+    view = spec.view.labels, spec.positive is None, spec.pos_label
+    return (*view, spec.measured.per_item, spec.prior.name)
 
 
-def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
+def _values(one: Compared, two: Compared) -> list[FloatArray]:
     """Return both models' draws in both metrics; drawn again where each has weights of its own.
 
     Metrics that groups, or few items, carry unevenly have weights of other shapes, each its own;
@@ -357,12 +364,12 @@ def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
     return draw_scores(specs, n_draws=one.draws.size, seed=one.seed, n_jobs=-1)
 
 
-def _divided(part: Comparison | Ratio, values: FloatArray) -> FloatArray:
+def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:
     a, b = values
     return np.asarray(a / b if isinstance(part, Ratio) else a - b)
 
 
-def _events(draws: FloatArray, part: Comparison | Ratio) -> FloatArray:
+def _events(draws: FloatArray, part: Compared | Ratio) -> FloatArray:
     """Return 0 where a draw is better, 1 where it lies in the ROPE, 2 where it is worse."""
     side = (draws > part.rope.high).astype(np.int64) - (draws < part.rope.low)
     better = _comparison(part).spec.metric.greater_is_better

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from outperform._json import to_json, written
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
@@ -34,18 +35,10 @@ from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
 from outperform.inference.spelling import SPELLED
 from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
     summarize,
 )
 from outperform.results.base import RunDetails, Tabular
-from outperform.results.comparison import Comparison
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import RatioFacts
+from outperform.results.compared import Compared
 
 LONGEST = 30
 _SAID = {"metric", "sd", "decision"}  # the sentence has them, or the interval
@@ -61,6 +54,13 @@ class _Told(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
 
+@written(
+    "names metric metric_label=of.spec.metric.label "
+    "greater_is_better=of.spec.metric.greater_is_better observed mean sd mcse hdi eti rope "
+    "p_worse p_equivalent p_better p_greater errors n_draws=draws.size decision findings "
+    "signature=of.signature",
+    kind="ratio",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Ratio(Tabular):
     """The posterior of A / B in a metric, and what it says.
@@ -93,7 +93,7 @@ class Ratio(Tabular):
     Ratio(≫ A is better than B: mean cost 50.0% lower (95% HDI −50.0% to −50.0%), ROPE ±5%.)
     """
 
-    of: Comparison
+    of: Compared
     observed: float
     mean: float
     sd: float
@@ -156,33 +156,6 @@ class Ratio(Tabular):
     @property
     def _greater(self) -> bool:
         return self.of.spec.metric.greater_is_better
-
-    def to_dict(self) -> RatioFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "ratio",
-            "names": list(self.names),
-            "metric": self.metric,
-            "metric_label": self.of.spec.metric.label,
-            "greater_is_better": self._greater,
-            "observed": self.observed,
-            "mean": self.mean,
-            "sd": self.sd,
-            "mcse": self.mcse,
-            "hdi": interval_facts(self.hdi),
-            "eti": interval_facts(self.eti),
-            "rope": rope_facts(self.rope),
-            "p_worse": self.p_worse,
-            "p_equivalent": self.p_equivalent,
-            "p_better": self.p_better,
-            "p_greater": self.p_greater,
-            "errors": self.errors,
-            "n_draws": self.draws.size,
-            "decision": decision_facts(self.decision),
-            "findings": finding_facts(self.findings),
-            "signature": self.of.signature,
-        }
 
     def report(self) -> str:
         """Return the answer in one sentence."""
@@ -270,8 +243,8 @@ class Ratio(Tabular):
             "mean": 100 * (self.mean - 1),
             "sd": 100 * self.sd,
             "observed": 100 * (self.observed - 1),
-            "hdi": interval_facts(_from_one(self.hdi, per=100)),
-            "rope": rope_facts(_from_one(self.rope, per=100)),
+            "hdi": to_json(_from_one(self.hdi, per=100)),
+            "rope": to_json(_from_one(self.rope, per=100)),
         }
         draws = 100 * (self.draws - 1)
         return draw_ratio(draws, facts=facts, title=self._sentence(), ax=ax, size=size)
@@ -280,7 +253,7 @@ class Ratio(Tabular):
         return f"Ratio({self.decision.symbol} {self._sentence()})"
 
 
-def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
+def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
     """Divide the draws of A by those of B."""
     if isinstance(own.details, RunDetails):
         raise UsageError("a comparison of training runs has no ratio; compare the runs one by one")
@@ -330,7 +303,7 @@ def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
 _VAGUE, _VERY_VAGUE = 1 / 4, 1 / 3
 
 
-def _vague(own: Comparison, decision: Decision) -> Finding | None:
+def _vague(own: Compared, decision: Decision) -> Finding | None:
     """Return ``uncertain_ratio`` where one of the values is hardly known on its own scale."""
     spreads = {one.name: one.sd / one.mean if one.mean > 0 else np.inf for one in (own.a, own.b)}
     name = max(spreads, key=lambda one: spreads[one])

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from outperform._json import IntRows, written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.labels import Column, read_column
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name
 
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PoolFacts, SliceCountFacts
 
-
+@written("cells counts")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
     """How many items of a pool have each pair of predictions, labelled or not.
@@ -35,7 +34,7 @@ class Pool:
         How many items of the pool each stratum holds, the labelled ones included.
     """
 
-    cells: IntArray
+    cells: IntRows
     counts: AnyArray
     # What to say of the items in an error.
     CHOSEN: ClassVar[str] = "were chosen from a pool by the predictions of both models"
@@ -107,10 +106,6 @@ class Pool:
         found = np.zeros(len(self.cells))
         np.add.at(found, self.strata_of(table.cells[:, 1:]), table.counts * values)
         return found
-
-    def to_dict(self) -> PoolFacts:
-        """Return the pool as JSON-able values."""
-        return {"cells": self.cells.tolist(), "counts": self.counts.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
@@ -213,6 +208,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
 Key = tuple[str, ...]
 
 
+@written("by keys *table")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slices:
     """Counts of (slice, truth, prediction of each model), only for what occurred.
@@ -257,14 +253,19 @@ class Slices:
         return {key: place for place, key in enumerate(self.keys)}
 
     def at(self, place: int) -> Table:
-        """Return the table of one slice."""
+        """Return the table of one slice, with the groups that have items in it."""
         start, stop = np.searchsorted(self.table.cells[:, 0], [place, place + 1])
-        return Table(self.table.cells[start:stop, 1:].copy(), self.table.counts[start:stop].copy())
+        groups = self.table.groups
+        if groups is not None:
+            places = np.full(len(self.table.cells), -1)
+            places[start:stop] = np.arange(stop - start)
+            groups = groups.moved(places, n_cells=stop - start).occurring()
+        cells, counts = self.table.cells[start:stop, 1:], self.table.counts[start:stop]
+        return Table(cells.copy(), counts.copy(), groups)
 
     def whole(self, *, n_labels: int) -> Table:
-        """Return the table of all slices together."""
-        columns = list(self.table.cells[:, 1:].T)
-        return Table(*count_rows(columns, n_labels=n_labels, weights=self.table.counts))
+        """Return the table of all slices together; a group may lie in several of them."""
+        return self.table._moved(list(self.table.cells[:, 1:].T), n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Slices:
         """Give every label a new code; labels that share one are added up."""
@@ -276,12 +277,9 @@ class Slices:
         return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
 
     def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Slices:
-        cells, counts = count_rows(
-            [self.table.cells[:, 0], *columns],
-            n_labels=max(n_labels, len(self.keys)),
-            weights=self.table.counts,
-        )
-        return replace(self, table=Table(cells, counts))
+        columns = [self.table.cells[:, 0], *columns]
+        table = self.table._moved(columns, n_labels=max(n_labels, len(self.keys)))
+        return replace(self, table=table)
 
     def plus(self, other: Slices, *, n_labels: int) -> Slices:
         """Add slices of the same columns and codes."""
@@ -293,20 +291,10 @@ class Slices:
         for one in (self, other):
             codes = np.array([place[key] for key in one.keys], dtype=np.int64)
             cells = one.table.cells
-            tables.append(
-                Table(np.column_stack([codes[cells[:, 0]], cells[:, 1:]]), one.table.counts)
-            )
+            moved = np.column_stack([codes[cells[:, 0]], cells[:, 1:]])
+            tables.append(Table(moved, one.table.counts, one.table.groups))
         table = tables[0].plus(tables[1], n_labels=max(n_labels, len(keys)))
         return replace(self, keys=keys, table=table)
-
-    def to_dict(self) -> SliceCountFacts:
-        """Return the slices as plain JSON-able values."""
-        return {
-            "by": list(self.by),
-            "keys": [list(key) for key in self.keys],
-            "cells": self.table.cells.tolist(),
-            "counts": self.table.counts.tolist(),
-        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
@@ -360,13 +348,22 @@ def count_slices(
         n_labels=max(n_labels, *(len(column.values) for column in by.values())),
         weights=weights,
     )
-    rows, places = np.unique(cells[:, :n_by], axis=0, return_inverse=True)
-    values = [column.values for column in by.values()]
-    keys = tuple(
-        tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist()
-    )
-    table = Table(np.column_stack([places.ravel(), cells[:, n_by:]]), counts)
+    keys, places = _slice_keys(by, cells[:, :n_by])
+    table = Table(np.column_stack([places, cells[:, n_by:]]), counts)
     return Slices(by=tuple(by), keys=keys, table=table)
+
+
+def slice_places(by: Mapping[str, Column], kept: IntArray) -> tuple[tuple[Key, ...], IntArray]:
+    """Return the slices of the kept rows, and the place of each row's slice among them."""
+    codes = np.stack([column.codes[kept] for column in by.values()], axis=1)
+    return _slice_keys(by, codes)
+
+
+def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, ...], IntArray]:
+    rows, places = np.unique(codes, axis=0, return_inverse=True)
+    values = [column.values for column in by.values()]
+    keys = (tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist())
+    return tuple(keys), places.ravel()
 
 
 def sum_by(codes: IntArray, values: FloatArray, *, size: int) -> FloatArray:

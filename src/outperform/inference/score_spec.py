@@ -8,19 +8,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
 from outperform import metrics
+from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
-from outperform.inference.score_views import arranged, count_apart, prepare_all, unit_influence
+from outperform.inference.score_views import (
+    Merged,
+    arranged,
+    count_apart,
+    joined,
+    merged,
+    prepare_all,
+    unit_influence,
+)
 from outperform.metrics import votes
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
@@ -34,7 +44,7 @@ from outperform.metrics.weighted import (
     WeightedMean,
 )
 from outperform.posterior.base import PriorModel
-from outperform.posterior.bootstrap import Influence, known_spread
+from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 from outperform.posterior.tails import Tail, tail_of
@@ -66,6 +76,22 @@ class Counting(NamedTuple):
 ONCE = Counting()
 
 
+@written()
+class Averaged(NamedTuple):
+    """How many classes are averaged over, and what chose them.
+
+    Parameters
+    ----------
+    n
+        The number of classes, types or labels.
+    by
+        ``"truth"``: those that occur in it. ``"labels"``: those that were named.
+    """
+
+    n: int
+    by: Literal["truth", "labels"]
+
+
 class Choices(NamedTuple):
     """What the user chose and did not choose, so that it can be asked again."""
 
@@ -76,6 +102,12 @@ class Choices(NamedTuple):
     engine: PyMC | None = None
 
 
+@written(
+    "metric=metric.name metric_label=metric.label greater_is_better=metric.greater_is_better "
+    "costs? n unit n_groups? n_effective? n_pool? n_classes n_types n_labels? averaged_over? "
+    "pos_label prevalence?{classes=labels shares source n_counted} "
+    "label_errors?=label_errors.known prior=prior.name"
+)
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaseSpec:
     """What is asked of which data, be they labels or scores; everything in it has been checked.
@@ -114,6 +146,36 @@ class BaseSpec:
     findings: tuple[Finding, ...]
     classes: tuple[int, ...] | None = None
     counting: Counting = ONCE
+
+    @property
+    def n_classes(self) -> int | None:
+        """The number of classes; None for spans, which have types, and for label sets."""
+        return self.data.n_classes if self.data.kind in ("classes", "correct", "scores") else None
+
+    @property
+    def n_types(self) -> int | None:
+        """The number of types of spans; None for anything else."""
+        return self.data.n_classes if self.data.kind == "spans" else None
+
+    @property
+    def n_labels(self) -> int | None:
+        """The number of labels of items that have several; None for anything else."""
+        return self.data.n_classes if self.data.kind == "label_sets" else None
+
+    @property
+    def averaged_over(self) -> Averaged | None:
+        """How many classes are averaged over, and what chose them; None without an average."""
+        return None
+
+    @property
+    def prevalence(self) -> Prevalence | None:
+        """Class proportions that replaced those of the data."""
+        return None
+
+    @property
+    def label_errors(self) -> LabelErrors | None:
+        """How often the gold labels are taken to be wrong; None if they are right."""
+        return None
 
 
 @contextmanager
@@ -306,11 +368,14 @@ class ScoreSpec(BaseSpec):
         The same, in the order in which they are weighed.
     metric
         What was asked for.
+    repeats
+        How many groups each group of the view stands for; None for one each.
     """
 
     data: Scores
     view: Scores
     metric: ScoreMetric
+    repeats: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -345,18 +410,14 @@ class ScoreSpec(BaseSpec):
     @cached_property
     def units(self) -> Units:
         """What is weighed."""
-        view = self.view
-        if view.n_groups is None:
-            return Units(view.n_rows, None, view.weights)
-        times = None if view.counts is None else view.counts.astype(np.float64)
-        return Units(view.n_groups, view.group, times if view.weights is None else view.weights)
+        return units_of(self.view, self.repeats)
 
     @cached_property
     def n_effective(self) -> float | None:
         """What importance weights leave of the items or groups; None without any."""
         if self.data.weights is None:
             return None
-        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @property
     def rope_hint(self) -> str | None:
@@ -391,20 +452,19 @@ class ScoreSpec(BaseSpec):
 
     @property
     def shapes(self) -> FloatArray | None:
-        """How many items each unit stands for; None for one each."""
-        view = self.view
-        if view.n_groups is not None or view.counts is None:
-            return None
-        return view.counts.astype(np.float64)
+        """How many items or groups each unit stands for; None for one each."""
+        return self.units.repeats
 
     @property
     def _observed(self) -> list[float]:
-        return [float(one.worker()(np.ones((1, self.units.n)))[0]) for one in self.prepared]
+        return [float(one.worker()(self.units.counts[None])[0]) for one in self.prepared]
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
         """Each model's scores, sorted once or turned into losses."""
-        return prepare_all(self.metric, self.view, positive=self.positive, units=self.units)
+        return prepare_all(
+            self.metric, self.view, data=self.data, positive=self.positive, units=self.units
+        )
 
     @cached_property
     def influences(self) -> tuple[Influence | None, ...]:
@@ -412,7 +472,7 @@ class ScoreSpec(BaseSpec):
 
         None where leaving out each would take too long.
         """
-        repeats = np.ones(self.units.n) if self.shapes is None else self.shapes
+        repeats = self.units.counts
         apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
         items = self.n_groups is None
         return tuple(unit_influence(ready, repeats, items=items) for ready in apart)
@@ -422,7 +482,7 @@ class ScoreSpec(BaseSpec):
         """How many items or groups of equal size or weight there are in effect."""
         if self.n_groups is None and self.n_effective is None:
             return float(self.n)
-        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @cached_property
     def dfs(self) -> tuple[float | None, ...]:
@@ -434,12 +494,24 @@ class ScoreSpec(BaseSpec):
         return tuple(by_size if one is None else one.df() for one in self.influences)
 
     @cached_property
+    def limits(self) -> tuple[Limit | None, ...]:
+        """Which units are drawn one by one, where there are many, of each of the influences."""
+        if self.units.n <= MANY_UNITS:
+            return (None,) * len(self.influences)
+        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
+        sums = [joined(ready) for ready in apart]
+        return tuple(
+            None if one is None else one.limit(moved, self.units.counts)
+            for one, moved in zip(sums, self.influences, strict=True)
+        )
+
+    @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
         """How well strengths explain the votes they were fitted to; None where none are fitted."""
-        values = self.view.values[0]
+        values = self.data.values[0]
         if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
             return None
-        return votes.check_fit(values, self.units, np.random.default_rng(_CHECK_SEED))
+        return votes.check_fit(values, units_of(self.data), np.random.default_rng(_CHECK_SEED))
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
         """Return whether fitted strengths that are wrong or unchecked decide on two models.
@@ -483,7 +555,12 @@ class ScoreSpec(BaseSpec):
     def n_apart(self, pair: tuple[int, int]) -> int:
         """Count the items, or groups, that set two models apart in the metric's eyes."""
         return count_apart(
-            self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
+            self.metric,
+            self.view,
+            pair,
+            positive=self.positive,
+            units=self.units,
+            rankings=self.rankings,
         )
 
     @property
@@ -491,6 +568,23 @@ class ScoreSpec(BaseSpec):
         """Which rows are of the positive class."""
         assert self.view.truth is not None
         return np.asarray(self.view.truth == self.positive)
+
+
+def adds_up(metric: ScoreMetric, scores: Scores) -> bool:
+    """Return whether rows are weighed in the order of their numbers: of sums, and of many means."""
+    mean = metric.score in ("mean", "log_loss", "brier_score") and metric.bins is None
+    return metric.sums is not None or (mean and scores.n_rows > MANY_UNITS)
+
+
+def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
+    """Return what is weighed; ``repeats`` says how many groups each group stands for."""
+    counts = None if scores.counts is None else scores.counts.astype(np.float64)
+    if scores.n_groups is None:
+        return Units(scores.n_rows, None, scores.weights, counts)
+    times = counts if scores.weights is None else scores.weights
+    if counts is not None and scores.weights is not None:
+        times = counts * scores.weights
+    return Units(scores.n_groups, scores.group, times, repeats)
 
 
 def make_score_spec(
@@ -513,13 +607,16 @@ def make_score_spec(
     scores = as_targets(scores) if asked.sums is not None else scores
     check_kind(scores, asked)
     positive = positive_code(scores, asked, pos_label)
-    # A user's function gets the rows as they came, and so do sums and the noise in bins;
-    # elsewhere equal rows may be one.
-    whole = any(one is not None for one in (asked.function, asked.sums, asked.bins))
-    view = scores if whole else arranged(scores)
+    # A user's function gets the rows as they came, and so does the noise in bins, which is made of
+    # squares of weights; elsewhere equal rows may be one.
+    if asked.function is not None or asked.bins is not None:
+        view = Merged(scores, None)
+    else:
+        view = merged(scores) if adds_up(asked, scores) else Merged(arranged(scores), None)
     spec = ScoreSpec(
         data=scores,
-        view=view,
+        view=view.scores,
+        repeats=view.repeats,
         metric=replace(asked, bounds=_bounds(asked, scores)),
         positive=positive,
         pos_label=None if positive is None else scores.labels[positive],

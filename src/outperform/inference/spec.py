@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import ColumnLike, IntArray, Label, Seed
+from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import LabelErrors, PrevalenceLike
+from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
@@ -22,6 +22,7 @@ from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.score_spec import (
     ONCE,
+    Averaged,
     BaseSpec,
     Choices,
     Counting,
@@ -158,6 +159,24 @@ class LabelSpec(BaseSpec):
     def costs(self) -> metrics.Costs | None:
         """What each pair of truth and prediction costs, in the order of the classes; or None."""
         return self.measured.costs
+
+    @property
+    def averaged_over(self) -> Averaged | None:
+        """How many classes are averaged over, and what chose them; None without an average."""
+        if self.share is not None or not self.measured.over_classes:
+            return None
+        n = self.view.n_classes if self.classes is None else len(self.classes)
+        return Averaged(n, "truth" if self.choices.labels is None else "labels")
+
+    @property
+    def prevalence(self) -> Prevalence | None:
+        """Class proportions that replaced those of the data."""
+        return self.data.prevalence
+
+    @property
+    def label_errors(self) -> LabelErrors | None:
+        """How often the gold labels are taken to be wrong; None if they are right."""
+        return self.data._label_errors
 
     @property
     def rope_hint(self) -> str | None:
@@ -538,3 +557,38 @@ def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
         spans = view.kind == "spans"
         return view, (finding("unpaired_outcomes/spans" if spans else "unpaired_outcomes/items"),)
     return view, ()
+
+
+def two_models(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    a: str | LabelsLike,
+    b: str | LabelsLike,
+    names: tuple[str, str],
+    labels: Sequence[Label] | None,
+    groups: ColumnLike | None = None,
+    *,
+    metric: MetricLike | None = None,
+    sample_weight: ColumnLike | None = None,
+    missing: MissingTexts = UNDECLARED,
+) -> Data:
+    """Return what was seen of two models, counted, kept as scores, or selected."""
+    if isinstance(y_true, (Outcomes, Scores)):
+        refuse_counted(groups=groups, sample_weight=sample_weight)
+        return selected(y_true, [a, b], verb="compare")
+    name_a, name_b = check_names(names)
+    return data_of(
+        y_true,
+        {name_a: a, name_b: b},
+        metric=metric,
+        labels=labels,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+
+
+def check_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the names of A and of B, or say that they must differ."""
+    if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"names must be two different names; got {names!r}")
+    return names[0], names[1]

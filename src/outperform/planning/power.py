@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from outperform import __version__
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray, Label, Seed
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -26,7 +27,7 @@ from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.suite import Suite
-from outperform.inference.summary import SCHEMA, seed_name
+from outperform.inference.summary import seed_name
 from outperform.metrics.score_metric import MetricLike
 from outperform.planning.api import Analysis, the_world
 from outperform.planning.goals import (
@@ -53,13 +54,10 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
 from outperform.results.base import Tabular
-
-if TYPE_CHECKING:
-    from outperform.results.comparison import Comparison
-    from outperform.results.feature_schemas import PowerFacts
-    from outperform.results.schemas import NeededFacts
+from outperform.results.compared import Compared
 
 
+@written("goal sizes power mcse n_simulations signature", kind="power")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power(Tabular):
     """How often the goal was reached at each size.
@@ -86,19 +84,6 @@ class Power(Tabular):
     goal: str
     n_simulations: int
     signature: str
-
-    def to_dict(self) -> PowerFacts:
-        """Return everything as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "power",
-            "goal": self.goal,
-            "sizes": list(self.sizes),
-            "power": self.power.tolist(),
-            "mcse": self.mcse.tolist(),
-            "n_simulations": self.n_simulations,
-            "signature": self.signature,
-        }
 
     def table(self) -> Table:
         """Return one row a size."""
@@ -299,6 +284,7 @@ _MOST_TIMES = 100
 _DRAWS = 400
 
 
+@written()
 class Needed(NamedTuple):
     """About how many more items reach a goal: from the data at face value to the safe number.
 
@@ -321,17 +307,8 @@ class Needed(NamedTuple):
     probability: float
     most: int
 
-    def to_dict(self) -> NeededFacts:
-        """Return it as plain values."""
-        return {
-            "n": self.n,
-            "least": self.least,
-            "probability": self.probability,
-            "most": self.most,
-        }
 
-
-def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
+def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
     """Return what normal theory says of a comparison with more items.
 
     The posterior is that of the items and of the prior, so both are behind it.
@@ -349,7 +326,7 @@ def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
     )
 
 
-def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) -> Needed | None:
+def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
     """Return about how many more items reach a goal with a probability, by normal theory.
 
     None where theory says nothing: where a serious finding withholds the decision, where items
@@ -408,7 +385,7 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int
     return Needed(n=n, least=least, probability=float(probability), most=most)
 
 
-def needed_to_decide(comparison: Comparison) -> Needed | None:
+def needed_to_decide(comparison: Compared) -> Needed | None:
     """Return about how many more items would decide; None if it is, or theory says nothing.
 
     Parameters
@@ -423,7 +400,7 @@ def needed_to_decide(comparison: Comparison) -> Needed | None:
     return items_needed(comparison, goal)
 
 
-def _is_of_items(comparison: Comparison) -> bool:
+def _is_of_items(comparison: Compared) -> bool:
     return comparison.details is None and comparison.spec.counting == ONCE
 
 
@@ -436,7 +413,7 @@ def _chosen(spec: LabelSpec) -> str:
 
 
 def more_data(
-    comparison: Comparison,
+    comparison: Compared,
     *,
     goal: str | Decision,
     target: float,
@@ -486,7 +463,7 @@ def more_data(
     )
 
 
-def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
+def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
     """Return the world of the posterior of what was seen."""
     spec, prob, origin = comparison.spec, comparison.hdi.prob, f"seen={comparison.n}"
     if isinstance(spec, ScoreSpec):
@@ -499,13 +476,13 @@ def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
     return replace(drawn, known=outlook_of(comparison))  # as it is printed
 
 
-def _is_reached(comparison: Comparison, goal: Goal) -> bool:
+def _is_reached(comparison: Compared, goal: Goal) -> bool:
     ends = np.array([[comparison.hdi.low], [comparison.hdi.high]])
     return bool(goal.reached(ends)[0]) and not is_serious(comparison.findings)
 
 
 def _decided(
-    comparison: Comparison,
+    comparison: Compared,
     search: Search,
     world: TableWorld | ScoreWorld,
     seed: np.random.SeedSequence,

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from outperform import __version__
 from outperform._files import write_atomically
-from outperform.comparison.again import ComparisonTable
 from outperform.comparison.items import ItemTable
+from outperform.comparison.result import Comparison, ComparisonTable
 from outperform.display.cards import (
     Card,
     card_parts,
@@ -36,7 +36,6 @@ from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
 from outperform.report.sections import NO_FINDINGS, comparison_part
 from outperform.results.base import FoldDetails
-from outperform.results.comparison import Comparison
 from outperform.suite.result import SuiteComparison, SuiteRanking
 
 _PAPERS = {

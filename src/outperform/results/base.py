@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
-from outperform.data.outcomes import Outcomes
+from outperform._json import MaybeNaN, Plain, written
+from outperform._typing import (
+    ArrowTable,
+    BoolArray,
+    Distribution,
+    FloatArray,
+    PandasFrame,
+    PolarsFrame,
+)
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import TWO_THIRDS, Decision
 from outperform.display.cards import Card, Notebook, card_html
@@ -20,57 +26,12 @@ from outperform.display.layout import Line, Page, plain, stacked
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
-from outperform.inference.summary import decision_facts, interval_facts
-
-if TYPE_CHECKING:
-    from outperform.crossval.api import Correlation
-    from outperform.crossval.folds import Folds
-    from outperform.crossval.scores import Drawn
-    from outperform.results.comparison import Comparison
-    from outperform.results.schemas import (
-        ComparisonDetailFacts,
-        EstimateDetailFacts,
-        FoldFacts,
-        RunFacts,
-        ScoreFacts,
-        UnpairedFacts,
-    )
-    from outperform.runs import RunDraws
+from outperform.inference.folds import Correlation, Folds
+from outperform.posterior.fold_scores import FoldScores, HierarchicalDraws, RankWeights
+from outperform.posterior.predictive import Trained
 
 
-_HOMES = {
-    "at_prevalence": "comparison.again",
-    "compare_classes": "comparison.again",
-    "compare_ranked": "ranking.api",
-    "compare_score_suite": "crossval.api",
-    "compare_suite": "suite.api",
-    "curve": "comparison.curves",
-    "estimate_at_prevalence": "comparison.again",
-    "expected_coverage": "comparison.coverage",
-    "coverage_sentence": "comparison.coverage",
-    "fragility": "sensitivity.fragility",
-    "items": "comparison.items",
-    "joint": "comparison.joint",
-    "more_data": "planning.power",
-    "needed_to_decide": "planning.power",
-    "rank_suite": "suite.api",
-    "ratio": "comparison.ratio",
-    "rank_with_rope": "ranking.api",
-    "sensitivity": "sensitivity.api",
-    "to_datatree": "comparison.datatree",
-    "with_label_errors": "comparison.again",
-    "with_metric": "comparison.again",
-    "with_rope": "comparison.again",
-}
-
-
-def verb(name: str) -> Callable[..., Any]:
-    """Return a verb that takes a result, loaded on first use."""
-    found: Callable[..., Any] = getattr(import_module(f"outperform.{_HOMES[name]}"), name)
-    return found
-
-
-class Tabular(Notebook):
+class Tabular(Plain, Notebook):
     """A result whose numbers are rows: one source, every format."""
 
     __slots__ = ()
@@ -135,6 +96,7 @@ class Tabular(Notebook):
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
 
 
+@written("m=folds.m correlation=_treatment worth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldDetails:
     """The folds of m×2 blocked cross-validation.
@@ -150,23 +112,23 @@ class FoldDetails:
     folds: Folds
     correlation: Correlation
 
+    @property
+    def _treatment(self) -> str:
+        """How the correlation of the folds was treated."""
+        return str(self.correlation)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossDetails(FoldDetails):
-    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
+    @property
+    def worth(self) -> float:
+        """How many items one counted item is worth, as folds overlap."""
+        return self.correlation.worth(self.folds.m)
 
-    Parameters
-    ----------
-    unpaired
-        The same folds as the paper compares them: as if each model had its own items.
-    outcomes
-        What was seen in each fold.
-    """
-
-    unpaired: Comparison
-    outcomes: tuple[Outcomes, ...]
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "bcv_compare"
 
 
+@written()
 class VarianceFrom(NamedTuple):
     """How the variance of the difference divides between the test set and the runs.
 
@@ -186,6 +148,7 @@ class VarianceFrom(NamedTuple):
     runs_high: float
 
 
+@written()
 class PooledRuns(NamedTuple):
     """What pooling the runs would have said, as if training could give no others.
 
@@ -222,6 +185,16 @@ class Side(NamedTuple):
         return self.n > 1 and len(set(self.places)) == 1
 
 
+class RunDraws(NamedTuple):
+    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
+
+    values: FloatArray  # (n_models, n_draws)
+    a: Trained
+    b: Trained
+    difference: Trained
+
+
+@written("n=n_runs variance_from pooled")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
     """The training runs by which two models were compared.
@@ -244,11 +217,17 @@ class RunDetails:
     pooled: PooledRuns
 
     @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "compare_runs"
+
+    @property
     def n_runs(self) -> tuple[int, int]:
         """The number of runs of A and of B."""
         return self.sides[0].n, self.sides[1].n
 
 
+@written("names=runs observed=run_values sd=run_sd")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRuns:
     """The training runs of one model, whose mean over all runs was estimated.
@@ -262,7 +241,7 @@ class ModelRuns:
     """
 
     runs: tuple[str, ...]
-    run_values: tuple[float, ...]
+    run_values: tuple[MaybeNaN, ...]
 
     @property
     def n_runs(self) -> int:
@@ -270,11 +249,12 @@ class ModelRuns:
         return len(self.runs)
 
     @property
-    def run_sd(self) -> float:
+    def run_sd(self) -> MaybeNaN:
         """The standard deviation of the observed values of the runs; NaN for a single one."""
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
+@written()
 class DatasetDifference(NamedTuple):
     """The posterior of A − B on one data set, which learns from the others if there are any.
 
@@ -312,6 +292,7 @@ class DatasetDifference(NamedTuple):
     mcse_p: float
 
 
+@written()
 class NextDataset(NamedTuple):
     """What to expect of A − B on one more data set like these.
 
@@ -336,6 +317,27 @@ class NextDataset(NamedTuple):
     hdi: Interval
 
 
+class Drawn(NamedTuple):
+    """The folds of each data set, and what was drawn from their posterior."""
+
+    datasets: Mapping[str, FoldScores]
+    means: FloatArray  # (2, n_draws): of A and of B over these data sets
+    hierarchy: HierarchicalDraws | None = None  # of several data sets
+    ranks: RankWeights | None = None  # of one score a data set
+    verb: str = "compare_scores"
+
+    @property
+    def folds(self) -> tuple[FoldScores, ...]:
+        """The folds of each data set."""
+        return tuple(self.datasets.values())
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The data sets on which all folds have the same difference."""
+        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
+
+
+@written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
     """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
@@ -361,24 +363,13 @@ class ScoreDetails:
     drawn: Drawn = field(repr=False)
     noticed: tuple[Finding, ...] = field(repr=False)
 
+    @property
+    def verb(self) -> str:
+        """The verb that made the comparison."""
+        return self.drawn.verb
 
-ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails | ScoreDetails
+
 EstimateDetails: TypeAlias = FoldDetails | ModelRuns
-
-
-def verb_of(details: ComparisonDetails | None) -> str:
-    """Return the verb that makes comparisons of this kind."""
-    match details:
-        case None:
-            return "compare"
-        case RunDetails():
-            return "compare_runs"
-        case ScoreDetails():
-            return details.drawn.verb
-        case CrossDetails():
-            return "cross_compare"
-        case FoldDetails():
-            return "bcv_compare"
 
 
 def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -> Decision:
@@ -390,106 +381,28 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
 
 
-def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:
-    """Return what an estimate knows more as plain values."""
-    match details:
-        case None:
-            return {}
-        case ModelRuns():
-            return {
-                "runs": {
-                    "names": list(details.runs),
-                    "observed": [_number(value) for value in details.run_values],
-                    "sd": _number(details.run_sd),
-                }
-            }
-        case FoldDetails():
-            return {"folds": _fold_facts(details)}
+Outline = FloatArray | tuple[FloatArray, FloatArray]
+"""Draws, or a grid and the density on it."""
+
+_TAIL = 5e-4
+POINTS = 161
 
 
-def comparison_details(c: Comparison) -> ComparisonDetailFacts:
-    """Return what a comparison knows more as plain values."""
-    match c.details:
-        case None:
-            return {}
-        case RunDetails():
-            return {"runs": _run_facts(c.details)}
-        case ScoreDetails():
-            return {"scores": _score_facts(c.details)}
-        case CrossDetails(unpaired=other):
-            return {**_of_folds(c, c.details), "unpaired": _beside(other)}
-        case FoldDetails():
-            return _of_folds(c, c.details)
+def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
+    """Return the exact density where there is one, else the draws."""
+    if distribution is None:
+        return draws
+    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
+    return density(distribution, low, high) or draws
 
 
-def _of_folds(c: Comparison, details: FoldDetails) -> ComparisonDetailFacts:
-    return {
-        "p_h0": c.p_h0,
-        "p_h1": c.p_h1,
-        "accepted": c.accepted,
-        "folds": _fold_facts(details),
-    }
-
-
-def _fold_facts(details: FoldDetails) -> FoldFacts:
-    """Return the design of the folds."""
-    m, correlation = details.folds.m, details.correlation
-    return {"m": m, "correlation": str(correlation), "worth": correlation.worth(m)}
-
-
-def _beside(other: Comparison) -> UnpairedFacts:
-    return {
-        "mean": other.mean,
-        "sd": other.sd,
-        "hdi": interval_facts(other.hdi),
-        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
-        "p_h0": other.p_h0,
-        "p_h1": other.p_h1,
-        "accepted": other.accepted,
-        "exact": other.exact,
-        "n_draws": other.draws.size,
-        "signature": other.signature,
-    }
-
-
-def _run_facts(details: RunDetails) -> RunFacts:
-    pooled, share = details.pooled, details.variance_from
-    return {
-        "n": list(details.n_runs),
-        "variance_from": {
-            "test_set": share.test_set,
-            "runs": share.runs,
-            "runs_low": share.runs_low,
-            "runs_high": share.runs_high,
-        },
-        "pooled": {
-            "sd": pooled.sd,
-            "hdi": interval_facts(pooled.hdi),
-            "decision": decision_facts(pooled.decision),
-        },
-    }
-
-
-def _score_facts(details: ScoreDetails) -> ScoreFacts:
-    following = details.next_dataset
-    return {
-        "datasets": [
-            {**one._asdict(), "hdi": interval_facts(one.hdi)}  # type: ignore[typeddict-item]
-            for one in details.datasets
-        ],
-        "next_dataset": None
-        if following is None
-        else {
-            "p_worse": following.p_worse,
-            "p_equivalent": following.p_equivalent,
-            "p_better": following.p_better,
-            "mcse_p": following.mcse_p,
-            "likeliest": list(following.likeliest),
-            "hdi": interval_facts(following.hdi),
-        },
-        "signed_rank": None if details.signed_rank is None else list(details.signed_rank),
-    }
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value
+def density(
+    distribution: Distribution, low: float, high: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the density between two values; None where it is no curve."""
+    grid = np.linspace(low, high, POINTS)
+    height = np.array([distribution.pdf(float(value)) for value in grid])
+    finite: BoolArray = np.isfinite(height)
+    if high <= low or finite.sum() < POINTS // 2 or height[finite].max() <= 0:
+        return None
+    return grid[finite], height[finite]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
@@ -27,24 +27,26 @@ from outperform.display.sentences import (
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding
-from outperform.inference.spec import Spec
+from outperform.inference import diagnostics, engine
+from outperform.inference.disagreements import repeated_findings
+from outperform.inference.engine import Answer
+from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
-    SCHEMA,
-    chain_facts,
-    finding_facts,
-    interval_facts,
     is_defined,
     n_effective,
-    spec_facts,
+    seed_name,
+    sign,
+    summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results import facts
-from outperform.results.base import EstimateDetails, ModelRuns, Tabular, estimate_details, verb
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import EstimateFacts
+from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular, outline
 
 
+@written(
+    "name *spec observed observed_defined mean sd mcse hdi eti errors n_draws=draws.size "
+    "chain? exact findings signature runs?=_runs folds?=_folds",
+    kind="estimate",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Estimate(Tabular):
     """The posterior of one classifier's metric.
@@ -80,7 +82,7 @@ class Estimate(Tabular):
 
     name: str
     spec: Spec
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     mcse: float
@@ -109,6 +111,14 @@ class Estimate(Tabular):
         """The Monte Carlo error of the mean and of the sd; 0 if exact."""
         of_sd = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
         return {"mean": self.mcse, "sd": of_sd}
+
+    @property
+    def _runs(self) -> ModelRuns | None:
+        return self.details if isinstance(self.details, ModelRuns) else None
+
+    @property
+    def _folds(self) -> FoldDetails | None:
+        return self.details if isinstance(self.details, FoldDetails) else None
 
     @property
     def observed_defined(self) -> bool:
@@ -140,8 +150,14 @@ class Estimate(Tabular):
                 "this estimate belongs to a comparison; call at_prevalence() on that, and take "
                 "its a or b"
             )
-        found: Estimate = verb("estimate_at_prevalence")(self, shares)
-        return found
+        return answer_one(
+            elsewhere(counted(self.spec), shares),
+            verb="estimate",
+            prob=self.hdi.prob,
+            n_draws=self.draws.size,
+            seed=self.seed,
+            n_jobs=-1,
+        )
 
     def pdf(self, t: ArrayLike) -> FloatArray:
         """Return the posterior density at each value, where there is a closed form.
@@ -170,29 +186,6 @@ class Estimate(Tabular):
         values: FloatArray = evaluate(np.asarray(t, dtype=np.float64))[()]
         return values
 
-    def to_dict(self) -> EstimateFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "estimate",
-            "name": self.name,
-            **spec_facts(self.spec),
-            "observed": None if np.isnan(self.observed) else self.observed,
-            "observed_defined": self.observed_defined,
-            "mean": self.mean,
-            "sd": self.sd,
-            "mcse": self.mcse,
-            "hdi": interval_facts(self.hdi),
-            "eti": interval_facts(self.eti),
-            "errors": self.errors,
-            "n_draws": self.draws.size,
-            **chain_facts(self.chain),
-            "exact": self.exact,
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-            **estimate_details(self.details),
-        }
-
     def table(self) -> Table:
         """Return the numbers as a table of one row."""
         return estimate_table(self.to_dict())
@@ -215,7 +208,7 @@ class Estimate(Tabular):
         return latex_label(self.name, self.metric)
 
     def _card(self) -> Card:
-        return estimate_card(facts.outline(self.draws, self.distribution), self.to_dict())
+        return estimate_card(outline(self.draws, self.distribution), self.to_dict())
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior.
@@ -227,11 +220,78 @@ class Estimate(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        outline = facts.outline(self.draws, self.distribution)
-        return plot_posterior(outline, facts=self.to_dict(), ax=ax, size=size)
+        shape = outline(self.draws, self.distribution)
+        return plot_posterior(shape, facts=self.to_dict(), ax=ax, size=size)
 
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"
 
     def _lines(self, page: Page) -> list[Line]:
         return estimate_lines(self.to_dict(), page, self.draws)
+
+
+def answer_one(
+    spec: Spec,
+    *,
+    verb: str,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> Estimate:
+    """Draw, and conclude on one model."""
+    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
+    (seen,) = engine.observed(spec)
+    return one_estimate(
+        spec,
+        answered,
+        0,
+        observed=seen,
+        prob=prob,
+        signature=signature,
+        checked=True,
+        seed=seed,
+    )
+
+
+def one_estimate(
+    spec: Spec,
+    answered: Answer,
+    place: int,
+    *,
+    observed: float,
+    prob: float,
+    signature: str,
+    checked: bool = False,
+    seed: np.random.SeedSequence | None = None,
+) -> Estimate:
+    """Wrap one model's posterior; findings are worked out only where it stands alone."""
+    draws, exact = answered.values[place], answered.of_models[place]
+    chain = answered.chains[place] if answered.chains else None
+    numbers = summarize(np.sort(draws), exact, prob, chain=chain)
+    name = spec.data.models[place]
+    findings: tuple[Finding, ...] = ()
+    if checked:
+        pulled = {name: (observed, numbers.mean, numbers.sd)}
+        findings = (
+            *diagnostics.table_findings(spec),
+            *diagnostics.pull_findings(spec, pulled),
+            *repeated_findings(spec, numbers.sd, models=(place,)),
+        )
+    return Estimate(
+        name=name,
+        spec=spec,
+        observed=observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        draws=draws,
+        distribution=exact,
+        findings=findings,
+        signature=signature,
+        chain=chain,
+        seed=seed,
+    )

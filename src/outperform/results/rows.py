@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from outperform import nhst
+from outperform._json import to_json
 from outperform._typing import Label
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
@@ -31,8 +32,7 @@ from outperform.display.table import Table
 from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
-from outperform.inference.summary import rope_facts, spec_facts
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 
 _IN_TEXT = (
     "n_true", "sign_test_p", "observed", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero",
@@ -67,7 +67,7 @@ _FLAGS = {
 }
 
 
-def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Comparison]) -> Table:
+def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Compared]) -> Table:
     """Return all columns, with words in them."""
     rows = [_row(what, key, one) for key, one in zip(keys, comparisons, strict=True)]
     columns = _columns(what, comparisons)
@@ -96,7 +96,7 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
     return Table(columns, rows, title=chosen.title, notes=tuple(notes))
 
 
-def lines(what: str, full: Table, comparisons: Sequence[Comparison], page: Page) -> list[Line]:
+def lines(what: str, full: Table, comparisons: Sequence[Compared], page: Page) -> list[Line]:
     """Return how many are decided which way, and the columns that fit."""
     places = max(numbers.decimals(one.sd, least=2) for one in comparisons)
     wanted = [key for key in _IN_TEXT if page.verbose or key not in _REST]
@@ -115,7 +115,7 @@ def lines(what: str, full: Table, comparisons: Sequence[Comparison], page: Page)
     )
 
 
-def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
+def _headline(what: str, comparisons: Sequence[Compared]) -> str:
     """Count the decisions."""
     first = comparisons[0]
     a, b = (for_text(name, limit=30) for name in first.names)
@@ -129,7 +129,7 @@ def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
     return f"{a} against {b} in {many}: {', '.join(parts)}"
 
 
-def card(what: str, full: Table, comparisons: Sequence[Comparison]) -> Card:
+def card(what: str, full: Table, comparisons: Sequence[Compared]) -> Card:
     """Return the rows as a card, with their intervals; classes in the order of the difference."""
     order = list(range(len(full)))
     if what == "class":
@@ -146,7 +146,7 @@ def card(what: str, full: Table, comparisons: Sequence[Comparison]) -> Card:
     )
 
 
-def _span(one: Comparison) -> Span:
+def _span(one: Compared) -> Span:
     return Span(
         low=one.hdi.low,
         high=one.hdi.high,
@@ -171,11 +171,11 @@ def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None = None) -> str:
+def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = None) -> str:
     """Return what is compared, on what, with which prior, interval and ROPE."""
     first = comparisons[0]
-    facts = {"names": list(first.names), **spec_facts(first.spec)}
-    metrics = _distinct(read.metric(spec_facts(one.spec)) for one in comparisons)
+    facts = to_json(first, "names *spec")
+    metrics = _distinct(read.metric(to_json(one.spec)) for one in comparisons)
     measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
     pairing = _distinct("paired" if one.spec.paired else "unpaired" for one in comparisons)
     priors = _distinct(for_text(one.spec.prior.name) for one in comparisons)
@@ -190,9 +190,9 @@ def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None =
     )
 
 
-def _measured(comparisons: Sequence[Comparison]) -> str:
+def _measured(comparisons: Sequence[Compared]) -> str:
     """Return the interval and the ROPE, or all of them where they differ."""
-    ropes = _distinct(read.rope_text({"rope": rope_facts(one.rope)}) for one in comparisons)
+    ropes = _distinct(read.rope_text(to_json(one, "rope")) for one in comparisons)
     return f"{100 * comparisons[0].hdi.prob:g}% HDI, ROPE {' and '.join(ropes)}"
 
 
@@ -215,7 +215,7 @@ def _is_shown(flag: str, table: Table) -> bool:
     return flag != "bayes_factor_is_a_bound" or "log10_bf10" in table.keys
 
 
-def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[Column, ...]:
+def _columns(what: str, comparisons: Sequence[Compared]) -> tuple[Column, ...]:
     sampled = [one.draws.size for one in comparisons if not one.exact]
     n_draws = min(sampled, default=None)
     hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
@@ -242,7 +242,7 @@ def _p_value(value: float) -> str:
     return "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
+def _row(what: str, key: Label, comparison: Compared) -> dict[str, Any]:
     factor = comparison.bayes_factor
     return {
         what: key if isinstance(key, str) else str(key),
@@ -262,7 +262,7 @@ def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
+def _flags(comparison: Compared, factor: BayesFactor | None) -> list[str]:
     """Name the findings that concern this row alone."""
     flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
     if factor is not None and factor.bound is not None:
