@@ -16,9 +16,8 @@ from outperform.crossval.scores import summarize_scores
 from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
 from outperform.data.views import refuse_label_errors, true_codes
 from outperform.decision.rope import Rope, RopeLike
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
@@ -257,8 +256,8 @@ class ComparisonTable(Tabular):
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
 
-    def _card(self) -> Card:
-        return rows.card(self.what, self.table(), self.comparisons)
+    def _document(self) -> Document:
+        return rows.document(self.what, self.table(), self.comparisons)
 
     def to_dict(self) -> TableFacts:
         """Return all comparisons as plain values, with a schema version."""
@@ -307,9 +306,6 @@ class ComparisonTable(Tabular):
         """
         found: Joint = feature("joint")(self, one, other)
         return found
-
-    def _lines(self, page: Page) -> list[Line]:
-        return rows.lines(self.what, self.table(), self.comparisons, page)
 
     def __repr__(self) -> str:
         symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)

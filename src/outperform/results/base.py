@@ -14,9 +14,10 @@ from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
 from outperform.data.outcomes import Outcomes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import TWO_THIRDS, Decision
-from outperform.display.cards import Card, Notebook, card_html
+from outperform.display.cards import Notebook
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page, plain, stacked
+from outperform.display.layout import Page, plain
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
@@ -115,21 +116,19 @@ class Tabular(Notebook):
         return latex_label(type(self).__name__)
 
     @abstractmethod
-    def _card(self) -> Card:
-        """Return what notebooks and reports show."""
+    def _document(self) -> Document:
+        """Return what every format shows."""
+
+    def _markdown(self) -> str:
+        """Return what the command line writes as Markdown."""
+        return self.to_markdown()
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return card_html(self._card())
-
-    def _lines(self, page: Page) -> list[Line]:
-        """Return what a terminal shows, by its width."""
-        table = self.table()
-        title = [] if table.title is None else page.text(table.title, style="strong")
-        return stacked(title, page.table(table))
+        return self._document().html()
 
     def __str__(self) -> str:
-        return plain(self._lines(Page()))
+        return plain(self._document().lines(Page()))
 
 
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}

@@ -23,12 +23,12 @@ from outperform.decision.rope import (
     rope_curve,
     sd_error,
 )
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, paragraph
+from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import comparison_card, comparison_lines
+from outperform.display.screen import comparison_document
 from outperform.display.sentences import (
     captioned,
     comparison_caption,
@@ -335,8 +335,18 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
-    def _card(self) -> Card:
-        return comparison_card(facts.outline(self.draws, self.distribution), self.to_dict())
+    def _document(self) -> Document:
+        return comparison_document(
+            self.to_dict(),
+            draws=self.draws,
+            distribution=self.distribution,
+            coverage=lambda: verb("coverage_sentence")(self),
+        )
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(headline(told), comparison_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
@@ -348,8 +358,8 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        outline = facts.outline(self.draws, self.distribution)
-        return plot_posterior(outline, facts=facts.figure_facts(self), ax=ax, size=size)
+        shape = outline(self.draws, self.distribution)
+        return plot_posterior(shape, facts=facts.figure_facts(self), ax=ax, size=size)
 
     def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw prior and posterior of the difference, and what that does to both nulls.
@@ -427,10 +437,6 @@ class Comparison(AskAgain, AskItems, AskContrasts, Tabular):
 
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        said: str | None = verb("coverage_sentence")(self) if page.verbose else None
-        return comparison_lines(self.to_dict(), page, self.draws, coverage=said)
 
 
 def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:

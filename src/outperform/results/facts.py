@@ -10,7 +10,6 @@ import numpy as np
 from outperform._typing import (
     AnyArray,
     Axes,
-    BoolArray,
     DataTree,
     Distribution,
     FigureSize,
@@ -22,6 +21,7 @@ from outperform.data.prevalence import LabelErrorsLike, PrevalenceLike
 from outperform.data.views import code_of
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.display.forest_figure import draw_confusion, draw_forest
+from outperform.display.pictures import exact_density, outline
 from outperform.display.posterior_figure import draw_models
 from outperform.display.rope_figure import (
     PointNull,
@@ -125,21 +125,9 @@ def headline_facts(c: Comparison) -> dict[str, Any]:
     }
 
 
-Outline = FloatArray | tuple[FloatArray, FloatArray]
-"""Draws, or a grid and the density on it."""
-
-_TAIL = 5e-4
 _POINTS = 161
 _PRIOR_DRAWS = 20_000
 _PRIOR_STREAM = 2**31  # the one from which point_null(method="kde") draws
-
-
-def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
-    """Return the exact density where there is one, else the draws."""
-    if distribution is None:
-        return draws
-    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
-    return _density(distribution, low, high) or draws
 
 
 def figure_facts(c: Comparison) -> dict[str, Any]:
@@ -265,18 +253,6 @@ def _part(matrix: AnyArray, kept: list[int]) -> FloatArray:
     return part
 
 
-def _density(
-    distribution: Distribution, low: float, high: float
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return the density between two values; None where it is no curve."""
-    grid = np.linspace(low, high, _POINTS)
-    height = np.array([distribution.pdf(float(value)) for value in grid])
-    finite: BoolArray = np.isfinite(height)
-    if high <= low or finite.sum() < _POINTS // 2 or height[finite].max() <= 0:
-        return None
-    return grid[finite], height[finite]
-
-
 def _prior_draws(comparison: Comparison) -> FloatArray:
     stream = child(comparison.seed, _PRIOR_STREAM)
     return engine.prior_draws(counted(comparison.spec), _PRIOR_DRAWS, stream)
@@ -288,7 +264,7 @@ def _within(
     if distribution is None:
         return None
     low, high = distribution.support
-    return _density(distribution, max(low, window[0]), min(high, window[1]))
+    return exact_density(distribution, max(low, window[0]), min(high, window[1]))
 
 
 def _point_null(comparison: Comparison) -> PointNull:
